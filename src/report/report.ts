@@ -7,7 +7,7 @@ import { checksOf } from './model/checks.ts';
 import { cleaned } from './model/cleaned.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
 import { decisionsOf, deviationsOf, factsOf } from './model/decided.ts';
-import { boundOf, followUpBy, type WrittenFollowUp } from './model/follow-ups.ts';
+import { followUpRows, followUpsOf, type WrittenFollowUp } from './model/follow-ups.ts';
 import { untilEnd } from './model/found.ts';
 import { outcomeOf, runOf } from './model/head.ts';
 import { identityOf, sourceOf } from './model/identity.ts';
@@ -26,7 +26,7 @@ export interface ReportOptions extends RecordProof, CourseOptions {
   readonly history?: readonly Entry[];
   /** Losses that were accepted in the store: nobody can say what of the run they took. They head the record. */
   readonly losses?: readonly Loss[];
-  /** The follow-ups of the run. Default: what a closed run says of itself. */
+  /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
   readonly followUps?: readonly WrittenFollowUp[] | undefined;
 }
 
@@ -38,17 +38,17 @@ export interface ReportOptions extends RecordProof, CourseOptions {
 export function buildReport(all: readonly Entry[], options: ReportOptions): Report {
   const entries = untilEnd(all);
   const ledger = options.ledger ?? [];
-  const openFollowUps = followUpBy(entries, options.followUps);
+  const followUps = followUpsOf(entries, options.followUps);
   const run = runOf(entries);
-  const bound = boundOf(entries, openFollowUps);
+  const bound = followUpRows(entries, followUps);
   const [checks, approvals] = [checksOf(entries), approvalsOf(entries)];
   const report: Report = {
     schema: 'lifeboat.report/1',
     generatedAt: options.generatedAt.toISOString(),
     title: run.runbook === undefined ? 'Run' : `${run.runbook} on ${run.instance}`,
-    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, openFollowUps)],
+    alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, followUps)],
     run: { ...run, entries: all.length },
-    outcome: outcomeOf(entries, openFollowUps),
+    outcome: outcomeOf(entries, followUps),
     people: peopleOf(entries, [...new Set(bound.map(({ owner }) => owner))]),
     plan: { asked: plansAsked(approvals) },
     measured: options.measures === undefined ? undefined : measuredOf(options.measures),
@@ -66,7 +66,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     decisions: decisionsOf(entries),
     mayApprove: mayApproveOf(entries),
     approvals,
-    deviations: deviationsOf(entries, openFollowUps),
+    deviations: deviationsOf(entries, followUps),
     issues: issuesOf(entries),
     changes: changesOf(entries),
     entries: linesOf(all),
@@ -78,5 +78,5 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
   return Report.parse(cleaned(report));
 }
 
-/** Bindings that take something away which the run has left. */
+/** Kinds of follow-up that take away what the run has left behind. */
 const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];

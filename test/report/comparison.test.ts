@@ -86,7 +86,7 @@ test('runs of different runbooks are compared in what they share, and it says so
   ]);
 });
 
-test('one that counts from the incident and one that does not are told apart', () => {
+test('one that counts from the incident and one that does not are kept apart', () => {
   expect(both.cautions).toEqual([
     'one recovery time counts from the incident, the other from the start of its run',
   ]);

@@ -24,9 +24,9 @@ import {
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
 
-function reportOf(entries: readonly Entry[], openFollowUps?: typeof followUps) {
-  const measures = measure(entries, { sliceOf, followUps: openFollowUps });
-  return buildReport(entries, { generatedAt, sliceOf, measures, followUps: openFollowUps });
+function reportOf(entries: readonly Entry[], given?: typeof followUps) {
+  const measures = measure(entries, { sliceOf, followUps: given });
+  return buildReport(entries, { generatedAt, sliceOf, measures, followUps: given });
 }
 
 /** The figures at the head of the HTML, each with its tone. */
@@ -41,21 +41,21 @@ const answer = (seconds: number, event: string, label: string, reason: string): 
   entry: runEntry('01R', 'answer', { event, label, reason }),
 });
 
-test('a recovery that is shown, and whose bindings are all seen to, is good at its head', () => {
+test('a recovery that is shown, and whose follow-ups are all done, is good at its head', () => {
   const done = followUps.filter(({ closed }) => closed.how === 'platform' || closed.how === 'run');
   const entries = journalOf(started({ objectives }), story, closed(340, { title: 'restored' }));
   expect(tiles(reportOf(entries, done))).toEqual({
     Result: 'good',
     'Recovery time (RTO)': 'good',
     'Recovery point (RPO)': 'bad',
-    FollowUps: 'good',
+    'Follow-ups': 'good',
     Deviations: 'plain',
   });
 });
 
 describe('a recovery of which an application was left without the data', () => {
-  const openFollowUps = leftOut('rebind', 'rebind');
-  const written = openFollowUps.map(({ commands: _, ...rest }) => rest);
+  const left = leftOut('rebind', 'rebind');
+  const written = left.map(({ commands: _, ...rest }) => rest);
   const skip = [
     answer(310, 'operator.skip', 'skipped: bind part-0', 'not tonight'),
     moved(310, 'openFollowUps', { type: 'operator.skip', id: 'rebind-0', text: 'not tonight' }),
@@ -78,7 +78,7 @@ describe('a recovery of which an application was left without the data', () => {
     expect(tiles(report)).toMatchObject({
       Result: 'bad',
       'Recovery time (RTO)': 'bad',
-      FollowUps: 'bad',
+      'Follow-ups': 'bad',
       Deviations: 'bad',
     });
   });
@@ -113,7 +113,7 @@ describe('a recovery of which an application was left without the data', () => {
 test('what nothing runs on may be skipped: proven all the same, and counted apart', () => {
   const report = reportOf(recovery);
   expect(report.outcome.proven).toBe(true);
-  expect(tiles(report)).toMatchObject({ Result: 'good', FollowUps: 'plain' });
+  expect(tiles(report)).toMatchObject({ Result: 'good', 'Follow-ups': 'plain' });
   const html = renderReport(report, 'html');
   expect(html).toContain('<b>3 of 4</b><span>1 skipped, 1 by the word of a person</span>');
   expect(renderReport(report, 'md')).toContain('**Not taken away**: `old-binding-legacy`.');
@@ -179,7 +179,7 @@ test('a recovery point that is not measured by the data says why', () => {
   );
 });
 
-test('the first end of a run is its end: what was written behind it is listed, reported, and changes nothing', () => {
+test('the first end of a run is its end: what was written behind it is listed, raises an alarm, and changes nothing', () => {
   const forged = closed(500, {
     title: 'the restore failed',
     proven: false,

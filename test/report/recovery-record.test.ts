@@ -70,7 +70,7 @@ test('a restart has no recovery point to meet or miss', () => {
   expect(text).not.toContain('The recovery point');
 });
 
-test('an own instance is reported by its own id and by what it was made from', () => {
+test('an own instance is shown with its own id and with what it was made from', () => {
   const service = { id: '7', name: 'orders-db', plan: 'single', offering: 'postgresql' };
   const output = { service, baseline: { serviceId: '7', state: 'available' } };
   const text = reportOf(journalOf(started(), performed([1, 2], 'preflight', output, 'confirming')));
@@ -79,7 +79,7 @@ test('an own instance is reported by its own id and by what it was made from', (
   );
 });
 
-test('which backup was restored in place is reported by all that the service and the proofs on record say of it', () => {
+test('which backup was restored in place is shown with all that the service and the proofs on record say of it', () => {
   const backup = { id: 7, backupId: 'b-7', size: 4096, triggeredAt: '2026-02-28T01:00:00Z', status: 'done' };
   const listed = { newest: [{ id: 8, backupId: 'b-8' }, backup], total: 2 };
   const record = { proven: [{ id: 7, backupId: 'b-7', fingerprint: '0a1b2c3d4e5f' }], keysHeld: [] };
@@ -113,7 +113,7 @@ test('the backups of an instance that takes over are not taken for those of the 
   expect(text).not.toContain('0a1b2c3d4e5f');
 });
 
-test('a point in time is reported with the times that could be reached', () => {
+test('a point in time is shown with the times that could be reached', () => {
   const range = { earliest: '2026-02-01T00:00:00Z', latest: '2026-03-01T02:00:00Z' };
   const input = { targetTime: '2026-03-01T01:00:00Z' };
   const text = reportOf(
@@ -133,7 +133,7 @@ test('where no file is named, the record says which bundle holds them with their
   expect(reportOf(journalOf(started()))).toContain('are in the bundle: `lifeboat audit export 01R`.');
 });
 
-test('what was skipped is reported once as a deviation', () => {
+test('what was skipped is listed once as a deviation', () => {
   const [, , skipped] = followUps;
   const deviations = [{ step: 'old-binding-legacy', reason: 'retired last week' }];
   const text = reportOf(journalOf(started(), closed(9, { followUps: [must(skipped)], deviations })));
@@ -142,7 +142,7 @@ test('what was skipped is reported once as a deviation', () => {
   ).toHaveLength(1);
 });
 
-test('the ids that prove a closure are reported whole, step by step', () => {
+test('the ids that prove a closed follow-up are listed whole, step by step', () => {
   const auditEvents = Array.from({ length: 4 }, (_, index) => `audit.app.build.create 87fd4f7c-${index}`);
   const [first] = followUps;
   const evidence = { bind: { job: 'j-1', auditEvents }, restage: { deployment: 'd-1' } };

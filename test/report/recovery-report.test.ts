@@ -41,9 +41,9 @@ test.each([
   ],
   ['the data before', '| before | 2026-03-01 03:00:30 | 2026-03-01 02:59:20 UTC | 1000 |'],
   ['the data after', '| after | 2026-03-01 03:02:40 | 2026-03-01 02:53:20 UTC | 940 |'],
-  ['how much was a follow-up', '4 in all, 0 open, 1 skipped.'],
+  ['how many follow-ups there were', '4 in all, 0 open, 1 skipped.'],
   [
-    'who done what, after how long, with which proof',
+    'who did what, after how long, with which proof',
     '| `rebind-orders-api` | unbind, bind and restage orders-api | Ada | 1 min 25 s | by the platform 2026-03-01 03:04:10: restaged, running | deployment `d-1`, auditEvent `e-9` |',
   ],
   [
@@ -61,16 +61,16 @@ test.each([
 
 test('the record of a run that has open follow-ups says so, and how long it is overdue', () => {
   const entries = journalOf(started({ objectives }), story);
-  const openFollowUps = followUps.map((one) =>
+  const open = followUps.map((one) =>
     one.kind === 'rebind' ? { ...one, closed: undefined, dueSeconds: 60 } : one,
   );
-  const measures = measure(entries, { sliceOf, followUps: openFollowUps });
-  const text = runReport(entries, { generatedAt, measures, followUps: openFollowUps });
+  const measures = measure(entries, { sliceOf, followUps: open });
+  const text = runReport(entries, { generatedAt, measures, followUps: open });
   expect(text).toContain('4 in all, 2 open, 1 skipped.');
-  expect(text).toContain('**This run is still open.** It is at: done. **It still has to do 2.**');
+  expect(text).toContain('**This run is still open.** It is at: done. **It has 2 open follow-ups.**');
   expect(text).toContain('| Duration | not over |');
   expect(text).toContain('a run says what it proved when it is closed');
-  expect(text).toContain('- the run is not closed: what its steps leave out is reported then');
+  expect(text).toContain('- the run is not closed: what its steps left out is listed when it closes');
   expect(text).toContain('| 2 min 50 s, due after 1 min | **still open** |');
   expect(text).toContain('until now; it still runs');
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');

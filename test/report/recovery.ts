@@ -92,7 +92,10 @@ export function sliceOf(state: string) {
 
 const proof = { deployment: 'd-1', auditEvent: 'e-9' };
 
-/** What the run below leaves and open. The second application was bound by hand; an old binding that nothing runs on was skipped. */
+/**
+ * The follow-ups of the run below. The second application was bound by hand; an old binding that nothing runs
+ * on was skipped.
+ */
 export const followUps = [
   {
     id: 'rebind-orders-api',
@@ -150,7 +153,7 @@ const restored = {
 
 /**
  * A restore in place, second by second: decided at 100, at work from 110, available at 150, asked about the applications
- * from 170 to 200, the last of them done at 300, closed at 340. The service's clock is 2 s ahead.
+ * from 170 to 200, the last of them bound at 300, closed at 340. The service's clock is 2 s ahead.
  */
 export const story: readonly Line[] = [
   moved(1, 'checking', { type: 'xstate.init' }),

@@ -32,7 +32,7 @@ test.for([
   ['expired', 0, 7200, 'expired'],
   ['replaced', 1, 60, 'replaced'],
 ] as const)(
-  'a request for an approval that nobody has signed is reported as %s',
+  'a request for an approval that nobody has signed is shown as %s',
   ([_, more, until, state], { expect }) => {
     const request = (challenge: string) =>
       runEntry('01R', 'approval.asked', {
@@ -54,7 +54,7 @@ test.for([
   },
 );
 
-test('a bypass whose question cannot be read is reported all the same', () => {
+test('a bypass whose question cannot be read is shown all the same', () => {
   const bypassed = { challenge: 'x', order: 'restore', reason: 'nobody is there' };
   const report = buildReport(
     journalOf(started(), { at: 5, entry: runEntry('01R', 'approval.bypassed', bypassed) }),
@@ -102,7 +102,7 @@ test.each([
   ],
   ['gone past', [asked(1, 'a'), bypassed(2, 'a')], '**not approved** (bypassed), SHA-256'],
   ['withdrawn', [asked(1, 'a'), given(2, 'a'), withdrawn(3, 'a')], '**not approved** (withdrawn), SHA-256'],
-])('a plan whose approval was %s is reported as what it is', (_what, lines, words) => {
+])('a plan whose approval was %s is shown as what it is', (_what, lines, words) => {
   const text = renderReport(buildReport(journalOf(started(), lines), options), 'md');
   expect(text).toContain(`${words} \`${PLAN}\``);
   if (!words.startsWith('approved')) expect(text).not.toMatch(/^- approved plan/mu);
@@ -124,7 +124,7 @@ test.each([
   ['not needed for a backup', [asked(1, 'a'), armed(5, 'createBackup')], []],
   ['not asked for', [armed(5, 'restoreBackup')], []],
 ])(
-  'a call whose approval was %s is reported at the head only where nobody had agreed to it',
+  'a call whose approval was %s is shown at the head only where nobody had agreed to it',
   (_what, lines, outcomes) => {
     const { alarms } = buildReport(journalOf(started(), ...lines), options);
     expect(alarms.map(({ title, text }) => [title, text])).toEqual(
@@ -136,14 +136,14 @@ test.each([
   },
 );
 
-test('a call that went on without its second person is reported as that, and not a second time', () => {
+test('a call that went on without its second person is shown as that, and not a second time', () => {
   const entries = journalOf(started(), asked(1, 'a'), bypassed(2, 'a'), armed(5, 'restoreBackup'));
   expect(buildReport(entries, options).alarms.map(({ title }) => title)).toEqual([
     'BREAK-GLASS: a step went on without its second person',
   ]);
 });
 
-const who = { name: 'Ada', login: 'ada', uid: 1000, host: 'approver', config: 'aa'.repeat(32) };
+const who = { name: 'Ada', login: 'ada', uid: 1000, host: 'laptop', config: 'aa'.repeat(32) };
 const policy = (change: Partial<ApprovalPolicy> = {}): ApprovalPolicy => ({
   required: { orders: 'destructive' },
   expiresSeconds: 3600,
@@ -191,8 +191,8 @@ test('who may approve stands in the report as of the beginning, with what has ch
     ],
     people: [{ names: 'grace@example.com', key: 'SHA256:x' }],
     drivers: [
-      { at: at(0), name: 'Ada', login: 'ada', uid: '1000', host: 'approver', config: who.config },
-      { at: at(5), name: 'Bob <x>', login: 'bob', uid: '1000', host: 'approver', config: who.config },
+      { at: at(0), name: 'Ada', login: 'ada', uid: '1000', host: 'laptop', config: who.config },
+      { at: at(5), name: 'Bob <x>', login: 'bob', uid: '1000', host: 'laptop', config: who.config },
     ],
     changes: [
       expect.objectContaining({

@@ -29,7 +29,7 @@ test.each([
   expect(report.schema).toBe('lifeboat.report/1');
 });
 
-test('who had a part is reported with what shows it, and a login is not taken for a proof', () => {
+test('who had a part is listed with what shows it, and a login is not taken for a proof', () => {
   expect(night.people.map(({ name, roles }) => [name, roles])).toEqual([
     ['Ada', ['operator']],
     ['ada', ['acted']],
@@ -50,7 +50,7 @@ test('what only people know is left open and never made up', () => {
   ).toBe(true);
 });
 
-test('where the instance lies is reported by the platform, and what no entry tells is not stated', () => {
+test('the platform says where the instance lies, and what no entry tells is not stated', () => {
   const to = { guid: 'g-1', name: 'orders', org: 'acme', space: 'prod' };
   const entries = journalOf(
     started(),
@@ -70,9 +70,9 @@ test('where the instance is and which revision of the interface was spoken is wh
   ];
   const first = started();
   const { entry } = first;
-  const reported = { ...first, entry: { ...entry, body: { ...(entry.body as object), services } } };
-  const baseline = performed([1, 2], 'preflight', { service: { id: '7', name: 'orders-db' } }, 'binding');
-  const { changed } = buildReport(journalOf(reported, baseline), options);
+  const elsewhere = { ...first, entry: { ...entry, body: { ...(entry.body as object), services } } };
+  const look = performed([1, 2], 'preflight', { service: { id: '7', name: 'orders-db' } }, 'binding');
+  const { changed } = buildReport(journalOf(elsewhere, look), options);
   expect(changed).toContainEqual({ label: 'Address', value: url });
   expect(changed).toContainEqual({ label: 'API revision', value: '61' });
 });
@@ -144,7 +144,7 @@ test('the proof of a clean-up is named by its follow-up', () => {
   expect(buildReport(recovery, { ...options, followUps: [removal] }).cleanup).toEqual(['remove-target']);
 });
 
-test('an old key that a new backup still opens with is not reported as refused', () => {
+test('an old key that a new backup still opens with is not shown as refused', () => {
   const entries = journalOf(
     started(),
     performed([1, 2], 'negativeTest', { opened: ['a'], tested: ['a'] }, 'x'),

@@ -28,7 +28,7 @@ test('a rotation has a record of the old key, the new key, the call, the proof, 
     performed([10, 20], 'verifyBackup', { opens: newKey, verdict: 'readable' }, 'testing', { backup: 2 }),
     performed([21, 22], 'negativeTest', { opened: [], tested: [oldKey] }, 'done'),
   );
-  const boundOne = {
+  const followUp = {
     kind: 'retire-key',
     subject: oldKey,
     what: 'retire it',
@@ -43,7 +43,7 @@ test('a rotation has a record of the old key, the new key, the call, the proof, 
   });
   const history = [
     fact('key.set', { fingerprint: oldKey, run: 'before' }),
-    fact('follow-up.opened', { followUp: boundOne, run: '01R' }),
+    fact('follow-up.opened', { followUp, run: '01R' }),
   ];
   const { rotation: record } = buildReport(entries, { ...options, history });
   const of = (group: keyof NonNullable<typeof record>, label: string) =>
@@ -73,18 +73,18 @@ test('the record of a rotation stays the same when the key is changed again, and
     ...(entries[0] as Entry),
     ...{ stream: 'instance/orders', at: at(seconds), type, body: body as Entry['body'] },
   });
-  const boundOne = (subject: string, since: number) => ({
+  const followUp = (subject: string, since: number) => ({
     ...{ id: `retire-${subject}`, kind: 'retire-key', subject, what: `retire key ${subject}` },
     ...{ since: at(since), dueSeconds: 86_400 },
   });
   const first = [
     fact(-500, 'key.set', { fingerprint: oldKey, run: '00A' }),
     fact(9, 'key.set', { fingerprint: newKey, run: '01R' }),
-    fact(22, 'follow-up.opened', { followUp: boundOne(oldKey, 22), run: '01R' }),
+    fact(22, 'follow-up.opened', { followUp: followUp(oldKey, 22), run: '01R' }),
   ];
   const later = [
     fact(900, 'key.set', { fingerprint: third, run: '02S' }),
-    fact(950, 'follow-up.opened', { followUp: boundOne(newKey, 950), run: '02S' }),
+    fact(950, 'follow-up.opened', { followUp: followUp(newKey, 950), run: '02S' }),
     fact(1900, 'key.set', { fingerprint: oldKey, run: '03T' }),
   ];
   const report = buildReport(entries, { ...options, history: first });
@@ -94,7 +94,7 @@ test('the record of a rotation stays the same when the key is changed again, and
   expect(renderReport(report, 'md')).toContain('The old key is kept and handed to the ledger');
 });
 
-test('a rotation that has handed no binding to the ledger claims none', () => {
+test('a rotation that has put no follow-up into the ledger claims none', () => {
   const entries = journalOf(
     started({ runbook: 'rotate-key', input: { instance: 'orders' } }),
     performed([8, 9], 'setKey', { answer: 'accepted' }, 'done'),
@@ -102,5 +102,5 @@ test('a rotation that has handed no binding to the ledger claims none', () => {
   );
   const text = renderReport(buildReport(entries, options), 'md');
   expect(text).not.toContain('The old key is kept');
-  expect(text).toContain('has handed no binding to take an old key away to the ledger');
+  expect(text).toContain('has put no follow-up to retire an old key into the ledger');
 });

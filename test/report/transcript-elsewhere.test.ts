@@ -41,7 +41,7 @@ test.each([
     true,
     [{ host: 'there' }],
   ],
-] as const)('a run that %s', (_, host, entries, isFileHere, reported) => {
+] as const)('a run that %s', (_, host, entries, isFileHere, noted) => {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-elsewhere-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   if (isFileHere) {
@@ -49,7 +49,7 @@ test.each([
     writeFileSync(transcriptPath(home, 'R'), LINE);
   }
   const found = transcriptElsewhere(home, 'R', [started(host), ...entries], 'here');
-  expect(found).toEqual(reported.map((body) => ({ type: 'transcript.elsewhere', body })));
+  expect(found).toEqual(noted.map((body) => ({ type: 'transcript.elsewhere', body })));
 });
 
 function who(host: string) {

@@ -3,7 +3,7 @@ import { effectOf } from '../../../machines/verbs.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { Timeline } from './timeline.ts';
 
-/** The moments that a recovery is reported by. Milliseconds since 1970, by this machine's clock. */
+/** The moments that a recovery is measured by. Milliseconds since 1970, by this machine's clock. */
 export interface Landmarks {
   /** When a destructive call was first armed; without one, when the work after it began, because it was done outside. */
   readonly decidedMs: number | undefined;
@@ -19,7 +19,7 @@ export interface Landmarks {
   readonly elsewhere: boolean;
   /** Whether the applications were listed after that. */
   readonly listed: boolean;
-  /** How the service's restore was reported at its end. */
+  /** What the service reported of the restore at its end. */
   readonly restore: Readonly<Record<string, unknown>> | undefined;
   /** The point in time that was asked for. */
   readonly chosenTime: string | undefined;

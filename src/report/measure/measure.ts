@@ -12,7 +12,7 @@ export interface MeasureOptions {
   readonly sliceOf: (state: string) => TimeSlice | undefined;
   /** Default: those that the run was begun with. */
   readonly objectives?: Objectives | undefined;
-  /** The follow-ups of the run. Default: what a closed run says of itself. */
+  /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
   readonly followUps?: readonly Pick<FollowUp, 'id' | 'kind' | 'subject' | 'closed'>[] | undefined;
   /** Until when an open run is measured; its last entry by default. */
   readonly now?: Date | undefined;

@@ -47,7 +47,7 @@ export function recoveryPoint(
   return { by, ...lost(until.ms, recoveredMs - landmarks.skewMs), lostBy: until.what, because, ...rows };
 }
 
-/** Times of the service and of the data are reported in whole seconds by some. */
+/** Some services and some databases give their times in whole seconds. */
 const GRAIN_MS = 1000;
 
 /**

@@ -72,7 +72,7 @@ function endOf(timeline: Timeline, landmarks: Landmarks, options: RecoveryTimeOp
   if (restoredMs === undefined) return notYet;
   const rebinds = options.followUps?.filter(({ kind }) => kind === 'rebind') ?? [];
   if (rebinds.some(({ closed }) => closed === undefined)) return notYet;
-  // The follow-ups is known only after the applications were looked for.
+  // The follow-ups are known only after the run has looked for the applications.
   const known = options.followUps !== undefined && (options.followUps.length > 0 || listed);
   if (restores && !known && endedMs === undefined) return notYet;
   const done = rebinds.filter(({ closed }) => closed?.how !== 'skipped');

@@ -9,21 +9,21 @@ import type { RunEntryBody } from '../../store/run-entries.ts';
 import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findAll, untilEnd } from './found.ts';
 import type { Report } from './model.ts';
-import { outcomeOf } from './people.ts';
+import { challengeOutcome } from './people.ts';
 
 type Alarm = Report['alarms'][number];
 
 /**
- * What heads the record: everything by which a run went past what it is there to show, in the order of its weight. `openFollowUps` is what the run
- * leaves and open; of the entries, also those behind the end of the run are looked at.
+ * What heads the record: everything by which a run went past what it is there to show, the gravest first.
+ * `followUps` are all that the run has opened. Entries behind the end of the run count as well.
  */
-export function alarmsOf(entries: readonly Entry[], openFollowUps: readonly WrittenFollowUp[]): Alarm[] {
+export function alarmsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
   const own = untilEnd(entries);
   return [
     ...bypasses(own),
     ...unapproved(own),
-    ...withoutData(own, openFollowUps),
-    ...byWord(own, openFollowUps),
+    ...withoutData(own, followUps),
+    ...byWord(own, followUps),
     ...afterTheEnd(entries, own),
   ];
 }
@@ -61,10 +61,12 @@ function unapproved(entries: readonly Entry[]): Alarm[] {
     const before = entries.filter(({ seq }) => seq < entry.seq);
     const asked = findAll(before, 'approval.asked').at(-1)?.body;
     if (asked === undefined || effectOf(verb) === 'backup') return [];
-    const { state } = outcomeOf(before, asked.challenge);
+    const { state } = challengeOutcome(before, asked.challenge);
     if (state === 'given' || state === 'bypassed') return [];
     const title = 'NOT APPROVED: a call was made ready whose approval was asked for and not given';
-    return [{ title, text: `${asked.order}: the request was ${FATES[state]}`, at: entry.at, by: entry.by }];
+    return [
+      { title, text: `${asked.order}: the request was ${OUTCOMES[state]}`, at: entry.at, by: entry.by },
+    ];
   });
 }
 
@@ -73,7 +75,7 @@ function changesKey({ verb, input }: RunEntryBody<'activity.begun'>): boolean {
   return effectOf(verb) === 'key' && fieldsOf(input)['fingerprint'] !== undefined;
 }
 
-const FATES = {
+const OUTCOMES = {
   asked: 'not answered',
   withdrawn: 'withdrawn',
   replaced: 'replaced by another',
@@ -81,8 +83,8 @@ const FATES = {
 } as const;
 
 /** What used the data before and was left without it. */
-function withoutData(entries: readonly Entry[], openFollowUps: readonly WrittenFollowUp[]): Alarm[] {
-  const unbound = leftUnbound(openFollowUps);
+function withoutData(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
+  const unbound = leftUnbound(followUps);
   if (unbound.length === 0) return [];
   const said = skips(entries).findLast(({ id }) => unbound.some((one) => one.id === id))?.entry;
   const { at, by } = said ?? find(entries, 'run.closed')?.entry ?? { at: '', by: '' };
@@ -97,13 +99,13 @@ const WORDS: Readonly<Record<string, string>> = {
   'operator.override': 'OVERRIDDEN: a person went past what spoke against a step',
 };
 
-/** What people did in the place of a step, or past it; what was left without the data is reported already. */
-function byWord(entries: readonly Entry[], openFollowUps: readonly WrittenFollowUp[]): Alarm[] {
-  const unbound = new Set(leftUnbound(openFollowUps).map(({ id }) => id));
-  const reported = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
+/** What people did in the place of a step, or past it; what was left without the data has its own alarm. */
+function byWord(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Alarm[] {
+  const unbound = new Set(leftUnbound(followUps).map(({ id }) => id));
+  const alreadySaid = new Set(skips(entries).flatMap(({ id, answer }) => (unbound.has(id) ? [answer] : [])));
   return findAll(entries, 'answer').flatMap(({ entry, body }): Alarm[] => {
     const title = Object.hasOwn(WORDS, body.event) ? WORDS[body.event] : undefined;
-    if (title === undefined || reported.has(entry.seq)) return [];
+    if (title === undefined || alreadySaid.has(entry.seq)) return [];
     return [{ title, text: wordsOf(body), at: entry.at, by: entry.by }];
   });
 }
@@ -112,7 +114,7 @@ function wordsOf({ label, event, reason }: RunEntryBody<'answer'>): string {
   return reason === undefined || reason === '' ? (label ?? event) : `${label ?? event}: ${reason}`;
 }
 
-/** The answers by which a follow-up was skipped; an answer stands right before the event that it became. */
+/** The answers that skipped a follow-up; an answer stands right before the event that it became. */
 function skips(
   entries: readonly Entry[],
 ): { readonly id: string; readonly answer: number; readonly entry: Entry }[] {

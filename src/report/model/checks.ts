@@ -9,8 +9,8 @@ type Told = Omit<Check, 'at'>;
 /** Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity. */
 export function checksOf(entries: readonly Entry[]): Check[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
-    const reported = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
-    return reported === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...reported }];
+    const found = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
+    return found === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...found }];
   });
 }
 

@@ -85,17 +85,17 @@ function stepsOf(entries: readonly Entry[], untilMs: number, sliceOf: CourseOpti
 
 const TASKS: Readonly<Partial<Record<Verb, string>>> = { waitForRestore: 'restore', waitForBackup: 'backup' };
 
-/** Backups and restores as the service reported of them, by this machine's clock. */
+/** Backups and restores as the service reported them, by this machine's clock. */
 function tasksOf(entries: readonly Entry[], skewMs: number): Course['tasks'] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, output }) => {
     const kind = TASKS[verb as Verb];
     if (kind === undefined) return [];
     const what = `${kind} ${typeof output['id'] === 'number' ? output['id'] : ''}`.trim();
-    const [asked, reported, done] = ['triggeredAt', 'startedAt', 'finishedAt'].map((field) =>
+    const [asked, started, done] = ['triggeredAt', 'startedAt', 'finishedAt'].map((field) =>
       instantOf(output[field]),
     );
     if (asked === undefined || done === undefined || done < asked) return [];
-    const began = Math.min(done, Math.max(asked, reported ?? instantOf(output['seenRunningAt']) ?? asked));
+    const began = Math.min(done, Math.max(asked, started ?? instantOf(output['seenRunningAt']) ?? asked));
     const piece = (part: 'queue' | 'execute', from: number, until: number) =>
       until > from ? [{ what, kind: part, from: iso(from - skewMs), until: iso(until - skewMs) }] : [];
     return [...piece('queue', asked, began), ...piece('execute', began, done)];

@@ -27,9 +27,9 @@ export function decisionsOf(entries: readonly Entry[]): Decision[] {
 export function deviationsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Deviation[] {
   const closed = find(entries, 'run.closed')?.body;
   const steps = (closed?.deviations ?? []).map(({ step, reason }) => deviation('step', step, reason));
-  const reported = new Set(closed?.deviations.map(({ step }) => step));
+  const listed = new Set(closed?.deviations.map(({ step }) => step));
   const seenTo = followUps.flatMap(({ id, what, closed: by }) => {
-    if (by?.how === 'skipped' && !reported.has(id)) return [deviation('skipped', what, by.text)];
+    if (by?.how === 'skipped' && !listed.has(id)) return [deviation('skipped', what, by.text)];
     return by?.how === 'hand' ? [deviation('by hand', what, by.text)] : [];
   });
   const retried = findAll(entries, 'answer')
@@ -51,12 +51,12 @@ function bypassed(entries: readonly Entry[]): Deviation[] {
   return [...without, ...weakened];
 }
 
-/** What a run leaves out is reported at its end. */
+/** Only the end of a run lists what its steps left out. */
 function unclosed(entries: readonly Entry[]): Deviation[] {
   if (find(entries, 'run.closed') !== undefined) return [];
   const abandoned = find(entries, 'run.abandoned')?.body.reason;
   if (abandoned !== undefined) return [deviation('step', 'the run was abandoned', abandoned)];
-  return [deviation('open', 'the run is not closed', 'what its steps leave out is reported then')];
+  return [deviation('open', 'the run is not closed', 'what its steps left out is listed when it closes')];
 }
 
 function deviation(kind: Deviation['kind'], what: string, reason: string): Deviation {

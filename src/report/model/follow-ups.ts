@@ -1,18 +1,18 @@
 import type { Entry, Json } from '../../store/journal.ts';
 import type { RunEntryBody } from '../../store/run-entries.ts';
 import { find, findAll } from './found.ts';
-import type { BoundOne } from './model-rows.ts';
+import type { FollowUpRow } from './model-rows.ts';
 
-/** Something that a run open, as it is written at its end or lies in its context. */
+/** A follow-up as a run writes it at its end or holds it in its context. */
 export type WrittenFollowUp = NonNullable<RunEntryBody<'run.closed'>['followUps']>[number];
 
-/** What nobody has done yet. */
-export function stillOpen(openFollowUps: readonly WrittenFollowUp[]): readonly WrittenFollowUp[] {
-  return openFollowUps.filter(({ closed }) => closed === undefined);
+/** Those that are neither done nor skipped. */
+export function stillOpen(followUps: readonly WrittenFollowUp[]): readonly WrittenFollowUp[] {
+  return followUps.filter(({ closed }) => closed === undefined);
 }
 
-/** To whom each fell, how long it was open, how it was done and by what proof. */
-export function boundOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): BoundOne[] {
+/** Each with its owner, how long it was open, how it was closed and by what proof. */
+export function followUpRows(entries: readonly Entry[], all: readonly WrittenFollowUp[]): FollowUpRow[] {
   const operator = find(entries, 'run.started')?.body.operator ?? 'unknown';
   const last = entries.at(-1)?.at;
   return all.map(({ id, kind, subject, what, owner, since, dueSeconds, closed }) => {
@@ -28,26 +28,27 @@ export function boundOf(entries: readonly Entry[], all: readonly WrittenFollowUp
   });
 }
 
-/** The follow-ups, from the run itself or from its last word; what a person done has the time at which it was said. */
-export function followUpBy(
+/**
+ * The follow-ups that are given, else those of the run's last entry. One that a person closed has the time of
+ * that answer.
+ */
+export function followUpsOf(
   entries: readonly Entry[],
   given: readonly WrittenFollowUp[] | undefined,
 ): readonly WrittenFollowUp[] {
   const all = given ?? find(entries, 'run.closed')?.body.followUps ?? [];
   const said = findAll(entries, 'event').filter(({ body }) => SAID.includes(body.event.type));
-  return all.map((openFollowUps) => {
-    const { id, closed } = openFollowUps;
+  return all.map((followUp) => {
+    const { id, closed } = followUp;
     const at = closed?.at ?? said.find(({ body }) => body.event['id'] === id)?.entry.at;
-    return closed === undefined || at === undefined
-      ? openFollowUps
-      : { ...openFollowUps, closed: { ...closed, at } };
+    return closed === undefined || at === undefined ? followUp : { ...followUp, closed: { ...closed, at } };
   });
 }
 
 const SAID = ['operator.reportDone', 'operator.skip'];
 
 /** The steps of a rebinding bring evidence of their own each: `bind job`. */
-function idsOf(label: string, value: Json): BoundOne['proofs'] {
+function idsOf(label: string, value: Json): FollowUpRow['proofs'] {
   if (Array.isArray(value)) {
     const all = value.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
     return [{ label, value: all.join(', ') }];

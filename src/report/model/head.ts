@@ -39,16 +39,13 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
 }
 
 /** How the run ended, and whether that is proven. What was left without the data is no proof of a recovery, whatever the run says of itself. */
-export function outcomeOf(
-  entries: readonly Entry[],
-  openFollowUps: readonly WrittenFollowUp[],
-): Report['outcome'] {
+export function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): Report['outcome'] {
   const closed = find(entries, 'run.closed')?.body;
   const abandoned = find(entries, 'run.abandoned')?.body;
-  const followUps = stillOpen(openFollowUps).length;
+  const followUps = stillOpen(all).length;
   if (closed !== undefined) {
     const text = closed.title ?? closed.outcome;
-    const proven = closed.proven && leftUnbound(openFollowUps).length === 0;
+    const proven = closed.proven && leftUnbound(all).length === 0;
     return { status: 'closed', proven, text, failure: closed.failure?.shortMessage, followUps };
   }
   if (abandoned !== undefined) return { status: 'abandoned', text: abandoned.reason, followUps };

@@ -7,8 +7,8 @@ import type { Fact } from './model.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What of an instance's identity is shown, by the names in the entries. What the change may change is reported as
- * what was before it.
+ * What of an instance's identity is shown, by the names in the entries. What the change may change is given
+ * as what was before it.
  */
 const LABELS: Readonly<Record<string, string>> = {
   instanceId: 'Instance id',
@@ -85,13 +85,14 @@ export function sourceOf(entries: readonly Entry[]): Fact[] {
 }
 
 function serviceOf(output: Fields | undefined): Fields {
-  // The baseline of a confirmation calls the instance's own id `serviceId`; what the instance was made from is the offering.
+  // The baseline of a confirmation calls the instance's own id `serviceId`; what the instance was made from
+  // is the offering.
   const { serviceId, ...baseline } = fieldsOf(output?.['baseline']);
   const { id, offering, plan, ...service } = fieldsOf(output?.['service']);
   return { ...baseline, ...service, instanceId: id ?? serviceId, serviceId: offering, planId: plan };
 }
 
-/** None for what is not reported. */
+/** None for an unknown value. */
 function factOf(label: string, value: unknown): Fact[] {
   if (Array.isArray(value)) return [{ label, value: value.length === 0 ? 'none' : value.join(', ') }];
   return typeof value === 'string' || typeof value === 'number' ? [{ label, value: String(value) }] : [];

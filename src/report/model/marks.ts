@@ -43,7 +43,8 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
     }
     case 'intent.judged': {
       const { intent, verb, verdict } = entry.body;
-      // Where no answer was lost, looking for the id is a part of the call; only what cannot be reported is worth a word.
+      // Where no answer was lost, looking for the id is a part of the call; only an unclear result is worth a
+      // word.
       if (!doubted.has(intent) && verdict === 'landed') return undefined;
       return { kind: 'doubt', text: `${spaced(verb)}: what the service shows: ${JUDGED[verdict]}` };
     }
@@ -81,7 +82,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
 const JUDGED = {
   landed: 'it happened',
   absent: 'it did not happen',
-  ambiguous: 'it cannot be reported',
+  ambiguous: 'it is unknown',
 } as const;
 
 function withReason(text: string, reason: string | undefined): string {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const Facts = z.array(z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() }));
 
-/** What the change of a key is audited by, group by group; an empty group is not reported by the journal. */
+/** What the change of a key is audited by, group by group; the journal says nothing of an empty group. */
 export const Rotation = z.object({
   oldKey: Facts,
   newKey: Facts,

@@ -18,21 +18,21 @@ export const Check = z.object({
 });
 export type Check = z.infer<typeof Check>;
 
-/** A follow-up after the change, and how it was done. */
-export const BoundOne = z.object({
+/** A follow-up after the change, and how it was closed. */
+export const FollowUpRow = z.object({
   id: z.string(),
   kind: z.string(),
   subject: z.string(),
   what: z.string(),
   owner: z.string(),
   since: z.string().optional(),
-  /** Until it was done, or until the record's last entry. */
+  /** Until it was closed, or until the record's last entry. */
   openSeconds: z.number().optional(),
   dueSeconds: z.number().optional(),
   closed: z.object({ how: z.string(), at: z.string().optional(), text: z.string() }).optional(),
   proofs: z.array(z.object({ label: z.string(), value: z.string() })),
 });
-export type BoundOne = z.infer<typeof BoundOne>;
+export type FollowUpRow = z.infer<typeof FollowUpRow>;
 
 export const Decision = z.object({ at: z.string(), by: z.string(), what: z.string(), reason: z.string() });
 export type Decision = z.infer<typeof Decision>;

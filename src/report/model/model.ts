@@ -4,11 +4,11 @@ import { Course } from './model-course.ts';
 import { Rotation } from './model-rotation.ts';
 import {
   Approval,
-  BoundOne,
   Change,
   Check,
   Decision,
   Deviation,
+  FollowUpRow,
   Issue,
   Line,
   MayApprove,
@@ -133,8 +133,9 @@ export const Report = z.object({
   ),
   /** What a drill saw of the databases after the run, by asking them and not the run. */
   comparison: Compared.omit({ run: true }).extend({ at: z.string() }).optional(),
-  bound: z.array(BoundOne),
-  /** Which of the bindings take away what a drill or a recovery has left behind. */
+  /** The follow-ups of the run, closed ones too. */
+  bound: z.array(FollowUpRow),
+  /** Ids of the follow-ups that take away what a drill or a recovery has left behind. */
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),
   decisions: z.array(Decision),

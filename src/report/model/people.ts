@@ -17,7 +17,7 @@ export function peopleOf(entries: readonly Entry[], owners: readonly string[]): 
   for (const { body } of findAll(entries, 'approval.given')) {
     add(body.approver, 'approver', `signature by the key ${body.key}, verified against the allowed signers`);
   }
-  for (const owner of owners) add(owner, 'owner of a binding', NAMED);
+  for (const owner of owners) add(owner, 'owner of a follow-up', NAMED);
   return [...people.values()];
 }
 
@@ -37,7 +37,7 @@ export function approvalsOf(entries: readonly Entry[]): Approval[] {
       requester,
       expiresAt,
       askedAt: entry.at,
-      ...outcomeOf(entries, challenge),
+      ...challengeOutcome(entries, challenge),
     };
   });
   const known = new Set(asked.map(({ challenge }) => challenge));
@@ -46,13 +46,13 @@ export function approvalsOf(entries: readonly Entry[]): Approval[] {
     .filter(({ body }) => !known.has(body.challenge))
     .map(({ entry, body: { challenge, order } }): Approval => {
       const unread = { target: '', plan: '', requester: entry.by, expiresAt: '' };
-      return { challenge, order, ...unread, ...outcomeOf(entries, challenge) };
+      return { challenge, order, ...unread, ...challengeOutcome(entries, challenge) };
     });
   return [...asked, ...bare];
 }
 
 /** What became of a challenge: its last word counts, but a bypass is never hidden by anything after it. */
-export function outcomeOf(
+export function challengeOutcome(
   entries: readonly Entry[],
   challenge: string,
 ): Pick<Approval, 'state' | 'approver' | 'at' | 'method' | 'key' | 'allowedSigners' | 'reason'> {

@@ -8,7 +8,10 @@ import type { Fact, Report } from './model.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Which backup or point in time was restored, with which key, and how the service reported of it. Empty for a run that restored nothing. */
+/**
+ * Which backup or point in time was restored, with which key, and what the service reported of it. Empty for
+ * a run that restored nothing.
+ */
 export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | undefined): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
   const asked = performed.findLast(({ verb }) => effectOf(verb) === 'restore');
@@ -47,16 +50,19 @@ export function recoveredOf(entries: readonly Entry[], point: RecoveryPoint | un
   );
 }
 
-/** All that the run was reported of a backup: by the service's lists, and by the proofs on record, which name the key that opens it. */
+/**
+ * All that the run heard of a backup: from the service's lists, and from the proofs on record, which name the
+ * key that opens it.
+ */
 function seenBackup(
   performed: readonly { readonly output: Fields }[],
   field: string,
   wanted: unknown,
 ): Fields {
-  const reported = performed.flatMap(({ output }) =>
+  const seen = performed.flatMap(({ output }) =>
     ['newest', 'proven'].flatMap((list) => [output[list]].flat().map(fieldsOf)),
   );
-  const own = reported.filter((one) => one[field] === wanted);
+  const own = seen.filter((one) => one[field] === wanted);
   return Object.assign({}, ...own.map(defined)) as Fields;
 }
 

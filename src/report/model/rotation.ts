@@ -28,8 +28,8 @@ export function rotationOf(
   const old = performed.find(
     ({ verb, endedMs }) => verb === 'verifyBackup' && endedMs < (setAt?.begunMs ?? 0),
   );
-  const bound = retirementsOf(entries, ledger);
-  const oldKey = old?.output['opens'] ?? before['currentKey'] ?? bound[0]?.['subject'];
+  const retirements = retirementsOf(entries, ledger);
+  const oldKey = old?.output['opens'] ?? before['currentKey'] ?? retirements[0]?.['subject'];
   const [backups, newest, baseline] = ['backups', 'newest', 'baseline'].map((name) => fieldsOf(before[name]));
   const proof = checks.filter(({ at }) => Date.parse(at) >= (setAt?.begunMs ?? Number.POSITIVE_INFINITY));
   return {
@@ -71,7 +71,7 @@ export function rotationOf(
       ['Verdict', old?.output['verdict']],
       ['Copies kept', archived(performed.filter(({ endedMs }) => endedMs < (setAt?.begunMs ?? 0)))],
     ]),
-    disposition: bound.flatMap(dispositionOf),
+    disposition: retirements.flatMap(dispositionOf),
     substitution: facts([
       ['Key that the newest backup opened with before the change', old?.output['opens'], 'code'],
       ['Is it a key that was held', old === undefined ? undefined : heldBefore(before, old.output['opens'])],
@@ -112,7 +112,7 @@ function archived(performed: readonly { readonly verb: string; readonly input: F
   return kept.length === 0 ? 'none' : kept.map(({ input }) => `backup ${String(input['id'])}`).join(', ');
 }
 
-/** The keys that this run has made a binding of the ledger. */
+/** The follow-ups to retire a key that this run has put into the ledger. */
 function retirementsOf(entries: readonly Entry[], ledger: readonly Entry[]): readonly Fields[] {
   const run = entries[0]?.stream.replace(/^run\//u, '');
   return ledger
@@ -139,7 +139,7 @@ function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
   const until = Number.isFinite(due) ? new Date(due).toISOString() : undefined;
   return facts([
     ['Key', subject, 'code'],
-    ['OpenFollowUp', what],
+    ['Follow-up', what],
     ['Kept at least until', until],
     ['Destroyed', 'not by this run'],
   ]);

@@ -5,8 +5,8 @@ import { barsSvg } from './svg-bars.ts';
 import { courseSvg, LEGEND } from './svg-course.ts';
 
 /**
- * A document as one HTML file: no script, nothing from outside, a policy that forbids both, for bright and dark screens and for fallback script.
- * No address in it comes from a text.
+ * A document as one HTML file: no script, nothing from outside, a policy that forbids both, for bright and
+ * dark screens and for print. No address in it comes from a text.
  */
 export function htmlDocument({ title, lead, sections, foot }: Document): string {
   const contents = sections.map(

@@ -15,7 +15,7 @@ export function markdownDocument({ title, lead, sections, foot }: Document): str
 /** Texts are cut when the record is made; nothing is cut again. */
 const LONGEST = 4_000;
 
-/** Tables are told apart by their captions where a section has several. */
+/** Where a section has several tables, each has its caption. */
 function withCaptions(blocks: readonly Block[]): string[] {
   const several = blocks.filter(({ kind }) => kind === 'table').length > 1;
   return blocks.map((one) =>

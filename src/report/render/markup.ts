@@ -22,7 +22,7 @@ export function trusted(text: string): Markup {
   return raw(text);
 }
 
-/** A text that a person reads, for `markup`: times in it are reported as everywhere. */
+/** A text that a person reads, for `markup`: times in it are written as everywhere. */
 export function readableText(text: string): string {
   return readable(text, LONGEST);
 }

@@ -1,6 +1,6 @@
 import { formatSpan } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
-import type { Approval, BoundOne, MayApprove } from '../model/model-rows.ts';
+import type { Approval, FollowUpRow, MayApprove } from '../model/model-rows.ts';
 import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
 import { blanks } from './pages-proven.ts';
 import { factsBlock, optional, tableOr, time } from './words.ts';
@@ -9,7 +9,7 @@ import { factsBlock, optional, tableOr, time } from './words.ts';
 export function decidedSections(report: Report): Section[] {
   const { bound, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
-    ...optional('FollowUps', boundBlocks(bound)),
+    ...optional('Follow-ups', followUpBlocks(bound)),
     {
       title: 'Decisions',
       blocks: [
@@ -72,23 +72,23 @@ const WAYS: Readonly<Record<string, Inline>> = {
   skipped: { strong: 'skipped' },
 };
 
-function boundBlocks(bound: readonly BoundOne[]): Block[] {
-  if (bound.length === 0) return [];
-  const open = bound.filter(({ closed }) => closed === undefined).length;
-  const skipped = bound.filter(({ closed }) => closed?.how === 'skipped').length;
+function followUpBlocks(followUps: readonly FollowUpRow[]): Block[] {
+  if (followUps.length === 0) return [];
+  const open = followUps.filter(({ closed }) => closed === undefined).length;
+  const skipped = followUps.filter(({ closed }) => closed?.how === 'skipped').length;
   return [
-    { kind: 'text', text: `${bound.length} in all, ${open} open, ${skipped} skipped.` },
+    { kind: 'text', text: `${followUps.length} in all, ${open} open, ${skipped} skipped.` },
     {
       kind: 'table',
-      caption: 'The follow-ups after the change',
+      caption: 'Follow-ups after the change',
       head: ['Id', 'What', 'Owner', 'Open for', 'Closed', 'Proof'],
-      rows: bound.map((boundOne) => [
-        { code: boundOne.id },
-        boundOne.what,
-        boundOne.owner,
-        ageOf(boundOne),
-        closure(boundOne),
-        boundOne.proofs.flatMap(({ label, value }, index) => [
+      rows: followUps.map((followUp) => [
+        { code: followUp.id },
+        followUp.what,
+        followUp.owner,
+        ageOf(followUp),
+        closure(followUp),
+        followUp.proofs.flatMap(({ label, value }, index) => [
           `${index === 0 ? '' : ', '}${label} `,
           { code: value },
         ]),
@@ -98,14 +98,14 @@ function boundBlocks(bound: readonly BoundOne[]): Block[] {
 }
 
 /** With the limit when there is one and it was passed. */
-function ageOf({ openSeconds, dueSeconds }: BoundOne): string {
+function ageOf({ openSeconds, dueSeconds }: FollowUpRow): string {
   if (openSeconds === undefined) return 'not known';
   const age = formatSpan(openSeconds);
   const late = dueSeconds !== undefined && openSeconds > dueSeconds;
   return late ? `${age}, due after ${formatSpan(dueSeconds)}` : age;
 }
 
-function closure({ closed }: BoundOne): Text {
+function closure({ closed }: FollowUpRow): Text {
   if (closed === undefined) return { bad: 'still open' };
   const way = Object.hasOwn(WAYS, closed.how) ? (WAYS[closed.how] ?? closed.how) : closed.how;
   return [way, `${closed.at === undefined ? '' : ` ${time(closed.at)}`}: ${closed.text}`];
@@ -181,20 +181,21 @@ function deviationText({ kind, what, reason }: Report['deviations'][number]): Te
 
 function cleanupText({ run, outcome, rotation, bound }: Report, ids: readonly string[]): Text {
   const isDone = (id: string) => {
-    const how = bound.find((boundOne) => boundOne.id === id)?.closed?.how;
+    const how = bound.find((followUp) => followUp.id === id)?.closed?.how;
     return how !== undefined && how !== 'skipped';
   };
   const [done, left] = [ids.filter(isDone), ids.filter((id) => !isDone(id))];
   if (ids.length > 0) {
     return [
-      ...(done.length === 0 ? [] : ['Done as reported under Follow-ups: ', ...codes(done), '. ']),
+      ...(done.length === 0 ? [] : ['Done, see Follow-ups: ', ...codes(done), '. ']),
       ...(left.length === 0 ? [] : [{ bad: 'Not taken away' }, ': ', ...codes(left), '.']),
     ];
   }
-  if (outcome.status === 'open') return 'The run is not over: what it has to take away is reported then.';
+  if (outcome.status === 'open')
+    return 'The run is not over: what it has to take away is listed when it closes.';
   if (rotation !== undefined) {
     return rotation.disposition.length === 0
-      ? 'This run has handed no binding to take an old key away to the ledger of the instance.'
+      ? 'This run has put no follow-up to retire an old key into the ledger of the instance.'
       : 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
   }
   return run.kind === 'rehearsal'

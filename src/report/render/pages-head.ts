@@ -1,5 +1,5 @@
 import { leftUnbound } from '../../../machines/parts/follow-up.ts';
-import { formatSeconds } from '../../base/format.ts';
+import { counted, formatSeconds } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
 import type { Block, Figure, Section, Text } from './document.ts';
 import { seconds, time } from './words.ts';
@@ -59,13 +59,13 @@ function outcomeText({ status, proven, text, failure, followUps }: Report['outco
     const why = failure === undefined ? '' : ` Failure: ${failure}.`;
     return [{ strong: text }, '. The result is ', proof, `.${why}`];
   }
-  const openFollowUps: Text = followUps === 0 ? '' : { bad: `It still has to do ${followUps}.` };
-  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, openFollowUps];
+  const open: Text = followUps === 0 ? '' : { bad: `It has ${counted(followUps, 'open follow-up')}.` };
+  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, open];
   const where = text === '' ? ' ' : ` It is at: ${text}. `;
   return [
     { bad: 'This run is still open.' },
     where,
-    openFollowUps,
+    open,
     followUps === 0 ? '' : ' ',
     'The record ends with its last entry.',
   ];
@@ -90,11 +90,11 @@ function figures({ outcome, measured, bound, deviations, alarms }: Report): Figu
     ...(measured === undefined
       ? []
       : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
-    followUps(bound),
+    followUpsFigure(bound),
     {
       label: 'Deviations',
       value: String(deviations.length),
-      note: deviations.length === 0 ? 'as the runbook has it' : 'reported below, with reasons',
+      note: deviations.length === 0 ? 'as the runbook has it' : 'listed below, with reasons',
       tone: alarms.length > 0 ? 'bad' : 'plain',
     },
   ];
@@ -108,22 +108,22 @@ const TONES = {
   'does not apply': 'plain',
 } as const;
 
-/** How many were seen to, and apart from them what nobody did or only somebody's word shows. */
-function followUps(bound: Report['bound']): Figure {
-  const open = bound.filter(({ closed }) => closed === undefined).length;
-  const skipped = bound.filter(({ closed }) => closed?.how === 'skipped').length;
-  const said = bound.filter(({ closed, proofs }) => closed?.how === 'hand' && proofs.length === 0).length;
+/** How many are done, and apart from them those that are open, skipped, or shown by somebody's word alone. */
+function followUpsFigure(followUps: Report['bound']): Figure {
+  const open = followUps.filter(({ closed }) => closed === undefined).length;
+  const skipped = followUps.filter(({ closed }) => closed?.how === 'skipped').length;
+  const said = followUps.filter(({ closed, proofs }) => closed?.how === 'hand' && proofs.length === 0).length;
   const notes = [
     ...(open === 0 ? [] : [`${open} still open`]),
     ...(skipped === 0 ? [] : [`${skipped} skipped`]),
     ...(said === 0 ? [] : [`${said} by the word of a person`]),
   ];
-  const isBad = open > 0 || leftUnbound(bound).length > 0;
+  const isBad = open > 0 || leftUnbound(followUps).length > 0;
   return {
-    label: 'FollowUps',
-    value: bound.length === 0 ? 'none' : `${bound.length - open - skipped} of ${bound.length}`,
-    note: bound.length === 0 ? 'there were no follow-ups' : notes.join(', ') || 'all done',
-    tone: isBad ? 'bad' : bound.length > 0 && notes.length === 0 ? 'good' : 'plain',
+    label: 'Follow-ups',
+    value: followUps.length === 0 ? 'none' : `${followUps.length - open - skipped} of ${followUps.length}`,
+    note: followUps.length === 0 ? 'there were none' : notes.join(', ') || 'all done',
+    tone: isBad ? 'bad' : followUps.length > 0 && notes.length === 0 ? 'good' : 'plain',
   };
 }
 

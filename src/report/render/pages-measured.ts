@@ -95,7 +95,7 @@ function result({ result: word, why }: Measured['rto']): Text {
   return word === 'missed' || word === 'given up' ? [{ bad: word }, ...because] : [word, ...because];
 }
 
-/** Until when it was measured. What only a person says to be done is not reported as a recovery. */
+/** Until when it was measured. What only a person says to be done is not called a recovery. */
 function until({ status, rto }: Measured): string {
   if (rto.why === undefined) return STATUS[status];
   return status === 'given-up'
@@ -129,7 +129,7 @@ function courseBlocks(course: Course): Block[] {
       : [
           {
             kind: 'table',
-            caption: 'Tasks of the service, as it reported of them',
+            caption: 'Tasks of the service, as it reported them',
             head: ['Task', 'Part', 'From', 'Until'],
             rows: tasks.map(({ what, kind, from, until }) => [what, kind, time(from), time(until)]),
           } as const,

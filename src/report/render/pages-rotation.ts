@@ -22,8 +22,8 @@ export function rotationSections(report: Report): Section[] {
   if (rotation === undefined) return [];
   const rows = GROUPS.flatMap(([group, title]) => {
     const facts = factRows(rotation[group]);
-    const reported = facts.length === 0 ? [['not stated', ''] as const] : facts;
-    return reported.map(([label, value], index) => [index === 0 ? title : '', label, value]);
+    const stated = facts.length === 0 ? [['not stated', ''] as const] : facts;
+    return stated.map(([label, value], index) => [index === 0 ? title : '', label, value]);
   });
   return [
     {

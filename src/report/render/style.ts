@@ -1,15 +1,15 @@
 /** The look of a report. Colours keep a contrast of 4.5 to 1; what a colour says, a word says too. */
 export const STYLE = `
 :root { color-scheme: light dark;
-  --fallback: #fff; --soft: #f3f5f8; --line: #cfd6df; --ink: #17202b; --mute: #526070; --link: #0b5394;
+  --page: #fff; --soft: #f3f5f8; --line: #cfd6df; --ink: #17202b; --mute: #526070; --link: #0b5394;
   --good: #136c3a; --bad: #b3261e; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff;
   --decide: #4a5f8f; --queue: #80621a; --execute: #14706b; --human: #a34617; --rebind: #6a4a97; --work: #56606e; }
 @media (prefers-color-scheme: dark) { :root {
-  --fallback: #12171e; --soft: #1b222c; --line: #37424f; --ink: #e6ebf1; --mute: #a3b0bf; --link: #8ec1f5;
+  --page: #12171e; --soft: #1b222c; --line: #37424f; --ink: #e6ebf1; --mute: #a3b0bf; --link: #8ec1f5;
   --good: #6fd398; --bad: #ff9a90; --alarm: #b71c1c; --on-alarm: #fff; --on-bar: #10151c;
   --decide: #9db2e6; --queue: #e0be68; --execute: #6fd0c6; --human: #f2a27c; --rebind: #c7abf0; --work: #aab4c2; } }
 * { box-sizing: border-box; }
-body { margin: 0 auto; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem) 3rem; max-width: 76rem; background: var(--fallback);
+body { margin: 0 auto; padding: 1.5rem clamp(.75rem, 3vw, 2.5rem) 3rem; max-width: 76rem; background: var(--page);
   color: var(--ink); font: 1rem/1.5 system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
 h1 { margin: 0 0 1rem; font-size: 1.9rem; line-height: 1.2; overflow-wrap: anywhere; }
 h2 { margin: 2.2rem 0 .6rem; padding-bottom: .2rem; font-size: 1.25rem; border-bottom: 1px solid var(--line); }
@@ -54,8 +54,8 @@ svg { display: block; width: 100%; min-width: 44rem; height: auto; font: 12px sy
 svg text { fill: var(--ink); } svg .mute { fill: var(--mute); } svg .on { fill: var(--on-bar); }
 svg .grid { stroke: var(--line); } svg .lane { fill: var(--soft); }
 svg .limit { stroke: var(--bad); stroke-width: 2; stroke-dasharray: 6 4; } svg .limit-text { fill: var(--bad); font-weight: 600; }
-svg .mark { fill: var(--fallback); stroke: var(--mute); stroke-width: 1.5; } svg .stem { stroke: var(--mute); stroke-dasharray: 2 3; }
-svg .loud .mark { fill: var(--bad); stroke: var(--bad); } svg .loud text { fill: var(--fallback); } svg .loud .stem { stroke: var(--bad); }
+svg .mark { fill: var(--page); stroke: var(--mute); stroke-width: 1.5; } svg .stem { stroke: var(--mute); stroke-dasharray: 2 3; }
+svg .loud .mark { fill: var(--bad); stroke: var(--bad); } svg .loud text { fill: var(--page); } svg .loud .stem { stroke: var(--bad); }
 .b-decide { fill: var(--decide); background: var(--decide); } .b-queue { fill: var(--queue); background: var(--queue); }
 .b-execute { fill: var(--execute); background: var(--execute); } .b-human { fill: var(--human); background: var(--human); }
 .b-rebind { fill: var(--rebind); background: var(--rebind); } .b-work { fill: var(--work); background: var(--work); }
@@ -64,7 +64,7 @@ svg .loud .mark { fill: var(--bad); stroke: var(--bad); } svg .loud text { fill:
 footer { margin-top: 2.5rem; padding-top: .6rem; border-top: 1px solid var(--line); color: var(--mute); font-size: .85rem; }
 @page { size: A4; margin: 16mm 15mm 18mm; @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; } }
 @media print {
-  :root { color-scheme: light; --fallback: #fff; --soft: #f3f5f8; --line: #b8c0ca; --ink: #000; --mute: #414b57; --link: #000;
+  :root { color-scheme: light; --page: #fff; --soft: #f3f5f8; --line: #b8c0ca; --ink: #000; --mute: #414b57; --link: #000;
     --good: #0c5429; --bad: #981b14; --alarm: #a01212; --on-alarm: #fff; --on-bar: #fff; --decide: #4a5f8f; --queue: #80621a;
     --execute: #14706b; --human: #a34617; --rebind: #6a4a97; --work: #56606e; }
   html { font-size: 9.5pt; } body { max-width: none; padding: 0; } nav { display: none; }

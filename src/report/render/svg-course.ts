@@ -92,7 +92,7 @@ ${bars.map((one) => bar(one, scale, y))}`;
 function bar({ name, from, until, label }: Bar, scale: Scale, y: number): Markup {
   const [start, end] = [Date.parse(from), Date.parse(until)];
   const x = scale.x(start);
-  // A hair of the baseline between neighbours, so that steps of one colour stay apart.
+  // A hair of the background between neighbours, so that steps of one colour stay apart.
   const width = Math.max(1.5, scale.x(end) - x - 0.8);
   const took = formatSeconds(Math.max(0, end - start) / 1000);
   const full = `${label}, ${took}`;

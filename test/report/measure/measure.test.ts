@@ -25,7 +25,7 @@ function seconds(slices: Readonly<Record<TimeSlice, number>> | undefined) {
   return SLICES.map((slice) => (slices?.[slice] ?? Number.NaN) / 1000);
 }
 
-test('a recovery is reported in slices, until the last application runs', () => {
+test('a recovery is measured in slices, until the last application runs', () => {
   const { time, meetsRto } = measure(recovery, { sliceOf }) ?? {};
   expect(time).toMatchObject({ status: 'over', since: 'run', from: at(0), until: at(300), totalMs: 300_000 });
   // Decided at 100; in the queue to 110; at work to 150; asked from 170 to 200 and from 255 to 300; the rest is rebinding.
@@ -82,15 +82,13 @@ describe('the clock of a recovery', () => {
     expect(meetsRto).toBeUndefined();
   });
 
-  test('runs while an application is a follow-up, and a limit that is passed stays passed', () => {
-    const openFollowUps = followUps.map((one) =>
-      one.id === 'rebind-billing' ? { ...one, closed: undefined } : one,
-    );
+  test('runs while the follow-up of an application is open, and a limit that is passed stays passed', () => {
+    const open = followUps.map((one) => (one.id === 'rebind-billing' ? { ...one, closed: undefined } : one));
     const entries = journalOf(started({ objectives }), story.slice(0, -2));
-    const soon = measure(entries, { sliceOf, now, followUps: openFollowUps });
+    const soon = measure(entries, { sliceOf, now, followUps: open });
     expect(soon?.time).toMatchObject({ status: 'running', totalMs: 500_000 });
     expect(soon?.meetsRto).toBeUndefined();
-    const later = measure(entries, { sliceOf, now: new Date(at(601)), followUps: openFollowUps });
+    const later = measure(entries, { sliceOf, now: new Date(at(601)), followUps: open });
     expect(later?.meetsRto).toBe(false);
   });
 
@@ -120,7 +118,7 @@ describe('the clock of a recovery', () => {
     const closed = { how: 'platform' as const, text: 'restaged', evidence: {} };
     const one = followUps
       .filter(({ id }) => id === 'rebind-orders-api')
-      .map((openFollowUps) => ({ ...openFollowUps, closed }));
+      .map((followUp) => ({ ...followUp, closed }));
     expect(measure(journalOf(started(), lines), { sliceOf, now, followUps: one })?.time.until).toBe(at(255));
   });
 
@@ -188,7 +186,7 @@ const anyLine: fc.Arbitrary<Line[]> = fc
       'unknown',
     ),
     verb: fc.constantFrom('preflight', 'waitForRestore', 'waitForInstance', 'findBound', 'restageApp'),
-    reported: fc.record(
+    output: fc.record(
       {
         startedAt: fc.integer({ min: -900, max: 2000 }).map(at),
         finishedAt: fc.oneof(fc.integer({ min: -900, max: 2000 }).map(at), fc.constant('soon')),
@@ -198,13 +196,13 @@ const anyLine: fc.Arbitrary<Line[]> = fc
     ),
     kind: fc.constantFrom('moved', 'armed', 'performed', 'closed'),
   })
-  .map(({ from, lasts, state, verb, reported, kind }) => {
+  .map(({ from, lasts, state, verb, output, kind }) => {
     if (kind === 'armed') return [armed(from, 'restoreBackup')];
     if (kind === 'closed') return [closed(from)];
-    return kind === 'moved' ? [moved(from, state)] : performed([from, from + lasts], verb, reported, state);
+    return kind === 'moved' ? [moved(from, state)] : performed([from, from + lasts], verb, output, state);
   });
 
-const anyOpen = fc.option(
+const anyFollowUps = fc.option(
   fc.array(
     fc.record({
       id: fc.string(),
@@ -231,12 +229,12 @@ test('whatever a journal says, the slices add up to the whole and none is negati
     fc.property(
       fc.array(anyLine, { maxLength: 15 }),
       incidents,
-      anyOpen,
+      anyFollowUps,
       fc.nat(3000),
-      (lines, incidentAt, openFollowUps, now) => {
+      (lines, incidentAt, given, now) => {
         const input = incidentAt === undefined ? {} : { incidentAt };
         const entries = journalOf(started({ input }), lines.flat());
-        const options = { sliceOf, followUps: openFollowUps, now: new Date(at(now)) };
+        const options = { sliceOf, followUps: given, now: new Date(at(now)) };
         const time = measure(entries, options)?.time;
         if (time === undefined) return;
         const slices = Object.values(time.slicesMs);
@@ -250,7 +248,7 @@ test('whatever a journal says, the slices add up to the whole and none is negati
 });
 
 test.each([3600, -3600])(
-  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and is reported',
+  'a clock that the run saw moved by %i seconds makes nothing longer or shorter, and has a note',
   (by) => {
     const lines = recovery.map(
       (entry): Line => ({ at: (Date.parse(entry.at) - Date.parse(at(0))) / 1000, entry }),

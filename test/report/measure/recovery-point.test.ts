@@ -16,7 +16,7 @@ import {
 describe('how much was lost', () => {
   const point = (entries: Parameters<typeof measure>[0]) => measure(entries, { sliceOf, followUps })?.point;
 
-  test('is reported by the data where it was counted before and after', () => {
+  test('is measured by the data where it was counted before and after', () => {
     const measures = measure(recovery, { sliceOf });
     expect(measures?.point).toEqual({
       by: 'data',
@@ -65,7 +65,7 @@ describe('how much was lost', () => {
     ['after what was restored', at(-390), 'is newer than what was restored, so it was written since'],
     ['long ahead', '2026-03-01 05:00:00+00', 'is newer than what was restored, so it was written since'],
   ])(
-    'is not reported by a record that was written %s, but by what the service restored, and why',
+    'is not measured by a record that was written %s, but by what the service restored, and why',
     (_when, newest, why) => {
       const newer = { configured: true, at: at(160), newest, count: 1001 };
       const lines = story.map((line) => replaced(line, 'after', newer));
@@ -80,7 +80,7 @@ describe('how much was lost', () => {
     },
   );
 
-  test('is not reported by a record that is newer than the call, where the service does not say what it restored', () => {
+  test('is not measured by a record that is newer than the call, where the service does not say what it restored', () => {
     const lines = (newest: string) =>
       journalOf(
         started({ input: { instance: 'orders', incidentAt: at(-5) } }),
@@ -110,7 +110,7 @@ describe('how much was lost', () => {
     expect(point(entries)).toMatchObject({ lostMs: 72_000, lostBy: 'the newest record before' });
   });
 
-  test('is reported by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
+  test('is measured by the chosen time where the service says nothing, and by nothing at all where nobody knows', () => {
     const lines = (input: object) => [
       armed(10, 'restoreToTime'),
       ...performed([10, 11], 'restoreToTime', { landed: true, id: 1 }, 'waitingForRestore', { ...input }),
@@ -139,7 +139,7 @@ describe('how much was lost', () => {
     expect(point(entries)).toMatchObject({ lostMs: 70_000, lostBy: 'the start of the run' });
   });
 
-  test('is not reported before the instance is available', () => {
+  test('is not measured before the instance is available', () => {
     expect(
       point(
         journalOf(
