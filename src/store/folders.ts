@@ -26,7 +26,10 @@ export function syncFolder(path: string): void {
   }
 }
 
-/** `f_type` of statfs(2) on Linux. Other systems number their file systems differently, so nothing is reported there. */
+/**
+ * `f_type` of statfs(2) on Linux. Other systems number their file systems differently, so none is recognized
+ * there.
+ */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],

@@ -4,8 +4,8 @@ import type { Json } from './journal.ts';
 import type { Sentence } from './said.ts';
 
 /**
- * A fact of a recovery in the ledger of an instance as a sentence: a card, what was recovered, the follow-ups (bodies in
- * machines/parts). Undefined for any other type, and for a body that cannot be read.
+ * A fact of a recovery in the ledger of an instance as a sentence: a card, what was recovered, the follow-ups
+ * (bodies in machines/parts). Undefined for any other type, and for a body that cannot be read.
  */
 export function recoverySentence(type: string, body: Json): Sentence | undefined {
   return FACTS[type]?.(body);
@@ -44,18 +44,18 @@ const FACTS: Readonly<Record<string, (body: Json) => Sentence | undefined>> = {
   [COMPARED]: reader(Compared, comparedSentence),
   'follow-up.opened': reader(
     z.object({ followUp: z.object({ what: z.string() }) }),
-    ({ followUp: { what } }) => ({ text: `open: ${what}`, tone: 'warn' }),
+    ({ followUp: { what } }) => ({ text: `follow-up opened: ${what}`, tone: 'warn' }),
   ),
   'follow-up.closed': reader(
     z.object({ id: z.string(), closure: z.object({ how: z.string(), text: z.string() }) }),
     ({ id, closure: { how, text } }) =>
       how === 'skipped'
-        ? { text: `no longer open: ${id}, skipped, because: ${text}`, tone: 'warn' }
-        : { text: `no longer open: ${id}, done ${WAYS[how] ?? how}: ${text}`, tone: 'good' },
+        ? { text: `follow-up skipped: ${id}, because: ${text}`, tone: 'warn' }
+        : { text: `follow-up done: ${id}, ${WAYS[how] ?? how}: ${text}`, tone: 'good' },
   ),
 };
 
-/** How a follow-up was met, to follow "done". */
+/** How a follow-up was done. */
 const WAYS: Readonly<Record<string, string>> = {
   platform: 'by the platform',
   cf: 'by cf',

@@ -12,7 +12,7 @@ const WrittenFailure = z.object({
   evidence: z.record(z.string(), z.json()).default({}),
 });
 
-/** Something that a run open and how it was done, as it was written down at the end. */
+/** A follow-up of a run and how it was closed, as written at the end of the run. */
 const WrittenFollowUp = z.object({
   id: z.string(),
   kind: z.string(),
@@ -261,7 +261,7 @@ export const RUN_ENTRIES = {
       }),
     ),
     deviations: z.array(z.object({ step: z.string(), reason: z.string() })),
-    /** All that the run open. */
+    /** All follow-ups of the run, closed ones too. */
     followUps: z.array(WrittenFollowUp).optional(),
     failure: WrittenFailure.optional(),
   }),

@@ -11,7 +11,7 @@ const DAY = 24 * HOUR;
 const IN_FLIGHT_MS = 2_000;
 
 /** What becomes of the request for a backup, and how many requests there are to be in all. */
-const FATES: readonly (readonly [string, Trouble, number])[] = [
+const TROUBLES: readonly (readonly [string, Trouble, number])[] = [
   ['is answered', {}, 1],
   ['is done, and its answer is lost', { answer: 'lost' }, 1],
   ['arrives late, and its answer is lost', { workAfterMs: 1_200, answer: 'lost' }, 1],
@@ -32,9 +32,9 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
     posts(): number;
   }
 
-  /** A bench whose first request for a backup has this outcome, at whose arrival something happens. */
+  /** A bench with this trouble for its first request for a backup, at whose arrival something happens. */
   async function scene(
-    outcome: Trouble,
+    trouble: Trouble,
     atPost: (scene: Scene) => void = () => undefined,
     options: { readonly aheadMs?: number; readonly start?: string } = {},
   ): Promise<Scene> {
@@ -47,7 +47,7 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
         if (method !== 'POST' || !isFirst) return undefined;
         isFirst = false;
         atPost(made);
-        return outcome;
+        return trouble;
       },
     });
     onTestFinished(() => bench.close());
@@ -91,10 +91,10 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   );
 
   describe.each(JUMPS)('and is set %s', (_jump, to, byMs) => {
-    test.each(FATES)(
+    test.each(TROUBLES)(
       'while a request %s: the outcome is the same, and nothing is sent twice',
-      async (_what, outcome, sent) => {
-        const here = await scene(outcome, ({ clock }) => clock.set(to));
+      async (_what, trouble, sent) => {
+        const here = await scene(trouble, ({ clock }) => clock.set(to));
         const times = await expectWhole(here, await here.start(...ROTATE).ended, sent);
         const spread = Math.max(...times) - Math.min(...times);
         expect(Math.abs(spread - Math.abs(byMs))).toBeLessThan(HOUR / 2);
@@ -105,11 +105,11 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
       },
     );
 
-    test.each(FATES.slice(1))(
+    test.each(TROUBLES.slice(1))(
       'between a kill and the resume, while a request %s: nothing is sent twice',
-      async (_what, outcome, sent) => {
+      async (_what, trouble, sent) => {
         let running: Running | undefined;
-        const here = await scene(outcome, () => void running?.child.kill('SIGKILL'));
+        const here = await scene(trouble, () => void running?.child.kill('SIGKILL'));
         running = here.start(...ROTATE);
         await running.ended;
         here.clock.set(to);
@@ -124,8 +124,8 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
   test.each([10, -10])(
     'by %i minutes at the service does not make anything be sent twice',
     async (minutes) => {
-      for (const [, outcome, sent] of FATES.slice(1)) {
-        const here = await scene(outcome, undefined, { aheadMs: minutes * 60_000 });
+      for (const [, trouble, sent] of TROUBLES.slice(1)) {
+        const here = await scene(trouble, undefined, { aheadMs: minutes * 60_000 });
         await expectWhole(here, await here.start(...ROTATE).ended, sent);
       }
     },

@@ -72,15 +72,15 @@ describe('a journal that was there is never begun anew in silence', () => {
     [99, 'journal.gone', 'journal.damaged'],
     [100, 'journal.damaged', 'journal.damaged'],
     [4095, 'journal.damaged', 'journal.damaged'],
-  ])('when the database was cut to %i bytes', async (length, code, reported) => {
+  ])('when the database was cut to %i bytes', async (length, code, readCode) => {
     const home = await usedHome('closed');
     truncateSync(join(home, 'lifeboat.db'), length);
     await expect(openIn(home)).rejects.toMatchObject({ code });
-    await expect(readIn(home)).rejects.toMatchObject({ code: reported });
+    await expect(readIn(home)).rejects.toMatchObject({ code: readCode });
     expect(statSync(join(home, 'lifeboat.db')).size).toBe(length);
   });
 
-  test('a folder in its place is told apart', async () => {
+  test('a folder in its place is called a folder', async () => {
     const home = temporaryHome();
     mkdirSync(join(home, 'lifeboat.db'));
     await expect(openIn(home)).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe('a journal that was there is never begun anew in silence', () => {
     await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.home' });
   });
 
-  test('a home that is a file is told apart', async () => {
+  test('a home that is a file cannot be opened, and has no journal to read', async () => {
     const home = join(temporaryHome(), 'home');
     writeFileSync(home, '');
     await expect(openIn(home)).rejects.toMatchObject({ code: 'journal.home' });

@@ -12,7 +12,7 @@ export interface FakedClock {
   set(to: string): void;
 }
 
-/** A clock of a bench's own. Its steady clock is left alone, as no administrator can set that. */
+/** A clock for one bench. Its steady clock is left alone, as no administrator can set that. */
 export function fakeClock(bench: Pick<TestBench, 'folder'>, start = '+0s'): FakedClock {
   if (LIBRARY === undefined) throw new Error('the library of faketime is not where it usually is');
   const file = join(bench.folder, 'clock');

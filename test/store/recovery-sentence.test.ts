@@ -37,19 +37,19 @@ test.for([
   {
     type: 'follow-up.opened',
     body: { followUp },
-    text: 'open: unbind, bind and restage shop',
+    text: 'follow-up opened: unbind, bind and restage shop',
     tone: 'warn',
   },
   {
     type: 'follow-up.closed',
     body: { id: 'rebind-shop', closure: { how: 'hand', text: 'seen in the console' } },
-    text: 'no longer open: rebind-shop, done by hand: seen in the console',
+    text: 'follow-up done: rebind-shop, by hand: seen in the console',
     tone: 'good',
   },
   {
     type: 'follow-up.closed',
     body: { id: 'rebind-shop', closure: { how: 'skipped', text: 'shop is gone' } },
-    text: 'no longer open: rebind-shop, skipped, because: shop is gone',
+    text: 'follow-up skipped: rebind-shop, because: shop is gone',
     tone: 'warn',
   },
 ])('a fact of a recovery is a sentence for people: $text', ({ type, body, text, tone }) => {

@@ -192,7 +192,7 @@ describe('the SQLite store', () => {
     await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.version' });
   });
 
-  test('a file that is no database is told apart and left alone', async () => {
+  test('a file that is no database is called damaged and left alone', async () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'lifeboat.db'), 'x'.repeat(5000));
     await expect(openIn(home)).rejects.toMatchObject({

@@ -12,7 +12,7 @@ export interface SealerOptions {
   readonly places: readonly [Place, ...Place[]];
   /** Whether a person has accepted that a checkpoint does not fit. */
   readonly isAccepted?: (claim: Checkpoint) => boolean;
-  /** Reported what could not be written; nothing stops for it. */
+  /** Called with what could not be written; nothing stops for it. */
   readonly onProblem?: (problem: LifeboatError) => void;
 }
 

@@ -154,12 +154,12 @@ async function connect(options: LinkOptions, server: Server): Promise<Client> {
   } catch (error) {
     if (isPlain(error) && address.sslmode === 'prefer')
       return await greeted({ ...config, ssl: false }, options).catch((second) => {
-        throw reported(second);
+        throw explained(second);
       });
-    throw reported(error);
+    throw explained(error);
   }
 
-  function reported(error: unknown): unknown {
+  function explained(error: unknown): unknown {
     const { user, database } = address;
     return isRefusal(error) ? refused(error, { user, database, server: named(server), hints }) : error;
   }
@@ -190,7 +190,7 @@ function configOf(
 
 async function greeted(config: ClientConfig, { readOnly }: LinkOptions): Promise<Client> {
   const client = new Client(config);
-  // Whoever uses the connection is reported by the statement that fails; before that, by `connect`.
+  // Whoever uses the connection hears of it from the statement that fails; before that, from `connect`.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -75,13 +75,13 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   const ready = async () => {
     await reading.ask(refuseOtherVersion);
     // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at the first append.
-    await writer.close().catch(unlessDamaged);
+    await writer.giveLeaves().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), steadyNow() + patience);
     for (const projection of projections)
       await persist(() => catchUp(link, projection), steadyNow() + patience);
   };
-  await reading.reported(ready).catch(async (error: unknown) => {
+  await reading.inWords(ready).catch(async (error: unknown) => {
     await close();
     throw error;
   });
@@ -95,7 +95,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       for (const { stream, type, body } of prepared)
         secrets.check(`${stream} ${type} ${by} ${body}`, `entry ${type} of ${stream}`);
       if (prepared.length === 0) return [];
-      const written = await reading.reported(async () =>
+      const written = await reading.inWords(async () =>
         writer.append(prepared, await provenBy(prepared, holds, leases), vouched),
       );
       reading.tell(written.all);
@@ -104,11 +104,11 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     async hold(stream) {
       if (isClosed) throw closedStore();
       checkStreamName(stream);
-      return await reading.reported(async () => {
+      return await reading.inWords(async () => {
         const lease = await leases.take(stream);
         try {
           // What the holder before has written and not put into the log when it died belongs to the stream.
-          await writer.close(stream).catch(unlessDamaged);
+          await writer.giveLeaves(stream).catch(unlessDamaged);
           return lease;
         } catch (error) {
           await lease.release();
@@ -118,7 +118,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     },
     rows: async (name, query) => {
       const projection = projectionOf(projections, name);
-      return await reading.reported(async () => {
+      return await reading.inWords(async () => {
         for (;;) {
           const kept = await reading.ask((session) => selectKept(session, projection, query));
           if (kept !== undefined) return kept;
@@ -145,7 +145,7 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, STATEMENT));
   await reading
-    .reported(() => reading.ask(refuseOtherVersion))
+    .inWords(() => reading.ask(refuseOtherVersion))
     .catch(async (error: unknown) => {
       await reading.close();
       throw error;
@@ -154,7 +154,7 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
     ...reading.reader,
     rows: async (name, query) => {
       const projection = projectionOf(projections, name);
-      return await reading.reported(async () => {
+      return await reading.inWords(async () => {
         const kept = await reading.ask((session) => selectKept(session, projection, query));
         if (kept !== undefined) return kept;
         const fold = createFold(projection);
@@ -186,11 +186,11 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
   const listener = createLink({ ...base, name: 'lifeboat listener', readOnly: true });
   const ask: Ask = (look) => persist(() => link.use(look), steadyNow() + patience);
   const followers = createFollowers(ask, listener);
-  const reported = <T>(work: () => Promise<T>): Promise<T> => inWords(address, work);
-  const answer: Ask = (look) => reported(() => ask(look));
+  const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
+  const answer: Ask = (look) => inWords(() => ask(look));
   return {
     ask,
-    reported,
+    inWords,
     tell: followers.tell,
     async close() {
       followers.end();
@@ -208,7 +208,7 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
 }
 
 /** Errors of PostgreSQL in our words; nothing else leaves the store. */
-async function inWords<T>({ user, database, servers }: Address, work: () => Promise<T>): Promise<T> {
+async function inOurWords<T>({ user, database, servers }: Address, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -2,7 +2,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
 
-/** The store cannot be reached just now: to be tried again, or reported. */
+/** The store cannot be reached just now: try again, or say so. */
 const UNREACHABLE = 'journal.unreachable';
 
 /** The five characters of an error that PostgreSQL itself reports; undefined for an error of the way there. */

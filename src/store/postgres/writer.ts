@@ -33,7 +33,7 @@ export interface WriterOptions {
 export interface Writer {
   append(prepared: readonly PreparedEntry[], leases: readonly Lease[], vouched: number): Promise<Appended>;
   /** Gives leaves to rows that a process left without when it died: those of one stream, or all. */
-  close(stream?: string): Promise<void>;
+  giveLeaves(stream?: string): Promise<void>;
 }
 
 /** Appends that go into one transaction, at most. */
@@ -228,9 +228,9 @@ export function createWriter(options: WriterOptions): Writer {
   const fail = (one: Waiting, error: unknown): void => {
     // Rows that are committed and have no leaf get one from whoever opens the store next.
     const mayArrive = one.sent !== undefined;
-    const isReported =
+    const isExplained =
       error instanceof LifeboatError && !isBroken(error) && (!mayArrive || STOPS.has(error.code));
-    const reason = isReported ? error : lostStore(error);
+    const reason = isExplained ? error : lostStore(error);
     if (mayArrive || reason.code === 'journal.lost') lost = reason;
     one.over = true;
     one.done.reject(reason);
@@ -269,7 +269,7 @@ export function createWriter(options: WriterOptions): Writer {
 
   return {
     append,
-    async close(stream) {
+    async giveLeaves(stream) {
       const work = async (session: Session): Promise<boolean> => {
         const left = stream === undefined ? 'all' : await leftOf(session, stream);
         if (left.length === 0) return true;

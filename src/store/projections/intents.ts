@@ -21,12 +21,12 @@ export interface IntentMemory {
    */
   readonly refused?: Failure;
   readonly landed?: Json;
-  /** By what it was reported that it landed, where its answer was lost. */
+  /** What showed that it landed, where its answer was lost. */
   readonly evidence?: Json;
   readonly absent?: Failure | true;
   /** Why the outcome of the send is not known, when the process lived to write it down. */
   readonly lost?: Failure;
-  /** What the service showed at the last look that reported nothing certain: the candidates are in its evidence. */
+  /** What the service showed at the last look that decided nothing: the candidates are in its evidence. */
   readonly unclear?: Failure;
   /** From when on nobody was sending it any more, at the latest: a lost request may arrive for a while after that. RFC 3339. */
   readonly lostAt?: string;
@@ -66,16 +66,17 @@ export function remember(known: IntentMemory | undefined, entry: Entry): IntentM
   const body = fieldsOf(entry.body) as Body;
   if (entry.type === 'intent.prepared') return { baseline: body['baseline'] ?? null, ...verbOf(body) };
   if (known === undefined) return undefined;
-  if (entry.type === 'activity.begun') return takenUp(known, reported(body, 'begunAt', entry));
-  if (entry.type === 'intent.armed') return armed(known, reported(body, 'armedAt', entry));
-  return concluded(known, body, reported(body, 'lostAt', entry));
+  if (entry.type === 'activity.begun') return takenUp(known, momentOf(body, 'begunAt', entry));
+  if (entry.type === 'intent.armed') return armed(known, momentOf(body, 'armedAt', entry));
+  return concluded(known, body, momentOf(body, 'lostAt', entry));
 }
 
 /**
- * A moment as whoever wrote the entry reported it: by the clock of that machine, which is the one that the service's was compared
- * with. The entry itself may be stamped by another clock, the database's; it counts where the body tells nothing.
+ * A moment from the body of an entry: by the clock of the machine that wrote it, with which that of the
+ * service was compared. The entry itself may have the time of another clock, the database's; it counts where
+ * the body has none.
  */
-function reported(body: Body, field: string, { at }: Entry): string {
+function momentOf(body: Body, field: string, { at }: Entry): string {
   const moment = body[field];
   return typeof moment === 'string' ? moment : at;
 }

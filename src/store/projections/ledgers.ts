@@ -28,7 +28,7 @@ export const ledgers: Projection = {
   version: 1,
   keysOf: (entry) => {
     const instance = instanceOf(entry);
-    return instance !== undefined && isReported(entry) ? [keyOf(instance)] : [];
+    return instance !== undefined && isFact(entry) ? [keyOf(instance)] : [];
   },
   fold: (row, entry) => {
     const before = (row?.value ?? EMPTY) as unknown as Ledger;
@@ -67,10 +67,10 @@ export function foldLedger(entries: readonly LedgerFacts[]): Ledger {
 
 /** A ledger after further entries; the same where they say nothing of it. Pure. */
 export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Ledger {
-  return entries.reduce((ledger, entry) => (isReported(entry) ? after(ledger, entry) : ledger), before);
+  return entries.reduce((ledger, entry) => (isFact(entry) ? after(ledger, entry) : ledger), before);
 }
 
-function isReported(entry: Pick<Entry, 'type' | 'body'>): boolean {
+function isFact(entry: Pick<Entry, 'type' | 'body'>): boolean {
   return isKeyEntryType(entry.type) || entry.type === 'card.prepared' || entry.type === OPENED;
 }
 

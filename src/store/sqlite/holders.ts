@@ -59,7 +59,7 @@ export function holdersIn(home: string): readonly string[] {
 
 const MOST_TOLD = 3;
 
-/** A process has the ledgers of its run's instances too: the run comes last, and is what hears of it. */
+/** A process has the ledgers of its run's instances too: the run comes last, and is the one to name. */
 function notesIn(home: string): readonly string[] {
   try {
     return readdirSync(locksFolder(home)).sort();

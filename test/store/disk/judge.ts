@@ -57,7 +57,7 @@ export interface Loss {
   readonly found: boolean;
 }
 
-/** The same for a disk that lied about what it had kept: what is gone has to be reported by the checkpoints. */
+/** The same for a disk that lied about what it had kept: the checkpoints have to show what is gone. */
 export async function judgeLoss(image: Image, root: string): Promise<Loss> {
   return laidOut(image, root, async (home) => {
     const opened = await openIn(home).catch(() => undefined);

@@ -65,7 +65,7 @@ export function createDisk({ files, folders }: Image): Disk {
       return;
     }
     const isHere = ({ names }: Renaming) => names.some(([name]) => dirname(name) === path);
-    for (const { names } of renamings.filter(isHere)) close(certain, names);
+    for (const { names } of renamings.filter(isHere)) apply(certain, names);
     renamings = renamings.filter((one) => !isHere(one));
   };
 
@@ -91,7 +91,7 @@ export function createDisk({ files, folders }: Image): Disk {
       // A journalling file system keeps the order of names, others do not.
       const inOrder = draw() < 0.5;
       const survivors = inOrder ? prefixOf(renamings, draw) : shuffled(renamings, draw);
-      for (const { names: some } of survivors) close(names, some);
+      for (const { names: some } of survivors) apply(names, some);
       return imageOf(names, (file) => survived(file, draw));
     },
   };
@@ -101,7 +101,7 @@ function emptyFile(): File {
   return { seen: Buffer.alloc(0), certain: Buffer.alloc(0), pending: [] };
 }
 
-function close(names: Map<string, File | 'folder'>, changes: Renaming['names']): void {
+function apply(names: Map<string, File | 'folder'>, changes: Renaming['names']): void {
   for (const [path, to] of changes) {
     if (to === undefined) names.delete(path);
     else names.set(path, to);

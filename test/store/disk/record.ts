@@ -20,7 +20,7 @@ export interface Recording {
   readonly steps: readonly Step[];
   /** The heads after each line that the process said, when it had said it; the first is that of an empty journal. */
   readonly states: readonly Heads[];
-  /** So many lines may be a follow-up for the last append. */
+  /** Lines that one append may have on the disk before it is acknowledged, at most. */
   readonly linesPerAppend: number;
   /** What else has to be true of a home that was laid out again, said in words when it is not. */
   readonly alsoBroken?: (home: string, journal: Pick<Journal, 'read'>) => Promise<readonly string[]>;

@@ -191,7 +191,7 @@ test.each(['log.begun', 'key.endorsed', 'key.announced'])(
   },
 );
 
-test('a journal that another key began and signed, with no checkpoint left, is reported to whoever has the key of the machine', async () => {
+test('a journal that another key began and signed, with no checkpoint left, is noticed by whoever has the key of the machine', async () => {
   const store = await openCheckedStore();
   await store.arm('a');
   await store.sealer.sealNow();

@@ -52,15 +52,15 @@ describe('the address of a store', () => {
     'postgres://a/x?password=hunter22',
     'postgres://zoe@a/x?sslpassword=hunter22',
   ])('holds no password, and one that does is not repeated: %s', (url) => {
-    let reported: unknown;
+    let thrown: unknown;
     try {
       parse(url);
     } catch (error) {
-      reported = error;
+      thrown = error;
     }
-    expect(reported).toMatchObject({ code: 'config.store', exitCode: 2 });
-    expect(JSON.stringify([reported, String(reported)])).not.toContain('hunter22');
-    expect(JSON.stringify(reported)).toContain('~/.pgpass');
+    expect(thrown).toMatchObject({ code: 'config.store', exitCode: 2 });
+    expect(JSON.stringify([thrown, String(thrown)])).not.toContain('hunter22');
+    expect(JSON.stringify(thrown)).toContain('~/.pgpass');
   });
 
   test.each([

@@ -57,7 +57,7 @@ test('a hold that is renewed outlives its lease, and lasts no longer than the le
   });
 });
 
-test("a dead holder's stream is free within two lease times, with every entry that it was reported is there", async () => {
+test("a dead holder's stream is free within two lease times, with every entry that was acknowledged", async () => {
   const { address } = await postgresStore(cluster);
   const writer = await startWriter(address, 'run/a', TTL);
   const journal = await opened(address);

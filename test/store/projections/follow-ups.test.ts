@@ -22,7 +22,7 @@ describe('the follow-ups of a ledger', () => {
     expect(await followUps([opened])).toEqual([{ ...OPENED, commands: [], instance: 'orders', run: 'R1' }]);
   });
 
-  test('are done by what says so, at the time of that', async () => {
+  test('are closed by the entry that says so, at its time', async () => {
     const [followUp] = await followUps([opened, closed]);
     expect(followUp?.closed).toEqual({
       how: 'hand',
@@ -32,14 +32,14 @@ describe('the follow-ups of a ledger', () => {
     });
   });
 
-  test('keep their first closure, and are follow-ups again when they are opened again', async () => {
+  test('keep their first closure, and are open again when they are opened again', async () => {
     const later = entry('follow-up.closed', { ...CLOSED, closure: { how: 'skipped', text: 'no' } });
     expect((await followUps([opened, closed, later]))[0]?.closed?.how).toBe('hand');
     expect(await followUps([opened, closed, opened])).toMatchObject([{ id: OPENED.id }]);
     expect((await followUps([opened, closed, opened]))[0]?.closed).toBeUndefined();
   });
 
-  test('of one instance are not done by what happens to another', async () => {
+  test('of one instance are not closed by what happens to another', async () => {
     const elsewhere = [
       { ...closed, stream: 'instance/billing' },
       { ...keySet(KEY), stream: 'instance/billing' },

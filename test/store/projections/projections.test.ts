@@ -161,7 +161,8 @@ test('no run that is closed costs a command anything, but where it is listed', a
     const reader = readerOf(
       journalOf([...runs.flat(), { stream: 'run/OPEN', type: 'run.started', body: begun }]),
     );
-    // `resume`, `runs --open`, `runs --limit`, `followUps`, the start of a run, single commands, `calls list`, `keys list`.
+    // `resume`, `runs --open`, `runs --limit`, `followups`, the start of a run, single commands, `calls
+    // list`, `keys list`.
     await findRun(reader);
     await findRun(reader, 'OP');
     await listRuns(reader, 5);

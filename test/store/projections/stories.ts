@@ -120,7 +120,7 @@ function tell(teller: Teller, what: number, before: readonly NewEntry[]): readon
   if (isRun && what > 95) return end(teller, what % 2 === 0, before);
   if (isRun && what > 88) return say(phase, ['event', { event: { type: 'operator.lookAgain' }, to: 'x' }]);
   const [left] = what > 75 && !isRun ? doubtsOfStream(stream, journalOf(before)) : [];
-  if (left !== undefined && left.intent !== id) return closed(stream, left, what);
+  if (left !== undefined && left.intent !== id) return foundOut(stream, left, what);
   switch (phase) {
     case 'idle':
       return begin();
@@ -154,7 +154,7 @@ function tell(teller: Teller, what: number, before: readonly NewEntry[]): readon
 }
 
 /** What somebody finds out about a call that a ledger has in doubt. */
-function closed(stream: StreamName, { intent, verb }: OpenCall, what: number): readonly NewEntry[] {
+function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number): readonly NewEntry[] {
   if (what > 90) return [{ stream, type: 'call.decided', body: { call: intent, verb, became: null } }];
   const verdict = what > 82 ? 'landed' : 'absent';
   return [{ stream, type: 'intent.judged', body: { intent, verb, verdict, output: {} } }];

@@ -34,7 +34,10 @@ export function wholeRun(entries: readonly Entry[]) {
   };
 }
 
-/** Every call in doubt on an instance, from all ledgers and runs: a call that was handed to the ledger is reported by it alone. */
+/**
+ * Every call in doubt on an instance, from all ledgers and runs: a call that was handed to the ledger counts
+ * there alone.
+ */
 export function wholeDoubts(instance: string, entries: readonly Entry[]) {
   const streams = [...new Set(entries.map(({ stream }) => stream))];
   const of = (stream: string) => entries.filter((entry) => entry.stream === stream);

@@ -16,7 +16,7 @@ import type { Signer } from '../signer.ts';
  * descending.
  */
 
-/** Reported apart by what they can do: `home` is the required one, a `command` cannot be read back. */
+/** Distinguished by what they can do: `home` is the required one, a `command` cannot be read back. */
 export type PlaceKind = 'home' | 'folder' | 'command';
 
 /** A note as it lies in a place: nothing verified. */
