@@ -7,7 +7,10 @@ import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { MAX_CHALLENGE_BYTES } from './challenge.ts';
 
-/** Where the fallback scripts of one challenge are. The journal has the truth about the challenge; these are what people carry around. */
+/**
+ * The files of one challenge. The journal has the truth about the challenge; these are what people carry
+ * around.
+ */
 export interface ApprovalPaths {
   readonly challenge: string;
   /** Beside it, as `ssh-keygen -Y sign` names it. */

@@ -24,7 +24,7 @@ export interface ApprovalGateDeps {
   readonly planOf: (state: RunState) => Plan | undefined;
   /** Why the next confirmation goes on without a second person, if it shall; it counts once. */
   readonly breakGlass?: string | undefined;
-  /** Reported when an answer goes on without a second person. */
+  /** Called when an answer goes on without a second person. */
   readonly bypassed?: ((order: string, reason: string) => void) | undefined;
 }
 
@@ -120,7 +120,7 @@ type Judged =
 
 async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
   const { entries } = state;
-  const { asked, withdrawn: reported } = standingOf(entries);
+  const { asked, withdrawn: known } = standingOf(entries);
   // Without anybody who could sign, another request would help nobody.
   const rules = await deps.rules();
   if (asked === undefined) return { notes: [], stale: needed };
@@ -131,10 +131,10 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
       stale: (request) => (misfit === CHANGED ? needed(request) : astray(request, misfit)),
     };
   const paths = approvalPaths(deps.home, plan.run, asked.challenge);
-  const reason = reported?.reason ?? readFallback(paths.withdrawn)?.trim();
+  const reason = known?.reason ?? readFallback(paths.withdrawn)?.trim();
   if (reason !== undefined) {
     const body = { challenge: asked.challenge, approver: deps.operator.name, reason };
-    const notes = reported === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
+    const notes = known === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
     return { notes, stale: (request) => withdrawn(request, reason) };
   }
   if (isExpired(asked.text, momentSinceAsked(entries, deps.now()))) return { notes: [], stale: expired };
@@ -174,7 +174,7 @@ function restore({ file }: Request, text: string): void {
   try {
     if (readFallback(file) !== text) writeChallenge(file, text);
   } catch {
-    // Reported when the signature is missed.
+    // The person hears of it when the signature is missing.
   }
 }
 

@@ -6,10 +6,12 @@ export interface Operator {
 }
 
 /**
- * Whether a name of a signer is the operator's, or that of whoever asked: `same` for the same address or name, whatever the case and whatever
- * follows a plus sign in it, and for a bare name that stands before the @ of one of their addresses; `namesake` for any other address that is
- * called as they are (by name or login). A namesake may well be somebody else, but an own second address looks the same, and a second pair of eyes
- * that is none costs more than a name that has to be told apart. What stands before the @ of the operator's own address, alone, tells nothing.
+ * Whether a name of a signer is the operator's, or that of whoever asked: `same` for the same address or
+ * name, whatever the case and whatever follows a plus sign in it, and for a bare name that stands before the
+ * @ of one of their addresses; `namesake` for any other address that is called as they are (by name or
+ * login). A namesake may well be somebody else, but an own second address looks the same, and a second pair
+ * of eyes that is none costs more than a name that has to be made distinct. What stands before the @ of the
+ * operator's own address, alone, says nothing.
  */
 export function resemblance(
   principal: string,

@@ -164,8 +164,8 @@ function namesOf({ code, stdout }: SshKeygenEnd): readonly string[] {
 }
 
 /**
- * The names of the first line under one of which the signature is good, that one first. A pattern is nobody's name: whose key it is could not
- * be reported from it, so a line with one counts for nothing.
+ * The names of the first line under one of which the signature is good, that one first. A pattern is nobody's
+ * name: it does not say whose key it is, so a line with one counts for nothing.
  */
 async function firstGood(
   groups: readonly (readonly string[])[],

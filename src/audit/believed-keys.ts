@@ -3,7 +3,7 @@ import { installationOf, readCheckpoint, type SignedCheckpoint } from '../store/
 import { believedKeys, type NamedKey, parsePublicKeys } from '../store/log/named-keys.ts';
 import type { Findings } from './verdict.ts';
 
-/** What an audit is reported about keys from outside of the record. */
+/** What an audit is given about keys from outside of the record. */
 export interface GivenKeys {
   /** PEM, one or more blocks: these pin the record, and no other key counts by itself. */
   readonly publicKey?: string | undefined;

@@ -29,7 +29,7 @@ const Armed = z.object({ intent: z.string() });
 const BEGINS: ReadonlySet<string> = new Set(['run.started', 'run.resumed', 'call.begun']);
 
 /** Collects what entries below the leaf `below` demand. */
-export function demandWatch(below: number): { take(entry: LoggedEntry): void; reported(): Demands } {
+export function demandWatch(below: number): { take(entry: LoggedEntry): void; found(): Demands } {
   const armed = new Map<string, Demand>();
   let certain: Demand | undefined;
   let likely: Demand | undefined;
@@ -53,7 +53,7 @@ export function demandWatch(below: number): { take(entry: LoggedEntry): void; re
         likely = undefined;
       }
     },
-    reported: () => ({ certain, likely }),
+    found: () => ({ certain, likely }),
   };
 }
 

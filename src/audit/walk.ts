@@ -117,7 +117,8 @@ export function createWalk(
         );
       if (!isCanonical(entry.body))
         findings.problem('entry.body', `the body of entry ${seq} is not canonical JSON`, where);
-      // The tree is that of the hashes: what a changed entry was stays signed, and only it is reported.
+      // The tree is that of the hashes: the hash of a changed entry stays signed, and only that entry is a
+      // finding.
       if (tree.grow(entry.hash, entry.tree) !== entry.tree)
         findings.problem(
           'tree.changed',
@@ -140,7 +141,7 @@ export function createWalk(
     root: tree.root,
     roots,
     aboutLog,
-    demands: demands.reported,
+    demands: demands.found,
     leaves,
     finish() {
       roots.set(tree.size(), { root: tree.root(), at: lastAt });

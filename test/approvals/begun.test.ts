@@ -112,7 +112,7 @@ test('a request holds no longer than it would have at the beginning', (context) 
   context.expect(EXPIRES_MS).toBeGreaterThan(60_000);
 });
 
-test('of a list of revoked keys, text or binary, it is reported whether one has gone', async (context) => {
+test('a key that has gone from a list of revoked keys, text or binary, is noticed', async (context) => {
   const people = somePeople(context);
   const [ada, bob] = [people.person('ada'), people.person('bob')];
   const policy = async (path: string) => ({ ...ASKS.approvals, revoked: await keptRevoked(path) });

@@ -78,7 +78,7 @@ describe('checkpoints', () => {
     expect(await found()).toEqual([]);
   });
 
-  test('in the home of a log that is gone are reported', async () => {
+  test('in the home of a log that is gone are findings', async () => {
     const sealed = await sealedHome(3);
     const other = await sealedHome(3);
     cpSync(join(other.home, 'checkpoints'), join(sealed.home, 'checkpoints'), { recursive: true });

@@ -3,7 +3,7 @@ import { auditHome, codesOf, type SealedJournal } from './sealed-journal.ts';
 /** What one home alone cannot show. */
 export const HOME_ONLY = 'note home.only';
 
-/** As on a machine that was reported the key. */
+/** As on a machine that knows the key. */
 export const pinned = ({ signer }: SealedJournal) => ({ publicKey: signer.publicKey });
 
 /** What is found with the key of this machine, and without any. */

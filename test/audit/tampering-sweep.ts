@@ -156,12 +156,12 @@ function wrongPins(
   report: AuditReport,
 ): string[] {
   if (cells.some(({ key }) => isFinding(key))) return [];
-  const reported = placesOf(victim).map((place) => report.pins.find((pin) => pin.place === place)?.size ?? 0);
+  const found = placesOf(victim).map((place) => report.pins.find((pin) => pin.place === place)?.size ?? 0);
   const verdict = pins.every((size) => size > 0) && !isLate ? 'intact' : 'consistent';
   return [
-    ...(isDeepStrictEqual(reported, [...pins])
+    ...(isDeepStrictEqual(found, [...pins])
       ? []
-      : [`pins: ${reported.join(', ')} instead of ${pins.join(', ')}`]),
+      : [`pins: ${found.join(', ')} instead of ${pins.join(', ')}`]),
     ...(report.verdict === verdict ? [] : [`verdict: ${report.verdict} instead of ${verdict}`]),
   ];
 }

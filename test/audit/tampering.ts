@@ -28,14 +28,14 @@ const ROW_ACTS = [
 type RowAct = (typeof ROW_ACTS)[number];
 
 /** What becomes of the checkpoints as well. */
-export const FATES = [
+export const OUTCOMES = [
   'kept',
   'newest of the home gone',
   'home emptied',
   'copies emptied',
   'all emptied',
 ] as const;
-export type Outcome = (typeof FATES)[number];
+export type Outcome = (typeof OUTCOMES)[number];
 
 /** Something that a thief does. `at`, `other` and `extent` are shares of what there is. */
 export type Tampering =
@@ -70,7 +70,7 @@ export type Tampering =
 
 const PLACES = 2 ** 30;
 const share = fc.noBias(fc.integer({ min: 0, max: PLACES - 1 })).map((at) => at / PLACES);
-const outcome = fc.constantFrom(...FATES);
+const outcome = fc.constantFrom(...OUTCOMES);
 
 export const tampering: fc.Arbitrary<Tampering> = fc.oneof(
   {

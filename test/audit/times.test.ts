@@ -117,7 +117,7 @@ describe('an anchor', () => {
     ]);
   });
 
-  test('of another log proves nothing, and is reported', async () => {
+  test('of another log proves nothing, and is a finding', async () => {
     const [sealed, other] = [await sealedHome(3), await openSealed()];
     await other.append({ stream: 'run/a', type: 'note', body: 1 });
     const anchors = await anchorNow(other);

@@ -101,7 +101,7 @@ describe('a transcript of requests', () => {
     expect(text).toMatch(/withheld|fingerprint/u);
   });
 
-  test('a secret that nobody reported of is not written when its field says what it is', () => {
+  test('a secret that nobody named is not written when its field says what it is', () => {
     const answer = { name: 'orders', password: 'hunter2', admin: { access_token: 'abc', keyCount: 2 } };
     const line = lineOf(call({ answer: JSON.stringify(answer) }));
     expect(line['answer']).toMatchObject({
@@ -122,8 +122,8 @@ describe('a transcript of requests', () => {
     expect(line['url']).toBe('https://api.example.com/v3/apps?guids=a,b&code=[secret]');
     const binding = 'https://api.example.com/v3/service_credential_bindings/g';
     for (const url of [`${binding}/details`, `${binding}/parameters`]) {
-      const { answer: reported } = lineOf(call({ ...platform, url })) as { answer: object };
-      expect(Object.keys(reported)).toEqual(['headers', 'bytes']);
+      const { answer: written } = lineOf(call({ ...platform, url })) as { answer: object };
+      expect(Object.keys(written)).toEqual(['headers', 'bytes']);
     }
   });
 

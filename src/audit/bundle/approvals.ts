@@ -2,8 +2,9 @@ import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 
 /**
- * The fallback scripts of a run's approvals, as files: what was to be approved (the signed text itself), the signature, and the line of the file of allowed signers
- * that let it count, below a comment that says who signed, when that was seen, and with which key. They follow from the entries alone, so an audit can tell
+ * The documents of a run's approvals, as files: what was to be approved (the signed text itself), the
+ * signature, and the line of the file of allowed signers that let it count, below a comment that says who
+ * signed, when that was seen, and with which key. They follow from the entries alone, so an audit can tell
  * whether they are those of the record.
  */
 export function approvalFiles(

@@ -149,8 +149,8 @@ function checkDocuments(files, entries) {
     (isOver ? problems : limits).push('the transcript goes on behind what the record says of it');
   for (const { seq, type, body } of entries) {
     const file = { 'approval.asked': 'txt', 'approval.given': `${seq}.sig` }[type];
-    const fallback = file && textOf(files.get(`approvals/${body.challenge}.${file}`));
-    must(!file || fallback === (body.signature ?? body.text), `the file of entry ${seq} is another one`);
+    const kept = file && textOf(files.get(`approvals/${body.challenge}.${file}`));
+    must(!file || kept === (body.signature ?? body.text), `the file of entry ${seq} is another one`);
     limit(type === 'approval.given', `the approval of entry ${seq} was not checked: README.txt says how`);
   }
 }

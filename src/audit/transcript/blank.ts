@@ -11,7 +11,7 @@ export interface Blanks {
   readonly name: (secret: string) => string;
 }
 
-/** Larger answers are reported by their size and hash alone. */
+/** Of a larger answer, only the size and the hash are written. */
 const ANSWER_LIMIT = 16 * 1024;
 const TEXT_LIMIT = 2_000;
 const DEEPEST = 12;

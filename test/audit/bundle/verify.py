@@ -212,15 +212,15 @@ def check_documents(files, entries, limits):
         closed = ends and entries[ends[0] - 1]["type"] == "run.closed"
         assert not (closed and last and "problem" not in last), "the transcript goes on behind the end"
         limits.append("the transcript goes on behind what the record says of it")
-    fallbacks = {}
+    expected = {}
     for entry in entries:
         body, base = entry["body"], f"approvals/{(entry['body'] or {}).get('challenge')}" if isinstance(entry["body"], dict) else ""
         if entry["type"] == "approval.asked":
-            fallbacks[f"{base}.txt"] = body["text"]
+            expected[f"{base}.txt"] = body["text"]
         if entry["type"] == "approval.given":
             limits.append(f"the approval of entry {entry['seq']} was not checked")
-            fallbacks[f"{base}.{entry['seq']}.sig"] = body["signature"]
-    for name, text in fallbacks.items():
+            expected[f"{base}.{entry['seq']}.sig"] = body["signature"]
+    for name, text in expected.items():
         assert files[name].decode() == text, f"{name} is not the one of the record"
 
 
