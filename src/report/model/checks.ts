@@ -4,7 +4,7 @@ import { timelineOf } from '../measure/timeline.ts';
 import type { Check } from './model-rows.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-type Told = Omit<Check, 'at'>;
+type Checked = Omit<Check, 'at'>;
 
 /** Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity. */
 export function checksOf(entries: readonly Entry[]): Check[] {
@@ -14,7 +14,7 @@ export function checksOf(entries: readonly Entry[]): Check[] {
   });
 }
 
-const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => Told | undefined>>> = {
+const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => Checked | undefined>>> = {
   verifyBackup: ({ backup }, output) => ({
     what: `backup ${word(backup)} opened and read`,
     verdict: word(output['verdict']) || 'not reported',
@@ -66,7 +66,7 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => T
   }),
 };
 
-function task(kind: string, output: Fields): Told {
+function task(kind: string, output: Fields): Checked {
   const status = word(output['status']) || 'not reported';
   return {
     what: `${kind} ${word(output['id'])} at the service`,

@@ -122,7 +122,7 @@ function followUpsFigure(followUps: Report['bound']): Figure {
   return {
     label: 'Follow-ups',
     value: followUps.length === 0 ? 'none' : `${followUps.length - open - skipped} of ${followUps.length}`,
-    note: followUps.length === 0 ? 'there were none' : notes.join(', ') || 'all done',
+    note: followUps.length === 0 ? 'the run opened none' : notes.join(', ') || 'all done',
     tone: isBad ? 'bad' : followUps.length > 0 && notes.length === 0 ? 'good' : 'plain',
   };
 }

@@ -54,10 +54,10 @@ export function holdersIn(home: string): readonly string[] {
     const what = `${kind}/${show(of, 80)}`;
     found.set(pid, `process ${pid} on ${show(host, 60)}, which has ${what} since ${show(since, 30)}`);
   }
-  return [...found.values()].slice(0, MOST_TOLD);
+  return [...found.values()].slice(0, MOST_NAMED);
 }
 
-const MOST_TOLD = 3;
+const MOST_NAMED = 3;
 
 /** A process has the ledgers of its run's instances too: the run comes last, and is the one to name. */
 function notesIn(home: string): readonly string[] {
