@@ -82,7 +82,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
 const JUDGED = {
   landed: 'it happened',
   absent: 'it did not happen',
-  ambiguous: 'it is unknown',
+  ambiguous: 'it may have happened',
 } as const;
 
 function withReason(text: string, reason: string | undefined): string {
