@@ -21,7 +21,7 @@ export const EXIT_CODES = {
   closed: {
     means: 'closed',
     when: {
-      proven: 'the run is closed: the key is proven, the data is back and there are no follow-ups',
+      proven: 'the run is closed: the key is proven, the data is back and no follow-up is open',
       done: 'the command has done what it is for',
     },
   },
