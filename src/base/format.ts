@@ -50,16 +50,16 @@ export function formatTime(text: string): string {
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?$/;
 
 /**
- * A sentence for a person: printable and cut to `limit` characters (see `show`), and every RFC 3339 time in it reported as all others are:
- * `2026-11-21 03:04:05 UTC`. What stands in backticks is to be typed, and stays.
+ * A sentence for a person: printable, cut to `limit` characters (see `show`), with every RFC 3339 time in it
+ * as `2026-11-21 03:04:05 UTC`. What stands in backticks is to be typed, and stays.
  */
 export function readable(text: string, limit?: number): string {
-  const reported = text.replace(TYPED_OR_TIME, (found) => {
+  const formatted = text.replace(TYPED_OR_TIME, (found) => {
     if (found.startsWith('`')) return found;
     const time = found.replace(' UTC', '');
     return formatTime(time) === time ? found : `${formatTime(time)} UTC`;
   });
-  return show(reported, limit);
+  return show(formatted, limit);
 }
 
 const TYPED_OR_TIME =

@@ -12,7 +12,7 @@ const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
 /**
  * Bytes for a person: `0 B`, `999 B`, `1.2 MiB`, `123 GiB`; `64 KiB` where it is just that. Binary units, as
- * memory and the limits of services are reported.
+ * for memory and for the limits of services.
  */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);

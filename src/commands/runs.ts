@@ -6,7 +6,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
 import { printJson } from '../cli/print-json.ts';
 import { printTable } from '../cli/print-table.ts';
-import { followUpBy } from '../compose/open-follow-ups.ts';
+import { followUpsOfRun } from '../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
 import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
@@ -67,7 +67,7 @@ export async function runs(context: CommandContext, _: readonly string[], flags:
       { title: 'mode', drops: true },
       { title: 'begun (UTC)', drops: true },
       { title: 'status' },
-      { title: 'followUps', align: 'right' },
+      { title: 'follow-ups', align: 'right' },
       { title: 'where', gives: true },
       ...(flags.drills === true ? [{ title: 'drill' }] : []),
     ],
@@ -88,7 +88,7 @@ async function runsIn(
     return await Promise.all(
       runs
         .slice(-(newest ?? runs.length))
-        .map(async (run) => ({ ...run, followUps: await owesOf(journal, run) })),
+        .map(async (run) => ({ ...run, followUps: await openFollowUpsOf(journal, run) })),
     );
   } finally {
     await journal.close();
@@ -106,8 +106,8 @@ function nothingListed(
     : 'there are no runs yet but those of drills: `lifeboat runs --drills` lists them';
 }
 
-/** How much an open run has open follow-ups; a closed one has no follow-ups that is not in a ledger. */
-async function owesOf(journal: JournalReader, run: RunSummary): Promise<number> {
+/** How many follow-ups an open run has; those of a closed one are in a ledger. */
+async function openFollowUpsOf(journal: JournalReader, run: RunSummary): Promise<number> {
   if (run.status !== 'open') return 0;
-  return stillOpen(await followUpBy(journal, run)).length;
+  return stillOpen(await followUpsOfRun(journal, run)).length;
 }

@@ -10,7 +10,7 @@ import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 
 /** What the verbs share whatever instance they act on. */
-export interface Baseline {
+export interface Setup {
   readonly home: string;
   readonly keyring: Keyring;
   /** None where nothing was ever written. */
@@ -21,24 +21,24 @@ export interface Baseline {
 }
 
 /** What verbs on one instance act on: its service, keys, ledger and downloads. */
-export function depsFor(instance: OpenInstance, baseline: Baseline): ActivityDeps {
+export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
   const { name, config, service } = instance;
-  const { journal } = baseline;
+  const { journal } = setup;
   const ledger = async () => (journal === undefined ? foldLedger([]) : readLedger(journal, name));
   return {
     name,
     service,
-    keyring: baseline.keyring,
-    folder: join(baseline.home, 'backups', name),
+    keyring: setup.keyring,
+    folder: join(setup.home, 'backups', name),
     inFlightMs: config.inFlight,
     currentKey: async () => currentKey((await ledger()).epochs)?.fingerprint,
     tokenExpires: async () => expiryOf(await instance.token()),
-    inHand: (fingerprint) => baseline.pendingKeys?.get(fingerprint),
+    inHand: (fingerprint) => setup.pendingKeys?.get(fingerprint),
     ledger,
     apps: config.apps,
     dashboardUrl: config.url,
     place: placeOf(config.url),
-    platform: baseline.platform,
+    platform: setup.platform,
     reconcile:
       config.reconcile === undefined
         ? undefined

@@ -9,7 +9,9 @@ import type { Entry, JournalReader } from '../store/journal.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { promisedBy } from '../store/promised.ts';
 
-/** A follow-up, and where it is written: in an open run, or in the ledger of an instance once its run is over. */
+/**
+ * A follow-up, and where it is written: in an open run, or in the ledger of an instance once its run is over.
+ */
 export interface OpenFollowUp {
   readonly followUp: FollowUp;
   readonly instance: string;
@@ -17,8 +19,8 @@ export interface OpenFollowUp {
 }
 
 /**
- * The follow-ups of open runs, and those of ledgers: the open ones, or `all`. A run that this version cannot read hides nothing of what
- * others have left to do.
+ * The follow-ups of open runs, and those of ledgers: the open ones, or `all`. A run that this version cannot
+ * read hides none of the others'.
  */
 export async function gatherFollowUps(
   journal: Pick<JournalReader, 'read' | 'rows'>,
@@ -26,7 +28,7 @@ export async function gatherFollowUps(
 ): Promise<readonly OpenFollowUp[]> {
   const found: OpenFollowUp[] = [];
   for (const run of await openRuns(journal)) {
-    for (const followUp of await followUpBy(journal, run))
+    for (const followUp of await followUpsOfRun(journal, run))
       found.push({ followUp, instance: run.target ?? run.instance, run });
   }
   for (const { instance, ...followUp } of await readFollowUps(journal, which))
@@ -35,10 +37,10 @@ export async function gatherFollowUps(
 }
 
 /**
- * What an open run leaves. Of one whose version of its runbook is not kept, or that its machine cannot replay, nobody can say it: it
- * leaves one thing, which is to find that out, as soon as it may have changed anything.
+ * The follow-ups of an open run. Where its version of the runbook is not kept, or its machine cannot replay
+ * it, they are unknown: then finding them out is its one follow-up, as soon as it may have changed anything.
  */
-export async function followUpBy(
+export async function followUpsOfRun(
   journal: Pick<JournalReader, 'read'>,
   run: RunSummary,
 ): Promise<readonly FollowUp[]> {
@@ -64,19 +66,25 @@ function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): reado
     id: 'unread-run',
     kind: 'unread-run',
     subject: runId,
-    what: `see to what run ${runId} leaves: this version of lifeboat cannot read it (its fallback script in the home, fallback/${runId}.sh, tells)`,
+    what: `find out what run ${runId} leaves to do: this version of lifeboat cannot read it (see its fallback script in the home, fallback/${runId}.sh)`,
     since: lastAt,
     commands: [`lifeboat report ${runId}`, `lifeboat audit show ${runId}`],
   };
   return [followUp];
 }
 
-/** What a person may type for a follow-up: its id as it is and as it is shown, with or without where it is a follow-up. */
+/**
+ * What a person may type for a follow-up: its id as it is and as it is shown, with or without its run or
+ * instance.
+ */
 function idsOf(id: string, runId: string, instance: string): string[] {
   return [...new Set([id, show(id, 120)])].flatMap((one) => [one, `${runId}:${one}`, `${instance}:${one}`]);
 }
 
-/** The one open follow-up that a person means: by its id, after the run's own (`RUN:ID`) where several have the same. */
+/**
+ * The one open follow-up that a person means: by its id, after the run's own (`RUN:ID`) where several have
+ * the same.
+ */
 export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenFollowUp {
   const open = all.filter(({ followUp }) => followUp.closed === undefined);
   const fits = open.filter(({ followUp, run, instance }) =>
@@ -88,10 +96,10 @@ export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenF
     first === undefined ? 'followUps.unknown' : 'followUps.ambiguous',
     first === undefined
       ? `there are no follow-ups by the id ${show(word, 60)}`
-      : `${show(word, 60)} is a follow-up more than once`,
+      : `several follow-ups have the id ${show(word, 60)}`,
     {
       hints: [
-        '`lifeboat followups` lists the follow-ups',
+        '`lifeboat followups` lists the open ones',
         ...fits.slice(0, 5).map(({ followUp, run, instance }) => `${run?.runId ?? instance}:${followUp.id}`),
       ],
       exitCode: EXIT.usage,

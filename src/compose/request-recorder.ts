@@ -17,7 +17,7 @@ export interface RequestRecorder {
   know(secret: Secret, fingerprint: string): void;
   /** How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches no further: nothing is written any more. */
   notes(isOver?: boolean): readonly Note[];
-  /** What has to be reported when the screen is gone. */
+  /** Warnings to print when the screen is gone. */
   warnings(): readonly string[];
   close(): void;
 }

@@ -36,7 +36,7 @@ export async function openInstance(
     /** Hears every request. */
     readonly tap?: Tap | undefined;
     readonly warn?: (line: string) => void;
-    /** Reported what `revision: auto` has found out. */
+    /** Gets what `revision: auto` has found out. */
     readonly found?: (line: string) => void;
   },
 ): Promise<OpenInstance> {

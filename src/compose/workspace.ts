@@ -108,7 +108,7 @@ export async function workspaceOf(
 ): Promise<Workspace> {
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/losses.ts');
-  // Reported at the end: in between, a line on stderr would fall into the middle of the screen.
+  // Printed at the end: in between, a line on stderr would fall into the middle of the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;
   const sealed = checked.places[0]?.checkpoints.filter((one) => !one.isAccepted && one.origin === origin);

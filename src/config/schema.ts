@@ -64,7 +64,10 @@ export const InstanceConfig = z.strictObject({
       }),
     )
     .default([]),
-  /** How long a lost request may still be under way in the router (15 minutes by default, section 8). */
+  /**
+   * The in-flight window: how long a lost request may still be under way in the router (15 minutes by
+   * default, section 8).
+   */
   inFlight: Duration.default(15 * 60_000),
   /** When the platform's router ends a request (section 8): what a download must fit into. */
   router: Duration.default(15 * 60_000),

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { failureOf, LifeboatError } from '../../src/base/errors.ts';
 
-test('what the system says of a file is reported in words, with the file and what to do', () => {
+test('what the system says of a file is put into words, with the file and what to do', () => {
   const missing = thrownBy(() => readFileSync('/nowhere/at/all'));
   expect(failureOf(missing)).toMatchObject({
     code: 'file.failed',

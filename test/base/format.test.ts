@@ -15,7 +15,7 @@ describe('a length of time', () => {
     [3600, '1 h'],
     [3600.1, '1 h 0 min 1 s'],
     [7385, '2 h 3 min 5 s'],
-  ])('of %d s that was measured is reported as %s', (seconds, text) => {
+  ])('of %d s that was measured is shown as %s', (seconds, text) => {
     expect(formatSeconds(seconds)).toBe(text);
   });
 
@@ -64,11 +64,11 @@ describe('a time', () => {
     ['2026-11-21T03:04:05', '2026-11-21 03:04:05'],
     ['2026-11-21 03:04:05', '2026-11-21 03:04:05'],
     ['yesterday', 'yesterday'],
-  ])('%s is reported as %s, in whatever zone this machine is', (text, reported) => {
+  ])('%s is shown as %s, in whatever zone this machine is', (text, shown) => {
     const zone = process.env['TZ'];
     try {
       process.env['TZ'] = 'America/New_York';
-      expect(formatTime(text)).toBe(reported);
+      expect(formatTime(text)).toBe(shown);
     } finally {
       if (zone === undefined) delete process.env['TZ'];
       else process.env['TZ'] = zone;
@@ -85,8 +85,8 @@ describe('a time', () => {
     ['not 2026-13-41T99:04:05Z', 'not 2026-13-41T99:04:05Z'],
     ['begin with `--time 2026-11-21T03:04:05Z`', 'begin with `--time 2026-11-21T03:04:05Z`'],
     ['file backup-2026-11-21T03:04:05Z.tar', 'file backup-2026-11-21T03:04:05Z.tar'],
-  ])('in the sentence "%s" is readable, but in a command or a name', (text, reported) => {
-    expect(readable(text)).toBe(reported);
+  ])('in the sentence "%s" is readable, but in a command or a name', (text, shown) => {
+    expect(readable(text)).toBe(shown);
   });
 
   test('makes no sentence longer than its limit, and lets nothing act on a terminal', () => {

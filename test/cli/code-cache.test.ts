@@ -75,7 +75,7 @@ describe('the code of a bundle', () => {
     expect(bundle.exports.answer()).toBe(42);
   });
 
-  it('is not kept for what is no command, nor where Node is reported to keep none', () => {
+  it('is not kept for what is no command, nor where Node is set to keep none', () => {
     open({ part: '../runs' }).keep();
     open({ part: '' }).keep();
     env = { ...env, NODE_DISABLE_COMPILE_CACHE: '1' };

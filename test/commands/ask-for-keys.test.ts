@@ -32,7 +32,7 @@ test('whoever takes a run up with a key store that lacks its new key is refused,
   expect(await ask()).toEqual({});
 });
 
-test('whoever leaves the prompt for a key is reported which one it was, and how to carry on', async () => {
+test('whoever leaves the prompt for a key learns which one it was, and how to carry on', async () => {
   const { entries, run, runbook } = await interrupted();
   const stdin = Object.assign(new PassThrough(), { isTTY: true });
   const stderr = Object.assign(new PassThrough(), { isTTY: true });

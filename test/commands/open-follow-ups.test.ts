@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { followUpBy, gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
+import { followUpsOfRun, gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
 import { appendHolding } from '../../src/runner/holds.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal } from '../../src/store/journal.ts';
@@ -16,7 +16,7 @@ const restore = runbooks['restore-backup'] as Runbook;
 const RESTORED = { activity: 'restore', verb: 'restoreBackup', kind: 'once', key: 'intent-1', input: null };
 
 async function openHome(): Promise<Journal> {
-  const home = await mkdtemp(join(tmpdir(), 'lifeboat-openFollowUps-'));
+  const home = await mkdtemp(join(tmpdir(), 'lifeboat-follow-ups-'));
   const journal = await openSqliteStore({
     home,
     by: 'tester',
@@ -49,7 +49,7 @@ function foreignEvent(runId: string) {
   return { stream: `run/${runId}`, type: 'event', body } as const;
 }
 
-test('a run of another version of its runbook leaves that somebody finds out its follow-ups', async () => {
+test('a run of another version of its runbook has one follow-up: to find out what it leaves to do', async () => {
   const journal = await openHome();
   const runId = await begin(journal, { ...restore, version: '99' });
   expect(await gatherFollowUps(journal)).toMatchObject([
@@ -57,13 +57,13 @@ test('a run of another version of its runbook leaves that somebody finds out its
   ]);
 });
 
-test('a run of a runbook that this version does not have leaves it too', async () => {
+test('a run of a runbook that this version does not have has that follow-up too', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, id: 'constructor' });
   expect(await gatherFollowUps(journal)).toMatchObject([{ followUp: { kind: 'unread-run' } }]);
 });
 
-test('a run that its machine cannot replay leaves it too, and hides nothing of the follow-ups of others', async () => {
+test('a run that its machine cannot replay has it too, and hides none of the follow-ups of others', async () => {
   const journal = await openHome();
   const runId = await begin(journal, restore);
   await appendHolding(journal, [foreignEvent(runId)]);
@@ -75,11 +75,11 @@ test('a run that its machine cannot replay leaves it too, and hides nothing of t
   ]);
 });
 
-test('what cannot be read of a run is still open once the run is given up', async () => {
+test('the follow-up of a run that cannot be read stays open once the run is given up', async () => {
   const journal = await openHome();
   await begin(journal, { ...restore, version: '99' });
   const run = await findRun(journal);
-  await abandonRun(journal, run, 'newer lifeboat', await followUpBy(journal, run));
+  await abandonRun(journal, run, 'newer lifeboat', await followUpsOfRun(journal, run));
   expect(await gatherFollowUps(journal)).toMatchObject([
     { instance: 'orders', run: undefined, followUp: { kind: 'unread-run', subject: run.runId } },
   ]);
@@ -91,7 +91,7 @@ test('a run that has only asked has no follow-ups, whoever wrote it', async () =
   expect(await gatherFollowUps(journal)).toEqual([]);
 });
 
-test('a follow-up of a kind that this version does not know is a follow-up', async () => {
+test('a follow-up of a kind that this version does not know is listed', async () => {
   const journal = await openHome();
   const followUp = { id: 'polish', kind: 'polish-brass', subject: 'bell', what: 'polish the bell' };
   await appendHolding(journal, [{ stream: 'instance/shop', type: 'follow-up.opened', body: { followUp } }]);

@@ -120,7 +120,7 @@ describe('what runbooks share', () => {
     expect(fillBlocks(markdown, { diagrams: sharedDiagrams(all) }, ['diagrams'])).toBe(markdown);
   });
 
-  it('hears of phases and states that some machine has', () => {
+  it('is about phases and states that some machine has', () => {
     const likes = [...sharedPhases(all).keys()];
     const known = all.flatMap(({ machine }) =>
       leavesOf(machine).flatMap((path) => {
@@ -151,7 +151,7 @@ describe('generated blocks', () => {
     ],
     ['an open block', 'a\n<!-- generated:steps -->\nold\nafter\n', 'does not close steps'],
     ['crossed markers', document.replace('/generated:steps', '/generated:other'), 'does not close steps'],
-  ])('%s is reported', (_, text, sentence) => {
+  ])('%s is refused', (_, text, sentence) => {
     expect(() => fillBlocks(text, { steps: 'new' }, ['steps'])).toThrow(sentence);
   });
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { older, runbookOf, runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { reportOf } from '../../src/commands/run/run-report.ts';
-import { followUpBy } from '../../src/compose/open-follow-ups.ts';
+import { followUpsOfRun } from '../../src/compose/open-follow-ups.ts';
 import { findRun } from '../../src/runner/runs.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
 import { makeWorld, obedient, reaches } from './world.ts';
@@ -37,7 +37,7 @@ describe('a run that an older version of its runbook began', () => {
 
   test('is shown as any other: its follow-ups, and its report', async () => {
     const { world, begun } = await left();
-    expect(await followUpBy(world.journal, begun)).toEqual([]);
+    expect(await followUpsOfRun(world.journal, begun)).toEqual([]);
     const report = await reportOf(world.journal, begun);
     expect(JSON.stringify(report)).toContain(begun.runId);
   });

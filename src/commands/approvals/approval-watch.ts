@@ -58,7 +58,7 @@ export function approvalWatch(
       command: signCommand(paths.challenge),
       expiresAt: formatTime(asked.expiresAt),
     };
-    const reason = withdrawn?.reason ?? fallbackOr(paths.withdrawn);
+    const reason = withdrawn?.reason ?? documentAt(paths.withdrawn);
     if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
     if (isExpired(asked.text, momentSinceAsked(state.entries, new Date())))
       return { ...shown, state: 'expired' };
@@ -72,7 +72,7 @@ export function approvalWatch(
 
 const NOT_ASKED: ApprovalView = { state: 'needed', challenge: '', file: '', command: '', expiresAt: '' };
 
-function fallbackOr(path: string): string | undefined {
+function documentAt(path: string): string | undefined {
   try {
     return readFallback(path)?.trim();
   } catch {

@@ -22,7 +22,7 @@ import { type RowsLeft, rowsLeft } from './rows-left.ts';
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MOST_CHECKPOINTS = 4_096;
 /** Calls of one instance whose outcome was on record and is lost: older ones are only counted. */
-const MOST_CLOSED = 10;
+const MOST_ENDED = 10;
 
 /**
  * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on
@@ -164,11 +164,11 @@ function furthestOf(misfits: readonly SeenCheckpoint[]): readonly SeenCheckpoint
  */
 function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
   const usable = calls.filter(({ instance }) => isStreamName(`instance/${instance}`));
-  const closed = Map.groupBy(
+  const ended = Map.groupBy(
     usable.filter((call) => !call.isOpen && isGrave(call)),
     ({ instance }) => instance,
   );
-  const newest = new Set([...closed.values()].flatMap((group) => group.slice(-MOST_CLOSED)));
+  const newest = new Set([...ended.values()].flatMap((group) => group.slice(-MOST_ENDED)));
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 

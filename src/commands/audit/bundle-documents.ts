@@ -22,16 +22,19 @@ export async function bundleDocuments(
   summary: RunSummary,
   entries: readonly Entry[],
 ): Promise<BundleFiles> {
-  const fallbacks = new Map<string, string | Buffer>([
+  const documents = new Map<string, string | Buffer>([
     ...(await reportFiles(journal, summary)),
     ...machineFiles(summary, entries),
     ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
     ['verify.mjs', readFileSync(join(packageRoot(), 'src/audit/bundle/verify.mjs'))],
   ]);
-  return new Map([...fallbacks].map(([name, text]) => [name, Buffer.from(text)]));
+  return new Map([...documents].map(([name, text]) => [name, Buffer.from(text)]));
 }
 
-/** A version that is not kept is not reported: the plan of another one is not the one that was followed. */
+/**
+ * Where the run's version is not kept, it says so: the plan of another version is not the one that was
+ * followed.
+ */
 function machineFiles(
   { runbook: id, version, instance, target }: RunSummary,
   entries: readonly Entry[],

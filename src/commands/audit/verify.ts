@@ -9,7 +9,7 @@ import { whereRunIs } from '../drill/drill-homes.ts';
 import { approvalWatch } from './check-approvals.ts';
 import { printAudit, type Verified } from './print-audit.ts';
 
-/** What an audit is reported from elsewhere. */
+/** What an audit gets from outside of the store. */
 export interface Trust {
   readonly publicKey: string | undefined;
   readonly anchors: readonly Anchor[];

@@ -10,7 +10,9 @@ const SHOP = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
-/** Every runbook has a chapter, in the order of the story; `story` says which are reported when nothing is asked for. */
+/**
+ * Every runbook has a chapter, in the order of the story; `story` marks those of a drill without a runbook.
+ */
 const CHAPTERS: readonly { readonly chapter: Chapter; readonly story: boolean }[] = [
   { chapter: rotation(SHOP), story: true },
   { chapter: regionLoss(SHOP, TARGET), story: true },

@@ -59,8 +59,8 @@ export function journalIn(home: string): string {
 
 /**
  * The context of the home that knows a run: the own one, or that of a drill when only a drill has a run of
- * this name, which is then reported. A word that names no run anywhere changes nothing; whoever opens the journal
- * says so.
+ * this name; stderr then says which drill. A word that names no run anywhere changes nothing; whoever opens
+ * the journal says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
   const home = await drillOfRun(context, word);

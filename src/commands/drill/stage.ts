@@ -42,7 +42,7 @@ export interface Stage extends AsyncDisposable {
   readonly ended: number | undefined;
 }
 
-/** What a run into a target of a drill leaves at its end, and why it is done: the lab goes, whatever happens. */
+/** The follow-up of a run into a target of a drill, and its proof: the lab goes, whatever happens. */
 const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
 
 /** By itself, a drill is over when nothing has moved for so long; what sits there then is for people. */
@@ -115,7 +115,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         early,
         plain: auto,
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
-        closes: LAB_GOES,
+        proofs: LAB_GOES,
         patienceMs: auto ? PATIENCE_MS : undefined,
         gone: `its lab goes with the drill, so nobody can resume it; the journal stays: ${journalIn(folder)}`,
       };

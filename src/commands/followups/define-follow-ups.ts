@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Define, json } from '../../cli/define.ts';
 import { answering } from '../run/run-options.ts';
 
-/** The commands about what recoveries left to do. */
+/** The commands about the work that recoveries leave. */
 export function defineFollowUps(program: Command, command: Define): void {
   const list = async () => (await import('./followups.ts')).followUpsList;
   const listing = () => [
@@ -12,7 +12,7 @@ export function defineFollowUps(program: Command, command: Define): void {
   const followUps = command(
     program,
     'followups',
-    'what recoveries left to do, by whom and until when: list, run, done, skip',
+    'the work that recoveries leave, by whom and until when: list, run, done, skip',
     list,
     listing(),
   );

@@ -19,7 +19,7 @@ interface AnswerFlags {
   readonly json?: boolean;
 }
 
-/** `lifeboat followups`: what is left to do, of open runs and in the ledgers. Exit 3 while one is open. */
+/** `lifeboat followups`: those of open runs, and those in the ledgers. Exit 3 while one is open. */
 export async function followUpsList(
   context: CommandContext,
   _: readonly string[],
@@ -75,7 +75,10 @@ interface Word {
   readonly text?: string;
 }
 
-/** Answers the run that left it, which then goes on as far as it can by itself; what only a ledger knows is done there. */
+/**
+ * Answers the run that it belongs to, which then goes on as far as it can by itself; one of a ledger is
+ * closed there.
+ */
 async function close(context: CommandContext, id: string, word: Word, flags: AnswerFlags): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const options = { operator: config.operator.name, checkpoints: config.checkpoints };
@@ -110,7 +113,7 @@ async function closeInLedger(
   const closure = { how, text, at: new Date().toISOString(), evidence: {} };
   await using holds = new Holds(journal);
   await holds.take(`instance/${instance}`);
-  // Somebody else may have done it before the ledger was held.
+  // Somebody else may have closed it before the ledger was held.
   followUpNamed(await gatherFollowUps(journal), `${instance}:${followUp.id}`);
   const body = { id: followUp.id, closure } as unknown as Json;
   await journal.append([{ stream: `instance/${instance}`, type: 'follow-up.closed', body }], holds.all);

@@ -22,8 +22,8 @@ export interface Policy {
   readonly word?: string | undefined;
   /** An answer to the question that the run stands at, given before anything else. */
   readonly first?: Answer | undefined;
-  /** Proofs for the follow-ups, by its id: given when nothing is left that could be done from here. */
-  readonly closes?: Readonly<Record<string, string>> | undefined;
+  /** Proofs of follow-ups, by their ids: given when nothing is left that could be done from here. */
+  readonly proofs?: Readonly<Record<string, string>> | undefined;
   /** Leave when nothing has been written for so long. Milliseconds; for ever without it. */
   readonly patienceMs?: number | undefined;
   /** Leave a wait that is over its limit by so much. Milliseconds; half an hour without it. */
@@ -60,7 +60,7 @@ export async function autopilot(
       // The same answer to the same question a second time: it did not help, and would not for ever.
       const again = JSON.stringify([question, answer.event, answer.id]);
       if (given.has(again)) {
-        left = { exitCode: exitCodeAt(snapshot), why: `it was tried and is not done: ${question.prompt}` };
+        left = { exitCode: exitCodeAt(snapshot), why: `it was tried and did not help: ${question.prompt}` };
         await run.detach(left.why);
         return;
       }
@@ -153,21 +153,19 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
   const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
-  const closed = recommended === undefined ? closureFor(question, policy) : undefined;
-  if (closed !== undefined) return closed;
+  const proof = recommended === undefined ? proofFor(question, policy) : undefined;
+  if (proof !== undefined) return proof;
   if (recommended === undefined) return `it needs a decision: ${question.prompt}`;
   return yes
     ? { event: optionKey(recommended.event) }
     : `it needs a decision (--yes takes the recommended one): ${question.prompt}`;
 }
 
-/** The proof that the flags give for one of the follow-ups. */
-function closureFor(question: Question, { closes = {} }: Policy): Answer | undefined {
+/** Closes the first open follow-up that the policy has a proof of. */
+function proofFor(question: Question, { proofs = {} }: Policy): Answer | undefined {
   if (question.kind !== 'followUps') return undefined;
-  const openFollowUps = stillOpen(question.followUps).find(({ id }) => Object.hasOwn(closes, id));
-  return (
-    openFollowUps && { event: question.close, id: openFollowUps.id, text: closes[openFollowUps.id] ?? '' }
-  );
+  const followUp = stillOpen(question.followUps).find(({ id }) => Object.hasOwn(proofs, id));
+  return followUp && { event: question.close, id: followUp.id, text: proofs[followUp.id] ?? '' };
 }
 
 function exitCodeAt(snapshot: ReturnType<Run['state']>['snapshot']): ExitCode {

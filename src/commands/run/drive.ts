@@ -21,7 +21,7 @@ import { approvalWatch } from '../approvals/approval-watch.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { admission } from '../approvals/present.ts';
 import { autopilot, type Policy } from './autopilot.ts';
-import { type Fallback, fallbackFor } from './fallback-script.ts';
+import { type FallbackScript, fallbackScriptFor } from './fallback-script.ts';
 import { forgetParameters } from './forget-parameters.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
 import { printEntries } from './print-entries.ts';
@@ -59,7 +59,7 @@ export async function drive(
   const early = options.early ?? keepSignals();
   const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
   try {
-    const fallback = fallbackFor(summary, runbook, runInstances, workspace.home);
+    const fallback = fallbackScriptFor(summary, runbook, runInstances, workspace.home);
     const gate = await gateOfRun(
       context,
       runInstances.config,
@@ -123,7 +123,7 @@ async function takeUpRun(
   { runId, instance, target }: DrivenRun,
   runbook: Runbook,
   runInstances: RunInstances,
-  fallback: Fallback,
+  fallback: FallbackScript,
   leaveWhenPaused: boolean,
   consent: Pick<RunDeps, 'gate' | 'admit'>,
 ): Promise<Run> {
@@ -131,7 +131,7 @@ async function takeUpRun(
   const { activitiesFor } = await import('../../activities/index.ts');
   const { journal, keyring, sealer, home } = workspace;
   const pendingKeys = new Map<string, Secret>();
-  const baseline = { home, keyring, journal, platform: runInstances.platform, pendingKeys };
+  const setup = { home, keyring, journal, platform: runInstances.platform, pendingKeys };
   return takeUp({
     journal,
     runbook,
@@ -151,8 +151,8 @@ async function takeUpRun(
       return { fingerprint, length: key.length };
     },
     activities: activitiesFor({
-      instance: depsFor(runInstances.instance, baseline),
-      target: runInstances.target && depsFor(runInstances.target, baseline),
+      instance: depsFor(runInstances.instance, setup),
+      target: runInstances.target && depsFor(runInstances.target, setup),
     }),
     stepped: fallback.write,
     // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far that reaches.

@@ -22,8 +22,9 @@ export interface DryRun {
 const MOST_STEPS = 60;
 
 /**
- * Walks a machine as far as looking gets it: what only reads is performed, a question is answered with its recommendation, and it stops before
- * anything is changed and at the first question without one. Nothing is journalled. Rejects when the service refuses the credentials.
+ * Takes a machine as far as looking gets it: what only reads is performed, a question is answered with its
+ * recommendation, and it stops before anything is changed and at the first question without one. Nothing is
+ * journalled. Rejects when the service refuses the credentials.
  */
 export async function dryRun(
   runbook: Runbook,

@@ -22,8 +22,8 @@ import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
 import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
 
 /**
- * `lifeboat run RUNBOOK --dry-run`: what a run would do, call by call, and what it finds now. Sends only GETs and leaves nothing behind. Exit 1
- * when something is in the way.
+ * `lifeboat run RUNBOOK --dry-run`: what a run would do, call by call, and what it finds now. Sends only GETs
+ * and leaves nothing behind. Exit 1 when something is in the way.
  */
 export async function printDryRun(
   context: CommandContext,
@@ -47,7 +47,7 @@ export async function printDryRun(
     },
   );
   refuseUnsupported(runbook, runInstances, input);
-  const walk = await lookAround(context, runbook, input, runInstances, keyring);
+  const found = await lookAround(context, runbook, input, runInstances, keyring);
   const names = { instance: flags.instance, target: flags.target };
   const path = pathOf(runbook, input);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
@@ -58,9 +58,9 @@ export async function printDryRun(
     );
   const steps = plannedSteps(runbook, names, path, routeFor);
   const approvals = approvalsOnPath(config, runbook, path, names);
-  if (flags.json) printJsonSteps(context, runbook, names, steps, walk, approvals);
-  else print(context, runbook, names, steps, walk, approvals);
-  return walk.failure === undefined ? EXIT.closed : EXIT.failed;
+  if (flags.json) printJsonSteps(context, runbook, names, steps, found, approvals);
+  else print(context, runbook, names, steps, found, approvals);
+  return found.failure === undefined ? EXIT.closed : EXIT.failed;
 }
 
 interface Names {
@@ -81,10 +81,10 @@ async function lookAround(
   // What a look keeps for later, such as the parameters of bindings, is not wanted here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-plan-'));
   try {
-    const baseline = { home: folder, keyring, journal, platform: runInstances.platform };
+    const setup = { home: folder, keyring, journal, platform: runInstances.platform };
     const activities = activitiesFor({
-      instance: depsFor(runInstances.instance, baseline),
-      target: runInstances.target && depsFor(runInstances.target, baseline),
+      instance: depsFor(runInstances.instance, setup),
+      target: runInstances.target && depsFor(runInstances.target, setup),
     });
     return await dryRun(runbook, input, activities, {
       instance: runInstances.instance.name,
@@ -102,17 +102,18 @@ function printJsonSteps(
   runbook: Runbook,
   names: Names,
   steps: readonly PlannedStep[],
-  walk: DryRun,
+  found: DryRun,
   approvals: readonly NeededApproval[],
 ): void {
-  const found = {
-    state: walk.state,
-    facts: runbook.facts(walk.context as never),
-    inTheWay: walk.failure ?? null,
-    asks: walk.asks ?? null,
+  const { id, version } = runbook;
+  const known = {
+    state: found.state,
+    facts: runbook.facts(found.context as never),
+    inTheWay: found.failure ?? null,
+    asks: found.asks ?? null,
   };
   context.stdout.write(
-    `${printableJson({ runbook: runbook.id, version: runbook.version, ...names, steps, approvals, found })}\n`,
+    `${printableJson({ runbook: id, version, ...names, steps, approvals, found: known })}\n`,
   );
 }
 
@@ -121,7 +122,7 @@ function print(
   runbook: Runbook,
   { instance, target }: Names,
   steps: readonly PlannedStep[],
-  walk: DryRun,
+  found: DryRun,
   approvals: readonly NeededApproval[],
 ): void {
   const { stdout } = context;
@@ -168,10 +169,10 @@ function print(
     steps.map(({ title, wayBack }) => wayBack && `${title}: ${wayBack}`),
   );
   stdout.write('\nwhat it finds now\n');
-  for (const { label, value } of runbook.facts(walk.context as never).map(viewFact))
+  for (const { label, value } of runbook.facts(found.context as never).map(viewFact))
     stdout.write(`  ${label}: ${value}\n`);
-  if (walk.asks !== undefined) stdout.write(`  it asks you before more can be seen: ${show(walk.asks)}\n`);
-  if (walk.failure !== undefined) stdout.write(`  in the way: ${show(walk.failure.shortMessage)}\n`);
+  if (found.asks !== undefined) stdout.write(`  it asks you before more can be seen: ${show(found.asks)}\n`);
+  if (found.failure !== undefined) stdout.write(`  in the way: ${show(found.failure.shortMessage)}\n`);
   context.stderr.write('nothing was changed\n');
 }
 

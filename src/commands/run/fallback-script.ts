@@ -10,20 +10,23 @@ import type { RunState } from '../../runner/run.ts';
 import { type FallbackInstance, fallbackOf } from '../../view/fallback/fallback-of.ts';
 
 /** The fallback script of a run: its text now, and its copy on disk. */
-export interface Fallback {
+export interface FallbackScript {
   readonly path: string;
   readonly text: (state: RunState) => string;
   /** Writes the copy anew; a disk that refuses it does not stop a recovery. */
   readonly write: (state: RunState) => void;
 }
 
-/** It stands beside the journal, because it is for the moment when this program or its journal cannot be used any more. */
-export function fallbackFor(
+/**
+ * The copy lies beside the journal: it is for the moment when this program or its journal cannot be used any
+ * more.
+ */
+export function fallbackScriptFor(
   run: DrivenRun,
   runbook: Runbook,
   runInstances: RunInstances,
   home: string,
-): Fallback {
+): FallbackScript {
   const folder = join(home, 'fallback');
   const path = join(folder, `${run.runId}.sh`);
   const text = ({ snapshot }: RunState) =>
@@ -34,8 +37,8 @@ export function fallbackFor(
       runId: run.runId,
       path,
       runInstances: {
-        instance: siteOf(runInstances.instance),
-        ...(runInstances.target === undefined ? {} : { target: siteOf(runInstances.target) }),
+        instance: connectionOf(runInstances.instance),
+        ...(runInstances.target === undefined ? {} : { target: connectionOf(runInstances.target) }),
       },
       now: new Date(),
       rehearsal: (runInstances.target ?? runInstances.instance).config.rehearsal,
@@ -51,7 +54,7 @@ export function fallbackFor(
   return { path, text, write };
 }
 
-function siteOf({ name, config }: OpenInstance): FallbackInstance {
+function connectionOf({ name, config }: OpenInstance): FallbackInstance {
   const { url, revision, token } = config;
   return {
     name,

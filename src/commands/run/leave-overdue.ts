@@ -11,7 +11,7 @@ export const PATIENCE_MS = 30 * 60_000;
 const LONGEST_MS = 48 * 3_600_000;
 
 export interface OverdueWatch {
-  /** Reported at each report: of which step it is, and whether that is overdue. */
+  /** Called at each report of progress, with its step and whether that is overdue. */
   look(step: unknown, overdue: Overdue | undefined): void;
   stop(): void;
 }

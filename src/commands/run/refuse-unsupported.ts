@@ -7,11 +7,11 @@ import type { RunInstances } from '../../compose/instances.ts';
 import { fold } from '../../runner/fold.ts';
 import { type Callable, operationAt } from '../../service/revisions.ts';
 
-/** What is needed of an instance to know what can be run on it. */
-type Site = Pick<RunInstances['instance'], 'name' | 'service'>;
+/** The instance that a call goes to, as far as it shows what can be run on it. */
+type Callee = Pick<RunInstances['instance'], 'name' | 'service'>;
 
 interface Lacking {
-  readonly site: Site;
+  readonly callee: Callee;
   readonly call: PlannedCall;
   readonly operation: Callable;
 }
@@ -23,21 +23,21 @@ interface Lacking {
  */
 export function refuseUnsupported(
   runbook: Runbook,
-  runInstances: { readonly instance: Site; readonly target: Site | undefined },
+  runInstances: { readonly instance: Callee; readonly target: Callee | undefined },
   input: unknown,
 ): void {
   const lacking = lackingOn(runbook, runInstances, pathOf(runbook, input));
   const found = lacking.find(({ call }) => call.method !== 'GET') ?? lacking[0];
   if (found === undefined) return;
-  const { site, call, operation } = found;
-  const able = runnableOn(site);
+  const { callee, call, operation } = found;
+  const able = runnableOn(callee);
   throw new LifeboatError(
     'run.unsupported',
-    `${runbook.id} cannot be run on ${site.name}: ${whyNot(site, operation)} (${call.method} …${call.path})`,
+    `${runbook.id} cannot be run on ${callee.name}: ${whyNot(callee, operation)} (${call.method} …${call.path})`,
     {
       hints: [
         'nothing was sent',
-        ...(able.length === 0 ? [] : [`what can be run on ${site.name}: ${able.join(', ')}`]),
+        ...(able.length === 0 ? [] : [`what can be run on ${callee.name}: ${able.join(', ')}`]),
         'if the service is another one, set `revision` of the instance',
       ],
       evidence: { operation },
@@ -47,9 +47,11 @@ export function refuseUnsupported(
 }
 
 /** The runbooks that need no call which the instance's revision lacks. */
-export function runnableOn(site: Site): readonly string[] {
+export function runnableOn(callee: Callee): readonly string[] {
   return Object.values(runbooks)
-    .filter((one) => lackingOn(one, { instance: site, target: site }, mainPathOf(one.machine)).length === 0)
+    .filter(
+      (one) => lackingOn(one, { instance: callee, target: callee }, mainPathOf(one.machine)).length === 0,
+    )
     .map(({ id }) => id);
 }
 
@@ -62,23 +64,23 @@ export function pathOf(runbook: Runbook, input: unknown): readonly string[] {
 /** The calls on a path that a run cannot do without and the revision does not have. */
 function lackingOn(
   runbook: Runbook,
-  { instance, target }: { readonly instance: Site; readonly target: Site | undefined },
+  { instance, target }: { readonly instance: Callee; readonly target: Callee | undefined },
   path: readonly string[],
 ): Lacking[] {
   return path
     .flatMap((state) => metaAt(runbook.machine, state)?.calls ?? [])
     .flatMap((call) => {
       const operation = operationAt(call.method, call.path);
-      const site = call.on === 'target' ? (target ?? instance) : instance;
-      if (call.optional === true || operation === undefined || site.service.supports(operation)) return [];
-      return [{ site, call, operation }];
+      const callee = call.on === 'target' ? (target ?? instance) : instance;
+      if (call.optional === true || operation === undefined || callee.service.supports(operation)) return [];
+      return [{ callee, call, operation }];
     });
 }
 
 /**
  * In the words of the refusal of the call itself: `interface v0 of the service cannot restart the instance`.
  */
-function whyNot({ service }: Site, operation: Callable): string {
+function whyNot({ service }: Callee, operation: Callable): string {
   try {
     service.require(operation);
   } catch (thrown) {

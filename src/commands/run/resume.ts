@@ -5,7 +5,7 @@ import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
-import { followUpBy } from '../../compose/open-follow-ups.ts';
+import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/refuse-in-doubt.ts';
@@ -41,9 +41,9 @@ export async function resume(
       });
     }
     if (flags.abandon !== undefined) {
-      const openFollowUps = stillOpen(await followUpBy(workspace.journal, summary));
+      const open = stillOpen(await followUpsOfRun(workspace.journal, summary));
       const notes = transcriptLeft(workspace.home, summary.runId);
-      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, openFollowUps, notes);
+      const doubts = await abandonRun(workspace.journal, summary, flags.abandon, open, notes);
       await workspace.sealer.sealNow();
       context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
       for (const doubt of doubts) {
@@ -53,8 +53,8 @@ export async function resume(
           `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
         );
       }
-      if (openFollowUps.length > 0)
-        context.stdout.write(`its follow-ups (${openFollowUps.length}) is still open: lifeboat followups\n`);
+      if (open.length > 0)
+        context.stdout.write(`open follow-ups: ${open.length}; list them: lifeboat followups\n`);
       return EXIT.closed;
     }
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);

@@ -48,7 +48,7 @@ export function patience(when: string): Option {
   );
 }
 
-/** Flags of commands that answer a run for one follow-up. */
+/** Flags of commands that answer for a follow-up to the run it belongs to. */
 export function answering(): Option[] {
   return [
     new Option('--token-file <file>', 'read the access token from this file'),

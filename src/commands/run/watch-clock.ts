@@ -5,9 +5,10 @@ import { LEAST_SECONDS } from '../../runner/clock-notes.ts';
 import type { Clock, ClockMark } from '../../runner/run.ts';
 
 /**
- * Watches the wall clock of this machine from now on. It is held against the time since the machine was started, which nobody can set and
- * which goes on while it sleeps; where the system does not tell that, against the time of this process, for which a sleep looks as if the
- * clock had been set ahead. Less than five seconds either way are not reported.
+ * Watches the wall clock of this machine from now on. It is held against the time since the machine was
+ * started, which nobody can set and which goes on while it sleeps. Where the system does not give that, it is
+ * held against the time of this process: to it, a sleep looks as if the clock had been set ahead. A move of
+ * less than five seconds does not count.
  */
 export function watchClock(now: () => number = Date.now, passed: () => number = secondsPassed): Clock {
   let lead = now() / 1000 - passed();

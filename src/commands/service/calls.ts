@@ -18,8 +18,9 @@ import { chosenInstance, type InstanceFlags } from './on-instance.ts';
 import { refuseUnlisted } from './refuse-unlisted.ts';
 
 /**
- * `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what became; what runs that are over have left
- * stands among them. Those of a run that is open are reported on stderr: the run asks about them itself.
+ * `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what
+ * became; what runs that are over have left stands among them. Those of an open run are named on stderr: the
+ * run asks about them itself.
  */
 export async function callsList(
   context: CommandContext,
@@ -71,8 +72,9 @@ function nameOf({ run, intent }: Doubt): string {
 }
 
 /**
- * `lifeboat calls resolve --became ID|nothing`: a person's decision on a call that cannot be reported from the service's lists. Sends nothing. An id
- * that the service does not list is refused (exit 2), unless it cannot be asked.
+ * `lifeboat calls resolve --became ID|nothing`: a person's decision on a call of which the service's lists do
+ * not show what became. Sends nothing. An id that the service does not list is refused (exit 2), unless it
+ * cannot be asked.
  */
 export async function callsResolve(
   context: CommandContext,

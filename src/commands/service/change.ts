@@ -112,12 +112,12 @@ export async function changeInstance<S extends Seen>(
       const output = await change.act(async ({ verb, input }) => {
         const call = { verb, input: input as Call['input'], reason: reasonOf(flags) };
         const end = await caller.perform(call);
-        const reported = adoptedLine(end, taskOf(verb));
-        if (reported !== undefined) adopted.push(reported);
+        const adoption = adoptedLine(end, taskOf(verb));
+        if (adoption !== undefined) adopted.push(adoption);
         return outputOf(end, name, verb);
       });
       line.end();
-      for (const reported of adopted) context.stderr.write(`${readable(reported)}\n`);
+      for (const adoption of adopted) context.stderr.write(`${readable(adoption)}\n`);
       await done();
       tell(context, flags, change, output, said());
       const next = flags.wait === true ? change.wait?.until(output) : undefined;

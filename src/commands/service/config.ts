@@ -13,7 +13,7 @@ import { type InstanceFlags, onInstance } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
 import { printFacts } from './print-facts.ts';
 
-/** `lifeboat backup-config get`: the backups configuration (endpoint 8). */
+/** `lifeboat backup-config get`: the backup configuration (endpoint 8). */
 export async function configGet(
   context: CommandContext,
   _: readonly string[],
@@ -48,7 +48,10 @@ interface SettingFlags extends ChangeFlags, KeyFlags {
   readonly excludeFromAutoBackup?: string;
 }
 
-/** `lifeboat backup-config set`: changes the backups configuration (endpoint 9). A key among the values makes it a rotation, which asks for the name. */
+/**
+ * `lifeboat backup-config set`: changes the backup configuration (endpoint 9). A key among the values makes
+ * it a rotation, which asks for the name.
+ */
 export function configSet(
   context: CommandContext,
   _: readonly string[],

@@ -11,8 +11,8 @@ import { outputOf, taskOf } from './call-outcome.ts';
 /**
  * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is
  * asked about, and ends this command whatever became of it. A call in doubt of a run that is open refuses it
- * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open is reported; with `refusesRuns` it
- * refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
+ * (`call.in-doubt`, exit 5): only that run can ask. A run that is merely open gets a warning; with
+ * `refusesRuns` it refuses as it refuses another run (`run.open`, exit 3). Nothing is sent.
  */
 export async function doubtsFirst(
   context: CommandContext,
@@ -20,7 +20,7 @@ export async function doubtsFirst(
   caller: Caller,
   { name, refusesRuns }: { readonly name: string; readonly refusesRuns: boolean },
 ): Promise<void> {
-  await closeEarlier(context, caller, name);
+  await askAboutEarlier(context, caller, name);
   const { inDoubt, readDoubts } = await import('../../runner/refuse-in-doubt.ts');
   const ofRun = (await readDoubts(journal, name)).find(({ run }) => run?.isOpen);
   if (ofRun !== undefined) throw inDoubt(ofRun);
@@ -31,7 +31,7 @@ export async function doubtsFirst(
   for (const run of [open, ...others]) warnOfOpenRun(context, run, name);
 }
 
-async function closeEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
+async function askAboutEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
   for (const open of caller.open()) {
     const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
     context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
@@ -50,7 +50,7 @@ async function closeEarlier(context: CommandContext, caller: Caller, name: strin
   }
 }
 
-/** Two people at one instance see each other's changes only if they are reported. */
+/** Two people at one instance see each other's changes only if somebody says so. */
 function warnOfOpenRun({ stderr }: CommandContext, run: RunSummary, name: string): void {
   const role = run.instance === name ? `on ${name}` : `into ${name}`;
   stderr.write(

@@ -179,7 +179,7 @@ function meterOf(
   };
 }
 
-/** What can be wrong with the target is reported before anything is asked for. */
+/** Refuses a target that cannot be written, before anything is asked for. */
 async function refuseTarget(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),

@@ -101,8 +101,8 @@ export async function follow<V extends Waiting>(
     .finally(() => watch?.stop());
   line.end();
   if (result.ok) {
-    const { baselines } = (result.output ?? {}) as { readonly baselines?: string };
-    if (baselines !== undefined) stderr.write(`${show(baselines)}\n`);
+    const { baselines: reasons } = (result.output ?? {}) as { readonly baselines?: string };
+    if (reasons !== undefined) stderr.write(`${show(reasons)}\n`);
     return;
   }
   const onward = `to go on waiting: ${command}`;

@@ -37,15 +37,19 @@ export async function refuseUnlisted(
   }
   if (listed.some(({ id }) => id === became)) return;
   const newest = listed.toSorted((one, other) => other.id - one.id).slice(0, SHOWN);
-  throw new LifeboatError('usage.became', `the service lists no ${list.what} ${became}; nothing was done`, {
-    hints: [
-      ...candidateLines(call.unclear, list.what),
-      newest.length === 0
-        ? `it lists no ${list.what} at all`
-        : `it lists: ${newest.map(({ id, status }) => `${id} (${show(status, 20)})`).join(', ')}`,
-    ],
-    exitCode: EXIT.usage,
-  });
+  throw new LifeboatError(
+    'usage.became',
+    `the service lists no ${list.what} ${became}; nothing was resolved`,
+    {
+      hints: [
+        ...candidateLines(call.unclear, list.what),
+        newest.length === 0
+          ? `it lists no ${list.what} at all`
+          : `it lists: ${newest.map(({ id, status }) => `${id} (${show(status, 20)})`).join(', ')}`,
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
 }
 
 interface List {

@@ -206,7 +206,7 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
     });
     return { ...fields, text, expiresAt: expires };
   };
-  const fallbacks = (
+  const documents = (
     done: Parameters<typeof somePeople>[0],
     textOf: string,
     { signature, line }: { readonly signature?: string; readonly line?: string } = {},
@@ -234,32 +234,32 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
   };
 
   test('are checked at home, too', async (done) => {
-    await pinned(...fallbacks(done, RUN));
+    await pinned(...documents(done, RUN));
     expect(await verify([], { publicKey }), said.out).toBe(0);
   });
 
   test('that are none are found', async (done) => {
-    await pinned(...fallbacks(done, RUN, { signature: 'not a signature' }));
+    await pinned(...documents(done, RUN, { signature: 'not a signature' }));
     expect(await verify([RUN], { publicKey })).toBe(1);
     expect(said.out).toMatch(/problem: run\/\S+ entry 3: \S+\.sig does not verify/u);
   });
 
   test('over the text of another run are found', async (done) => {
-    await pinned(...fallbacks(done, OTHER));
+    await pinned(...documents(done, OTHER));
     expect(await verify([RUN], { publicKey })).toBe(1);
     expect(said.out).toContain('the approval was not given for what was asked: ');
   });
 
   test('of somebody who was not in the file of allowed signers when the run began are found', async (done) => {
-    await pinned(...fallbacks(done, RUN, { line: 'another@example.com ssh-ed25519 AAAA' }));
+    await pinned(...documents(done, RUN, { line: 'another@example.com ssh-ed25519 AAAA' }));
     expect(await verify([], { publicKey })).toBe(1);
     expect(said.out).toContain(
       'the approval rests on a line that was not in the file of allowed signers when the run began',
     );
   });
 
-  test('are reported to be unchecked where there is no tool for it, in the verdict and as JSON', async (done) => {
-    await pinned(...fallbacks(done, RUN));
+  test('are called unchecked where there is no tool for it, in the verdict and as JSON', async (done) => {
+    await pinned(...documents(done, RUN));
     vi.stubEnv('PATH', home);
     expect(await verify([], { publicKey })).toBe(3);
     const words = '1 approval signature was not checked: ssh-keygen is not on this machine';

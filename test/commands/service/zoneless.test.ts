@@ -18,15 +18,15 @@ test('a range of points in time without zones is in UTC', () => {
   });
 });
 
-test('what a task took is reported across times with and without a zone', () => {
+test('what a task took is shown across times with and without a zone', () => {
   expect(took(Backup.parse({ id: 1, status: 'done', ...HALF_A_MINUTE }))).toBe('30 s');
 });
 
-test('what a task took is reported only when it has ended: a status that changed later says nothing of that', () => {
-  const reported = ['failed', 'deleted', 'running'].map((status) =>
+test('what a task took is shown only when it has ended: a status that changed later says nothing of that', () => {
+  const shown = ['failed', 'deleted', 'running'].map((status) =>
     took(Backup.parse({ id: 1, status, ...HALF_A_MINUTE })),
   );
-  expect(reported).toEqual(['30 s', undefined, undefined]);
+  expect(shown).toEqual(['30 s', undefined, undefined]);
 });
 
 test('the newest backup is the newest in UTC', () => {
