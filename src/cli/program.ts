@@ -41,7 +41,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   };
   const program = new Command('lifeboat')
     .configureOutput({ outputError })
-    .description('Disaster-recovery runbooks: walked step by step, never sent twice, proven with evidence.')
+    .description('Disaster-recovery runbooks: run step by step, never sent twice, proven with evidence.')
     .version(version)
     .option(
       '--config <file>',
@@ -77,7 +77,10 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
     async () => (await import('../commands/run/run.ts')).run,
     [
       ...about(),
-      new Option('--dry-run', 'only print every call that the run would make, in order; sends only GETs'),
+      new Option(
+        '--dry-run',
+        'print the calls that the run would make, in order, and start no run; sends only GETs',
+      ),
       ...driving(),
     ],
   ).addHelpText('after', RUNBOOKS);
@@ -138,7 +141,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   command(
     program,
     'lab-query <instance>',
-    'what the shop of a running lab holds',
+    'what the sample application of a running lab holds',
     async () => (await import('../commands/lab/lab-query.ts')).labQuery,
     [new Option('--folder <dir>', 'the folder of the lab').makeOptionMandatory()],
     { hidden: true },

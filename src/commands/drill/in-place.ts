@@ -31,7 +31,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
       const query = queryOf(stage.lab, instance);
       const before = await sampleDigest(query);
       const flags = runbook === 'change-instance' ? { action: 'restart' } : backupFlag(stage, runbook);
-      const { runId, exitCode } = await stage.walk(runbook, { instance, ...flags }, instance);
+      const { runId, exitCode } = await stage.runRunbook(runbook, { instance, ...flags }, instance);
       if (exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');

@@ -31,7 +31,7 @@ export function mishap(instance: string): Chapter {
         `somebody has deleted every order of ${instance}; the last good moment was ${service}`,
       );
       const to = stage.auto ? { to: service } : {};
-      const { runId, exitCode } = await stage.walk(
+      const { runId, exitCode } = await stage.runRunbook(
         'restore-point-in-time',
         {
           instance,

@@ -23,7 +23,7 @@ export function regionLoss(instance: string, target: string): Chapter {
     async play(stage) {
       const { lab } = stage;
       const source = queryOf(lab, instance);
-      const prepared = await stage.walk('disaster-recovery', { instance, prepare: true }, instance);
+      const prepared = await stage.runRunbook('disaster-recovery', { instance, prepare: true }, instance);
       if (prepared.exitCode !== 0) return undefined;
       stage.say(`the shop of ${instance} goes on; no backup holds what it writes now`);
       const newestPrepared = await newestOrder(source);
@@ -32,7 +32,7 @@ export function regionLoss(instance: string, target: string): Chapter {
       const newestBefore = await newestOrder(source);
       const lostAt = new Date();
       await lab.disaster(instance, true);
-      const performed = await stage.walk(
+      const performed = await stage.runRunbook(
         'disaster-recovery',
         { instance, target, perform: true, incident: lostAt.toISOString() },
         target,

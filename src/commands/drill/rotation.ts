@@ -9,7 +9,7 @@ export function rotation(instance: string): Chapter {
     title: 'rotate the key and prove a backup',
     instance,
     async play(stage) {
-      const { runId, exitCode } = await stage.walk('rotate-key', { instance }, instance);
+      const { runId, exitCode } = await stage.runRunbook('rotate-key', { instance }, instance);
       if (exitCode !== 0) return undefined;
       stage.say('restoring the proven backup into a scratch database');
       const proof = await restoreAndCompare(stage.lab, stage.workspace, runId, instance);

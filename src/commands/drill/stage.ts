@@ -37,7 +37,7 @@ export interface Stage extends AsyncDisposable {
   /** In a guided drill it waits until the team is ready. */
   pause(line: string): Promise<void>;
   /** Begins a run and drives it: by itself, or with whoever sits there. Gives its id and exit code. */
-  walk(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
+  runRunbook(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
   /** The exit code of the last run that did not close. */
   readonly ended: number | undefined;
 }
@@ -83,7 +83,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   const auto = options.auto || json || !canDraw(context);
   let ended: number | undefined;
 
-  const walk: Stage['walk'] = async (name, flags, confirm) => {
+  const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
     // Until the run can be left, a signal would end only the lab, and the run would meet a service that is gone.
     const early = keepSignals();
     using _ = { [Symbol.dispose]: () => void early.release() };
@@ -140,7 +140,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       say(line);
       if (!auto) await enterPressed(context, signal);
     },
-    walk,
+    runRunbook,
     get ended() {
       return ended;
     },

@@ -2,7 +2,10 @@ import { EXIT } from '../../base/errors.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import type { CommandContext } from '../../cli/context.ts';
 
-/** `lifeboat lab-query NAME --folder DIR`: what the shop of a running lab's instance holds, for the reconciliation of its config. */
+/**
+ * `lifeboat lab-query NAME --folder DIR`: what the sample application of a running lab's instance holds, for
+ * the reconciliation of its config.
+ */
 export async function labQuery(
   context: CommandContext,
   [instance = '']: readonly string[],

@@ -92,7 +92,10 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
   return { objectives: source.objectives, rehearsal: into.rehearsal };
 }
 
-/** Which halves of a disaster recovery are walked. Without a word: both where there is a target, else what can be done in peace time. */
+/**
+ * Which halves of a disaster recovery are run. Without a flag: both where there is a target, else what can be
+ * done in peace time.
+ */
 function modeFrom(runbook: Runbook, { prepare, perform, target }: RunFlags): { mode?: string } {
   if (runbook.id !== 'disaster-recovery') {
     if (prepare === true || perform === true) return { mode: 'prepare' };
