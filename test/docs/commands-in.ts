@@ -6,12 +6,17 @@ export interface NamedCommand {
   readonly text: string;
 }
 
-/** The commands of lifeboat in the code of a Markdown document: in its spans, its fences and its indented lines. */
+/** The commands of lifeboat in the code of a Markdown document. */
 export function commandsIn(markdown: string): NamedCommand[] {
+  return codeIn(markdown).flatMap(commandIn);
+}
+
+/** The code of a Markdown document: its spans, and each line of its fences and of what is indented. */
+export function codeIn(markdown: string): string[] {
   const { fenced, rest } = withoutFences(markdown);
   const spans = [...rest.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code.replaceAll(/\s+/g, ' '));
   const indented = rest.split('\n').filter((row) => row.startsWith('    '));
-  return [...spans, ...fenced, ...indented].flatMap(commandIn);
+  return [...spans, ...fenced, ...indented];
 }
 
 function withoutFences(markdown: string): { readonly fenced: readonly string[]; readonly rest: string } {
