@@ -124,7 +124,7 @@ export function closingOfBackup(context: RunContext, finalState: string): Closin
 export function closingOfAction(context: RunContext, finalState: string): Closing {
   const { run, act, available } = context;
   const { instance, action } = run;
-  const { baselines: evidence } = available.ready ?? {};
+  const { reason: evidence } = available.ready ?? {};
   const because = evidence === undefined ? '' : `: ${evidence}`;
   const titles = {
     done: `the ${action} of ${instance} is done${because}`,

@@ -100,7 +100,7 @@ function restoreFacts(context: RunContext): Fact[] {
       ? [
           {
             label: 'deployment',
-            value: ready.baselines ?? 'it was not seen deploying',
+            value: ready.reason ?? 'it was not seen deploying',
             tone: 'warn' as const,
           },
         ]

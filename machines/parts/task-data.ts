@@ -138,7 +138,7 @@ export const InstanceReady = z.object({
   /** Maintenance updates that are still to be had. */
   pendingUpdates: z.number().optional(),
   /** How it is known that an action is over, in words; undefined where only the state was asked for. */
-  baselines: z.string().optional(),
+  reason: z.string().optional(),
   /** Whether it was seen deploying while it was waited for; missing where no action was asked for. */
   seenDeploying: z.boolean().optional(),
 });

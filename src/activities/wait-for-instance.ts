@@ -29,7 +29,7 @@ const DEFAULT_SECONDS = 900;
  * accepts and begin later, so that only begins a quiet time: the action is believed once the instance has
  * been steady and unchanged through it. One that was over before the first look, and of which nothing shows,
  * is believed when the in-flight window has passed since the run came to wait for it: it cannot begin any
- * more, and `seenDeploying` is false. `baselines` says which of these it was. Fails with `instance.failed` or
+ * more, and `seenDeploying` is false. `reason` says which of these it was. Fails with `instance.failed` or
  * `instance.deleted` when the service says so, and with `instance.unchanged` for an update that is still
  * offered when it should be over. A state that is not known counts as under way and is shown. If the process
  * dies inside, the next one watches from the beginning, and the in-flight window goes on.
@@ -96,7 +96,7 @@ interface Watched {
   readonly acceptedForMs?: number;
 }
 
-type Known = Pick<InstanceReady, 'baselines' | 'seenDeploying'>;
+type Known = Pick<InstanceReady, 'reason' | 'seenDeploying'>;
 
 /** By what it is known that the action is over; undefined while it is not, empty where none was asked for. */
 function howKnown(
@@ -107,7 +107,7 @@ function howKnown(
   const { action, updatedAt } = input;
   if (action === undefined) return {};
   if (isStillOffered(input, overview)) return undefined;
-  if (watched.wasBusy) return { baselines: 'it was seen at work, and is no longer', seenDeploying: true };
+  if (watched.wasBusy) return { reason: 'it was seen at work, and is no longer', seenDeploying: true };
   const signs = [
     ...(hasMoved(updatedAt, overview.updated_at) ? ['its time of the last change has moved'] : []),
     ...(isInstalled(input, overview) ? ['updates are no longer offered'] : []),
@@ -115,14 +115,14 @@ function howKnown(
   const unseen = 'it was not seen deploying';
   if (signs.length > 0 && watched.quietForMs >= watched.quietMs) {
     const quiet = formatSeconds(Math.round(watched.quietMs / 1_000));
-    const baselines = `${unseen}, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
-    return { baselines, seenDeploying: false };
+    const reason = `${unseen}, but ${signs.join(', ')}, and nothing has changed for ${quiet} since`;
+    return { reason, seenDeploying: false };
   }
   if (watched.acceptedForMs === undefined) return undefined;
   const after = formatSeconds(Math.round(watched.acceptedForMs / 1_000));
   const also = signs.length === 0 ? '' : `; ${signs.join(', ')}`;
-  const baselines = `${unseen}; it is ${overview.state} ${after} after the ${action} was accepted${also}`;
-  return { baselines, seenDeploying: false };
+  const reason = `${unseen}; it is ${overview.state} ${after} after the ${action} was accepted${also}`;
+  return { reason, seenDeploying: false };
 }
 
 function isInstalled({ action, updates }: InputOf<'waitForInstance'>, overview: InstanceOverview): boolean {

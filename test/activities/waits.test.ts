@@ -11,7 +11,7 @@ import { contextOf } from './world.ts';
 
 const BEFORE = '2026-01-01T00:00:00Z';
 const AFTER = '2026-03-01T03:00:00Z';
-const UNSEEN = { seenDeploying: false, baselines: expect.stringContaining('it was not seen deploying') };
+const UNSEEN = { seenDeploying: false, reason: expect.stringContaining('it was not seen deploying') };
 
 describe('waiting for a restore', () => {
   test('ends with what the service says of it once it is done', async () => {
@@ -159,7 +159,7 @@ describe('waiting for the instance', () => {
     next(service, later(clock, 1_999), later(clock, 1));
     expect(await run({ action: 'restart', updatedAt: BEFORE })).toMatchObject({
       ok: true,
-      output: { state: 'provisioned', baselines: expect.stringContaining('nothing has changed for 2 s') },
+      output: { state: 'provisioned', reason: expect.stringContaining('nothing has changed for 2 s') },
     });
     expect(seen).toHaveLength(3);
   });
@@ -175,7 +175,7 @@ describe('waiting for the instance', () => {
     );
     expect(await run({ action: 'recreate', updatedAt: BEFORE })).toMatchObject({
       ok: true,
-      output: { baselines: 'it was seen at work, and is no longer' },
+      output: { reason: 'it was seen at work, and is no longer' },
     });
     expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
   });
@@ -212,7 +212,7 @@ describe('waiting for the instance', () => {
       ok: true,
       output: {
         ...UNSEEN,
-        baselines: 'it was not seen deploying; it is available 2 s after the recreate was accepted',
+        reason: 'it was not seen deploying; it is available 2 s after the recreate was accepted',
       },
     });
     expect(seen).toHaveLength(3);

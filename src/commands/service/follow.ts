@@ -101,7 +101,7 @@ export async function follow<V extends Waiting>(
     .finally(() => watch?.stop());
   line.end();
   if (result.ok) {
-    const { baselines: reasons } = (result.output ?? {}) as { readonly baselines?: string };
+    const { reason: reasons } = (result.output ?? {}) as { readonly reason?: string };
     if (reasons !== undefined) stderr.write(`${show(reasons)}\n`);
     return;
   }

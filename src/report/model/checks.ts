@@ -61,7 +61,7 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => C
     details: details(output, {
       updatedAt: 'changed',
       pendingUpdates: 'updates still to be had',
-      baselines: 'known by',
+      reason: 'known by',
     }),
   }),
 };
