@@ -8,9 +8,11 @@ import { drawAtOnce, startLazily } from './plugins.ts';
 /*
  * `npm run build`: what ships, in `dist`.
  *
- * - `cli.js`, which any Node can read and which says what it needs, and `start.js`, which paints the first frame.
- * - `main.cjs`: all commands in one file. What a command imports when it runs is started only then. It is a script and
- *   no module, because Node keeps compiled code only of functions that ran before for scripts (see src/cli/code-cache.ts).
+ * - `cli.js`, which any Node can read and which says what it needs, and `start.js`, which paints the first
+ *   frame.
+ * - `main.cjs`: all commands in one file. What a command imports when it runs is started only then. It is a
+ *   script and no module, because Node keeps compiled code only of functions that ran before for scripts (see
+ *   src/cli/code-cache.ts).
  * - `sample-app.js`: the application of the lab, a process of its own.
  */
 const ROOT = join(import.meta.dirname, '..');
@@ -77,7 +79,9 @@ const lab = await build({
 const inputs = [main, start, lab].flatMap(({ metafile }) => Object.keys(metafile?.inputs ?? {}));
 writeFileSync(join(OUT, 'THIRD-PARTY-LICENSES'), noticesOf(ROOT, inputs));
 
-/** esbuild leaves only regular expressions in Unicode. V8 reads ASCII faster, and keeps it in half the memory. */
+/**
+ * esbuild leaves only regular expressions in Unicode. V8 reads ASCII faster, and keeps it in half the memory.
+ */
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

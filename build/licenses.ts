@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The licence and the notices of every package of which a file was bundled: `inputs` are paths below `root`. */
+/**
+ * The licence and the notices of every package of which a file was bundled: `inputs` are paths below `root`.
+ */
 export function noticesOf(root: string, inputs: readonly string[]): string {
   const folders = inputs.flatMap((path) => PACKAGE.exec(path)?.[1] ?? []);
   return [...new Set(folders)]

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * Makes Ink and its layout engine load without waiting, as a script must: Yoga's WebAssembly is instantiated at once instead of
- * by a promise, and Ink's link to React's developer tools is left out. Fails when a new version of either looks different.
+ * Makes Ink and its layout engine load without waiting, as a script must: Yoga's WebAssembly is instantiated
+ * at once instead of by a promise, and Ink's link to React's developer tools is left out. Fails when a new
+ * version of either looks different.
  */
 export const drawAtOnce: Plugin = {
   name: 'draw-at-once',
@@ -23,8 +24,8 @@ export const drawAtOnce: Plugin = {
 };
 
 /**
- * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what `string-width` knows
- * characters by, 40 ms of building, until a text is not plain ASCII.
+ * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what
+ * `string-width` knows characters by, 40 ms of building, until a text is not plain ASCII.
  */
 export const startLazily: Plugin = {
   name: 'start-lazily',
@@ -38,7 +39,10 @@ export const startLazily: Plugin = {
   },
 };
 
-/** Makes each regular expression of a module, and its segmenter, a function that builds it once, when it is used. */
+/**
+ * Makes each regular expression of a module, and its segmenter, a function that builds it once, when it is
+ * used.
+ */
 function lateExpressions(text: string): string {
   const made = [...text.matchAll(/^const (\w+Regex|segmenter) = (.+);$/gm)];
   if (made.length === 0) throw new Error('string-width builds its regular expressions in another way');

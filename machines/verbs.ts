@@ -2,14 +2,15 @@ import type * as recovery from './parts/recovery-data.ts';
 import type * as parts from './parts/task-data.ts';
 
 /**
- * How a verb may be performed after a crash: `read` and `repeatable` are done again with the same input, `once` is proven first.
+ * How a verb may be performed after a crash: `read` and `repeatable` are done again with the same input,
+ * `once` is proven first.
  */
 export type Kind = 'read' | 'repeatable' | 'once';
 
 /**
- * What a verb changes: `download` only a backup's file on this machine; `backup` adds a backup; `restore` replaces the data of an
- * instance; `instance` acts on its machines; `key` sets the key of its backups; `settings` its settings; `platform` what is bound
- * to it. `none` also writes the ledger or the key store.
+ * What a verb changes: `download` only a backup's file on this machine; `backup` adds a backup; `restore`
+ * replaces the data of an instance; `instance` acts on its machines; `key` sets the key of its backups;
+ * `settings` its settings; `platform` what is bound to it. `none` also writes the ledger or the key store.
  */
 export type Effect =
   | 'none'
@@ -22,14 +23,18 @@ export type Effect =
   | 'platform';
 
 /**
- * Every verb, once: what it takes and gives, how it may be performed again, what it changes. The machines invoke them by these
- * names, the activities perform them, the journal holds both. All of it is JSON, and no secret is in it.
+ * Every verb, once: what it takes and gives, how it may be performed again, what it changes. The machines
+ * invoke them by these names, the activities perform them, the journal holds both. All of it is JSON, and no
+ * secret is in it.
  */
 export const VERBS = {
   preflight: read<
     {
       instance: string;
-      /** For a restore, which a failed instance may need: neither that state nor a backup under way blocks, they warn. */
+      /**
+       * For a restore, which a failed instance may need: neither that state nor a backup under way blocks,
+       * they warn.
+       */
       tolerant?: boolean | undefined;
       /** Whether to look for a restore that is under way, which always blocks. */
       restores?: boolean | undefined;
@@ -48,7 +53,10 @@ export const VERBS = {
       source?: recovery.LostInstance | undefined;
       /** Size of the backup that is to be recovered. */
       needBytes?: number | undefined;
-      /** Applications that the run will bind to the target: that the config names them there does not mean that they are bound. */
+      /**
+       * Applications that the run will bind to the target: that the config names them there does not mean
+       * that they are bound.
+       */
       apps?: readonly string[] | undefined;
     },
     recovery.TargetFacts
@@ -109,7 +117,9 @@ export const VERBS = {
   update: once<Sent & { serviceId?: string | undefined }, parts.Started>('instance'),
   waitForInstance: read<
     On & {
-      /** What was asked for, and how the instance was before; without an action its first steady state counts. */
+      /**
+       * What was asked for, and how the instance was before; without an action its first steady state counts.
+       */
       action?: 'restart' | 'recreate' | 'update' | undefined;
       updatedAt?: string | undefined;
       /** The updates that were offered before the action, each as one text. */

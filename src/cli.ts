@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 
 /*
- * The way in. It stays tiny and imports nothing that an old Node cannot load, so that an old Node can say what it needs;
- * everything else is loaded after that check.
+ * The way in. It stays tiny and imports nothing that an old Node cannot load, so that an old Node can say
+ * what it needs; everything else is loaded after that check.
  */
 const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 24) {

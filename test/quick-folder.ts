@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * A temporary folder in memory where there is one that is large and lets programs run: each database is a thousand small
- * files, each entry of a journal is synced, and a disk needs half a millisecond and more for either.
+ * A temporary folder in memory where there is one that is large and lets programs run: each database is a
+ * thousand small files, each entry of a journal is synced, and a disk needs half a millisecond and more for
+ * either.
  */
 export function quickFolder(): string {
   const folder = '/dev/shm';

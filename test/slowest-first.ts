@@ -17,7 +17,10 @@ const SLOWEST = [
   'e2e/in-place',
 ].map((name) => `/test/${name}.long.test.ts`);
 
-/** Begins with the slowest files, so that none of them is left alone at the end. A fresh checkout has no times to go by. */
+/**
+ * Begins with the slowest files, so that none of them is left alone at the end. A fresh checkout has no times
+ * to go by.
+ */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {

@@ -23,8 +23,8 @@ const MOST_REASONS = 20;
 const REASON_LINES = 5;
 
 /**
- * What the tests' own report says. A file that failed without a failed test (it could not be read, or its set-up broke) counts
- * as one failure; so does a run that failed for no reason that the report knows.
+ * What the tests' own report says. A file that failed without a failed test (it could not be read, or its
+ * set-up broke) counts as one failure; so does a run that failed for no reason that the report knows.
  */
 export function countTests(ok: boolean, report: string): Count {
   const {

@@ -8,8 +8,9 @@ import { quickFolder } from './quick-folder.ts';
 import { type Count, countTests, type FileTime } from './verify-report.ts';
 
 /*
- * `npm run verify`: everything a change must pass, one step after the other, whatever became of the one before. Ends with a
- * line `N passed, N failed`, where each test counts, and each other step as one; exits with 1 when anything failed.
+ * `npm run verify`: everything a change must pass, one step after the other, whatever became of the one
+ * before. Ends with a line `N passed, N failed`, where each test counts, and each other step as one; exits
+ * with 1 when anything failed.
  */
 interface Step {
   readonly name: string;
@@ -95,7 +96,10 @@ function testStep(name: string, script: string, limit: number): Step {
   return { name, npm: ['run', script, '--', ...reporters], limit, report };
 }
 
-/** Runs a step to its end, and shows what it prints. `problem` is why it did not go well; `last` its last lines. */
+/**
+ * Runs a step to its end, and shows what it prints. `problem` is why it did not go well; `last` its last
+ * lines.
+ */
 async function run({
   npm,
   limit,

@@ -3,8 +3,8 @@ import type { Failure } from '../../src/base/failure.ts';
 import type { OperatorEvent, QuestionOption } from './question.ts';
 
 /*
- * The question about a lost answer, in the same words wherever it is asked: take one of the tasks that the service shows, wait and look
- * again, or send it once more.
+ * The question about a lost answer, in the same words wherever it is asked: take one of the tasks that the
+ * service shows, wait and look again, or send it once more.
  */
 
 /** How sure it is that a task is the one that was asked for, in words beside it. */

@@ -3,15 +3,16 @@ import { Failure } from '../../src/base/failure.ts';
 import { BackupFacts, Fingerprint } from './task-data.ts';
 
 /*
- * The same for the recoveries: backups that can be restored, recovery cards, targets, bound applications. No secret is in it.
+ * The same for the recoveries: backups that can be restored, recovery cards, targets, bound applications. No
+ * secret is in it.
  */
 
 /** Which instance of the run a verb is performed on; its own without it. */
 export type Side = 'target' | undefined;
 
 /**
- * The range of a point-in-time restore as the service tells it (service-api.md section 2.7), and when it was asked. `earliest` and
- * `latest` are what may be chosen: a safety margin is taken off. RFC 3339.
+ * The range of a point-in-time restore as the service tells it (service-api.md section 2.7), and when it was
+ * asked. `earliest` and `latest` are what may be chosen: a safety margin is taken off. RFC 3339.
  */
 export const ReachableRange = z.object({
   start: z.string(),
@@ -26,7 +27,10 @@ export type ReachableRange = z.infer<typeof ReachableRange>;
 export const RestorableBackups = z.object({ newest: z.array(BackupFacts), total: z.number() });
 export type RestorableBackups = z.infer<typeof RestorableBackups>;
 
-/** A backup that a run has opened to its last byte with a key; `backupId` recovers it in another instance (domain 1.6). */
+/**
+ * A backup that a run has opened to its last byte with a key; `backupId` recovers it in another instance
+ * (domain 1.6).
+ */
 export const ProvenBackup = z.object({
   id: z.number(),
   backupId: z.string().optional(),
@@ -36,7 +40,9 @@ export const ProvenBackup = z.object({
 });
 export type ProvenBackup = z.infer<typeof ProvenBackup>;
 
-/** What it takes to recover an instance without it (design: recovery card). It lives in the instance's ledger. */
+/**
+ * What it takes to recover an instance without it (design: recovery card). It lives in the instance's ledger.
+ */
 export const RecoveryCard = z.object({
   backupGuid: z.string(),
   /** The key that the newest backups are made with, as far as the ledger knows. */
@@ -45,7 +51,10 @@ export const RecoveryCard = z.object({
   serviceId: z.string().optional(),
   planId: z.string().optional(),
   preparedAt: z.string(),
-  /** Whether the ids of the instance's backups begin with the guid (domain 1.2); `unknown` where they name none. */
+  /**
+   * Whether the ids of the instance's backups begin with the guid (domain 1.2); `unknown` where they name
+   * none.
+   */
   crossCheck: z.enum(['agrees', 'unknown', 'overridden']),
   proven: ProvenBackup.optional(),
   /** The newest done backup when the card was made, proven or not. */
@@ -59,7 +68,10 @@ export const CardDraft = RecoveryCard.partial({ preparedAt: true }).extend({
 });
 export type CardDraft = z.infer<typeof CardDraft>;
 
-/** The card that the ledger holds, older proven backups, and which keys are at hand. Nothing of the service is called for it. */
+/**
+ * The card that the ledger holds, older proven backups, and which keys are at hand. Nothing of the service is
+ * called for it.
+ */
 export const CardOnRecord = z.object({
   card: RecoveryCard.optional(),
   proven: z.array(ProvenBackup),
@@ -72,7 +84,9 @@ export interface ExpectedOrigin {
   readonly triggeredAt?: string | undefined;
   readonly startedAt?: string | undefined;
   readonly finishedAt?: string | undefined;
-  /** The newest backup is recovered, and this is the newest that is known: it may be from then or from later. */
+  /**
+   * The newest backup is recovered, and this is the newest that is known: it may be from then or from later.
+   */
   readonly orNewer?: boolean | undefined;
 }
 
@@ -83,7 +97,10 @@ export interface LostInstance {
   readonly instanceId?: string | undefined;
   readonly serviceId?: string | undefined;
   readonly planId?: string | undefined;
-  /** The guid, or a `backup_id`, that the recovery takes: backups of the source itself begin with it (domain 1.2). */
+  /**
+   * The guid, or a `backup_id`, that the recovery takes: backups of the source itself begin with it (domain
+   * 1.2).
+   */
   readonly backupGuid?: string | undefined;
 }
 
@@ -112,9 +129,10 @@ export const TargetIdentity = z.object({
 export type TargetIdentity = z.infer<typeof TargetIdentity>;
 
 /**
- * What was found at the target. `blockers` with code `target.not-empty` may be overridden by typing the target's name; any other
- * (`target.is-source`, `target.other-service`, `target.other-plan`, `target.state`, `target.disk`, `target.deleted`) only with a reason,
- * and `target.is-source` and `target.other-service` never.
+ * What was found at the target. `blockers` with code `target.not-empty` may be overridden by typing the
+ * target's name; any other (`target.is-source`, `target.other-service`, `target.other-plan`, `target.state`,
+ * `target.disk`, `target.deleted`) only with a reason, and `target.is-source` and `target.other-service`
+ * never.
  */
 export const TargetFacts = z.object({
   identity: TargetIdentity,
@@ -135,8 +153,9 @@ export const TargetFacts = z.object({
 export type TargetFacts = z.infer<typeof TargetFacts>;
 
 /**
- * What the reconciliation command of the config said. `newest` is the first date and time in its output, `count` the first whole
- * number outside of it. `failure` is data: a source that is gone cannot be asked, and that is no reason to stop.
+ * What the reconciliation command of the config said. `newest` is the first date and time in its output,
+ * `count` the first whole number outside of it. `failure` is data: a source that is gone cannot be asked, and
+ * that is no reason to stop.
  */
 export const Reconciliation = z.object({
   configured: z.boolean(),
@@ -164,8 +183,8 @@ export const BoundApp = z.object({
       name: z.string().optional(),
       createdAt: z.string().optional(),
       /**
-       * Where its parameters are kept: a file of this machine, readable by its owner only, because they may hold secrets. None when
-       * the offering does not tell them.
+       * Where its parameters are kept: a file of this machine, readable by its owner only, because they may
+       * hold secrets. None when the offering does not tell them.
        */
       parametersFile: z.string().optional(),
       parametersSha256: z.string().optional(),
@@ -201,22 +220,34 @@ export const Bound = z.object({
   way: z.enum(['platform', 'cf', 'hand']),
   /** Why it is by hand, or what else is worth a word. */
   notes: z.array(z.string()),
-  /** The service instance that the applications are bound to, and the one that they shall be bound to (the same but for a target). */
+  /**
+   * The service instance that the applications are bound to, and the one that they shall be bound to (the
+   * same but for a target).
+   */
   from: PlatformInstance.optional(),
   to: PlatformInstance.optional(),
   apps: z.array(BoundApp),
   keys: z.array(ServiceKey),
   /** Applications in spaces that this token may not see, by space (domain 2.2). */
   unseen: z.array(z.object({ space: z.string(), apps: z.number() })),
-  /** `no-downtime`: bind anew, restage rolling, then remove the old binding; only where the platform allows two bindings. */
+  /**
+   * `no-downtime`: bind anew, restage rolling, then remove the old binding; only where the platform allows
+   * two bindings.
+   */
   order: z.enum(['replace', 'no-downtime']),
   foundAt: z.string(),
-  /** There is a platform, or there may be one, and it could not be asked: more applications may be bound than are known. */
+  /**
+   * There is a platform, or there may be one, and it could not be asked: more applications may be bound than
+   * are known.
+   */
   unasked: z.boolean().optional(),
 });
 export type Bound = z.infer<typeof Bound>;
 
-/** A step at the platform, and its proof: ids of jobs, bindings, builds, deployments, audit events. `already`: it was done before. */
+/**
+ * A step at the platform, and its proof: ids of jobs, bindings, builds, deployments, audit events. `already`:
+ * it was done before.
+ */
 export const PlatformProof = z.object({
   outcome: z.enum(['done', 'already', 'not-needed']),
   /** One sentence for the record. */

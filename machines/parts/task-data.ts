@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { Failure } from '../../src/base/failure.ts';
 
 /*
- * The data that the verbs in `machines/verbs.ts` take and give. All of it is JSON, because all of it is journalled: keys appear as
- * fingerprints only.
+ * The data that the verbs in `machines/verbs.ts` take and give. All of it is JSON, because all of it is
+ * journalled: keys appear as fingerprints only.
  */
 
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
@@ -24,7 +24,9 @@ export const BackupFacts = z.object({
 });
 export type BackupFacts = z.infer<typeof BackupFacts>;
 
-/** What the operator's confirmation rests on. When one of these has changed, the confirmation is asked again. */
+/**
+ * What the operator's confirmation rests on. When one of these has changed, the confirmation is asked again.
+ */
 export const Baseline = z.object({
   serviceId: z.string().optional(),
   state: z.string().optional(),
@@ -95,7 +97,10 @@ export const KeySetting = z.object({
 });
 export type KeySetting = z.infer<typeof KeySetting>;
 
-/** A backup or restore was triggered, or is proven not to have been. `adopted`: found in the service's list, its answer was lost. */
+/**
+ * A backup or restore was triggered, or is proven not to have been. `adopted`: found in the service's list,
+ * its answer was lost.
+ */
 export const Triggered = z.discriminatedUnion('landed', [
   z.object({ landed: z.literal(true), id: z.number(), adopted: z.boolean() }),
   z.object({
@@ -108,7 +113,10 @@ export const Triggered = z.discriminatedUnion('landed', [
 ]);
 export type Triggered = z.infer<typeof Triggered>;
 
-/** A restore as the flow needs it (service-api.md section 2.2). `backup` is the backup's id within the instance it belongs to. */
+/**
+ * A restore as the flow needs it (service-api.md section 2.2). `backup` is the backup's id within the
+ * instance it belongs to.
+ */
 export const RestoreFacts = z.object({
   id: z.number(),
   status: z.string(),
@@ -127,7 +135,10 @@ export const RestoreFacts = z.object({
 });
 export type RestoreFacts = z.infer<typeof RestoreFacts>;
 
-/** An action of the instance has begun. `adopted`: the instance shows it, the answer was lost. Whether it has not begun cannot be proven. */
+/**
+ * An action of the instance has begun. `adopted`: the instance shows it, the answer was lost. Whether it has
+ * not begun cannot be proven.
+ */
 export const Started = z.object({ landed: z.literal(true), adopted: z.boolean() });
 export type Started = z.infer<typeof Started>;
 
@@ -144,14 +155,20 @@ export const InstanceReady = z.object({
 });
 export type InstanceReady = z.infer<typeof InstanceReady>;
 
-/** The answer to `prepareRecovery`. `unknown` comes only with a key, and is KEY UNCERTAIN then, as for `setKey`. */
+/**
+ * The answer to `prepareRecovery`. `unknown` comes only with a key, and is KEY UNCERTAIN then, as for
+ * `setKey`.
+ */
 export const RecoveryPreparation = KeySetting.extend({
   /** What `performRecovery` needs; the service may leave it out. */
   backupGuid: z.string().optional(),
 });
 export type RecoveryPreparation = z.infer<typeof RecoveryPreparation>;
 
-/** The settings of backups that may be changed (service-api.md section 2.3); a setting that is left out stays as it is. */
+/**
+ * The settings of backups that may be changed (service-api.md section 2.3); a setting that is left out stays
+ * as it is.
+ */
 export const BackupSettings = z.object({
   minBackupCount: z.number().optional(),
   retentionDays: z.number().optional(),
@@ -159,7 +176,10 @@ export const BackupSettings = z.object({
 });
 export type BackupSettings = z.infer<typeof BackupSettings>;
 
-/** The settings as the service shows them after the change. `adopted`: the answer was lost, and they show that it was made. */
+/**
+ * The settings as the service shows them after the change. `adopted`: the answer was lost, and they show that
+ * it was made.
+ */
 export const SettingsChange = z.object({ answer: z.enum(['accepted', 'adopted']), settings: BackupSettings });
 export type SettingsChange = z.infer<typeof SettingsChange>;
 

@@ -151,7 +151,8 @@ function askAboutKeyNotInForce(mayGoWithout: boolean) {
       ? `${finding}; it was found in the list after a lost answer, and may be from before the change`
       : `${finding}: the change did not take`;
     return choice(prompt, [
-      // Only a backup of which it is not known whether it was made after the change leaves anything to another one.
+      // Only a backup of which it is not known whether it was made after the change leaves anything to
+      // another one.
       adopted === true
         ? {
             event: { type: 'operator.retry' },

@@ -35,7 +35,9 @@ export interface Overdue {
 export interface LedgerFact {
   readonly type: string;
   readonly body: Json;
-  /** Whose ledger, by name; the run's own instance without it. The run holds the ledger of its target as well. */
+  /**
+   * Whose ledger, by name; the run's own instance without it. The run holds the ledger of its target as well.
+   */
   readonly instance?: string;
 }
 
@@ -51,8 +53,8 @@ export interface ActivityContext {
   /** When the run began, by this machine's clock: its objective counts from there. RFC 3339. */
   readonly begunAt?: string | undefined;
   /**
-   * When the run came to the state that the verb is performed in, by this machine's clock; entering it again does not count anew.
-   * RFC 3339.
+   * When the run came to the state that the verb is performed in, by this machine's clock; entering it again
+   * does not count anew. RFC 3339.
    */
   readonly arrivedAt?: string | undefined;
   readonly signal: AbortSignal;
@@ -63,8 +65,8 @@ export interface ActivityContext {
 /** What a call that changes something is given besides; without it, none can be made. */
 export interface SendContext extends ActivityContext {
   /**
-   * Asked right before the first byte of a request is written, or a tool is started: throws `journal.lost-hold` when another process may
-   * have the run by now. Then the call was provably never sent.
+   * Asked right before the first byte of a request is written, or a tool is started: throws
+   * `journal.lost-hold` when another process may have the run by now. Then the call was provably never sent.
    */
   readonly mayLeave: () => void;
 }
@@ -72,8 +74,9 @@ export interface SendContext extends ActivityContext {
 /** What a verb that changes something and may be repeated is given besides. */
 export interface ChangeContext extends SendContext {
   /**
-   * Makes facts durable in a ledger, with a checkpoint outside the store, before what they announce is done. Nothing that they announce may happen
-   * before it resolves; when it rejects, so does the performing of the verb, whatever the verb makes of it.
+   * Makes facts durable in a ledger, with a checkpoint outside the store, before what they announce is done.
+   * Nothing that they announce may happen before it resolves; when it rejects, so does the performing of the
+   * verb, whatever the verb makes of it.
    */
   announce(facts: readonly LedgerFact[]): Promise<void>;
 }
@@ -145,16 +148,18 @@ export interface InDoubt {
    */
   readonly lost?: Failure | undefined;
   /**
-   * From when on nobody was sending it any more, at the latest: the answer was lost, or the process that armed it was gone. What is under
-   * way may arrive for a while after that, however long the answer was waited for. RFC 3339; `armedAt` where it is not known.
+   * From when on nobody was sending it any more, at the latest: the answer was lost, or the process that
+   * armed it was gone. What is under way may arrive for a while after that, however long the answer was
+   * waited for. RFC 3339; `armedAt` where it is not known.
    */
   readonly lostAt?: string | undefined;
 }
 
 /**
- * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the world
- * before; the runner then writes the intent, sends at most once for each time that it was armed, and asks `judge` when the outcome is
- * not known. It is armed again only when it is proven that nothing was done. Inputs carry `intent`: a new send needs a new intent id, which only the machine gives out.
+ * Changes something that must not happen twice, over an API without idempotency keys. `prepare` records the
+ * world before; the runner then writes the intent, sends at most once for each time that it was armed, and
+ * asks `judge` when the outcome is not known. It is armed again only when it is proven that nothing was done.
+ * Inputs carry `intent`: a new send needs a new intent id, which only the machine gives out.
  */
 export interface OnceActivity<Input extends { readonly intent: string }, Output> {
   readonly kind: 'once';
@@ -164,7 +169,10 @@ export interface OnceActivity<Input extends { readonly intent: string }, Output>
   readonly judge: (input: Input, memory: InDoubt, context: ActivityContext) => Promise<Judgement<Output>>;
 }
 
-/** The activity that performs a verb: of the kind that `machines/verbs.ts` names, with the input and output from there. */
+/**
+ * The activity that performs a verb: of the kind that `machines/verbs.ts` names, with the input and output
+ * from there.
+ */
 export type ActivityOf<V extends Verb> = Performing<Verbs[V]['kind'], InputOf<V>, OutputOf<V>>;
 
 type Performing<K extends Kind, Input, Output> = K extends 'read'

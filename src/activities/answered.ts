@@ -14,8 +14,9 @@ export function wasPlainlyAccepted(lost: InDoubt['lost']): boolean {
 }
 
 /**
- * Whether the service itself said that it does something of the kind already (409, service-api.md section 4.2 item 2). It is no proof that
- * nothing was done, since the first of two sends of a router may have arrived. What a proxy says in its own words is none of the service.
+ * Whether the service itself said that it does something of the kind already (409, service-api.md section 4.2
+ * item 2). It is no proof that nothing was done, since the first of two sends of a router may have arrived.
+ * What a proxy says in its own words is none of the service.
  */
 export function isRefusal(lost: InDoubt['lost']): boolean {
   if (lost?.code !== 'service.conflict') return false;

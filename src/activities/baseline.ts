@@ -6,7 +6,10 @@ import type { ServiceClient } from '../service/client.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
 import { updateLines } from './doubt-action.ts';
 
-/** Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no default; 8 is the documented one). */
+/**
+ * Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no
+ * default; 8 is the documented one).
+ */
 const LEAST_KEY_LENGTH = 8;
 
 /**
@@ -32,7 +35,10 @@ export async function readInstance(
   };
 }
 
-/** Answers that say nothing of restores, and will not however often it is asked: no right to look, and no such list. */
+/**
+ * Answers that say nothing of restores, and will not however often it is asked: no right to look, and no such
+ * list.
+ */
 const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
 
 async function restoresOf(

@@ -5,8 +5,9 @@ import type { ActivityDeps } from './deps.ts';
 import { onPlatform } from './use-platform.ts';
 
 /**
- * Binds an application with the name and the parameters of before, which come from their private file: they are in no journal. What
- * an earlier attempt has bound is found again. `binding.parameters-lost`: the file is gone or was changed, and nothing was bound.
+ * Binds an application with the name and the parameters of before, which come from their private file: they
+ * are in no journal. What an earlier attempt has bound is found again. `binding.parameters-lost`: the file is
+ * gone or was changed, and nothing was bound.
  */
 export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   return {

@@ -14,8 +14,9 @@ export interface Bound {
 const MOST = 100;
 
 /**
- * The applications that are bound to an instance: those that the config names, but for those in `intended`, and those that the platform
- * knows. A platform that cannot be asked is a warning. Rejects only when the signal is aborted.
+ * The applications that are bound to an instance: those that the config names, but for those in `intended`,
+ * and those that the platform knows. A platform that cannot be asked is a warning. Rejects only when the
+ * signal is aborted.
  */
 export async function boundAt(
   { apps, platform, dashboardUrl }: Pick<ActivityDeps, 'apps' | 'platform' | 'dashboardUrl'>,

@@ -12,7 +12,9 @@ import type {
 type Run = (input: unknown, context: ChangeContext) => Promise<ActivityResult<unknown>>;
 type Once = OnceActivity<{ readonly intent: string }, unknown>;
 
-/** Activities for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`. */
+/**
+ * Activities for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`.
+ */
 export function bySide(here: Activities, there: Activities, target: string): Activities {
   const twins = Object.entries<AnyActivity>(here).map(([verb, activity]) => [
     verb,

@@ -5,9 +5,10 @@ import { because, harmless, no, ok } from './results.ts';
 import { sentAgain } from './sent-again.ts';
 
 /**
- * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). The same again changes nothing more, so after a
- * crash it is set again. No call reads the setting back: what answers are lost again and again is a failure that may be tried later. After a
- * lost answer the evidence says `mayBeInForce`, whatever became of the next request.
+ * Allows or forbids maintenance updates (revision 61 only, service-api.md section 4.2 item 6). The same again
+ * changes nothing more, so after a crash it is set again. No call reads the setting back: what answers are
+ * lost again and again is a failure that may be tried later. After a lost answer the evidence says
+ * `mayBeInForce`, whatever became of the next request.
  */
 export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdateSetting'> {
   return {

@@ -13,7 +13,10 @@ export interface Clocks {
    * than the request.
    */
   readonly firstArmedAtMs?: number | undefined;
-  /** When the answer was lost: from then on a request that was sent may still arrive for a while. As `armedAtMs` when it is not known. */
+  /**
+   * When the answer was lost: from then on a request that was sent may still arrive for a while. As
+   * `armedAtMs` when it is not known.
+   */
   readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
   /** How long a lost request may still arrive, from its loss on. */
@@ -24,7 +27,10 @@ export interface Clocks {
   readonly skewNow: Skew | undefined;
 }
 
-/** The part of the service that stamps tasks need not have the clock of the part that answers; stamps may be cut to whole seconds. */
+/**
+ * The part of the service that stamps tasks need not have the clock of the part that answers; stamps may be
+ * cut to whole seconds.
+ */
 const CLOCK_MARGIN_MS = 5_000;
 const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
@@ -36,8 +42,9 @@ export function isSameInstant(oneMs: number, otherMs: number): boolean {
 }
 
 /**
- * Where a time of the service stands to the moment of arming. Where a clock was set in between, the two measured skews differ;
- * then only what lies before by both counts as before. `unknown` when neither could be measured.
+ * Where a time of the service stands to the moment of arming. Where a clock was set in between, the two
+ * measured skews differ; then only what lies before by both counts as before. `unknown` when neither could be
+ * measured.
  */
 export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'unknown' {
   const skews = [clocks.skewBefore, clocks.skewNow ?? null].filter((skew) => skew !== null);
@@ -47,7 +54,10 @@ export function side(instantMs: number, clocks: Clocks): 'before' | 'after' | 'u
   return instantMs < fromMs + least - CLOCK_MARGIN_MS ? 'before' : 'after';
 }
 
-/** How long after the arming a time of the service lies, in milliseconds (less than zero: before it); undefined where its clock is not known. */
+/**
+ * How long after the arming a time of the service lies, in milliseconds (less than zero: before it);
+ * undefined where its clock is not known.
+ */
 export function sinceArming(
   instantMs: number,
   { armedAtMs, firstArmedAtMs = armedAtMs, skewBefore, skewNow }: Clocks,
@@ -65,12 +75,16 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
 }
 
-/** So long a send takes at most: its deadline is a minute behind the router's (service-api.md section 8), and some more. */
+/**
+ * So long a send takes at most: its deadline is a minute behind the router's (service-api.md section 8), and
+ * some more.
+ */
 const LONGEST_SEND_MS = 17 * 60_000;
 
 /**
- * The time since the loss, by whichever clock says less: a clock that was set forward must not end the waiting. A process that died in its send
- * leaves only the moment at which it was missed; however late that is, the send had ended by its deadline.
+ * The time since the loss, by whichever clock says less: a clock that was set forward must not end the
+ * waiting. A process that died in its send leaves only the moment at which it was missed; however late that
+ * is, the send had ended by its deadline.
  */
 export function elapsedMs(clocks: Clocks): number {
   const { armedAtMs, lostAtMs, skewBefore, skewNow } = clocks;
@@ -82,8 +96,9 @@ export function elapsedMs(clocks: Clocks): number {
 }
 
 /**
- * The time since a moment of this machine. Time that runs backwards is no time at all: then this machine's clock was set back, and the service's
- * counts. With `isLater`, a moment after the arming, it may also have been set forward before that, which is then a moment of the new time.
+ * The time since a moment of this machine. Time that runs backwards is no time at all: then this machine's
+ * clock was set back, and the service's counts. With `isLater`, a moment after the arming, it may also have
+ * been set forward before that, which is then a moment of the new time.
  */
 function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater = false): number {
   const byOurs = nowMs - fromMs;

@@ -40,7 +40,10 @@ export interface ActivityDeps {
     | {
         readonly command: string;
         readonly timeoutMs: number;
-        /** Variables of the environment that hold tokens, whatever they are called; the command does not get them. */
+        /**
+         * Variables of the environment that hold tokens, whatever they are called; the command does not get
+         * them.
+         */
         readonly hideEnv?: readonly string[];
       }
     | undefined;

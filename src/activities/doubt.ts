@@ -25,8 +25,8 @@ const LIST_LAG_MS = 60_000;
 const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'running']);
 
 /**
- * Decides what became of a lost request for a backup, from the service's list alone: any fresh one serves, even a scheduled one,
- * since it was made after everything that the run had done before. Pure.
+ * Decides what became of a lost request for a backup, from the service's list alone: any fresh one serves,
+ * even a scheduled one, since it was made after everything that the run had done before. Pure.
  */
 export function judgeBackup(look: Look<Backup>): Judgement<Triggered> {
   return judgeTask(look, { what: 'backup', anyServes: true, fit: () => ({ is: 'ours', why: 'it is new' }) });
@@ -45,7 +45,8 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
   const clocks = clocksOf(look);
   const evaluated = newTasks(look, telling, clocks);
   const fitting = nearestFirst(evaluated).filter((one) => !isApart(one));
-  // What is against it is its time alone, and the clock that stamps tasks may be another one: beside such a twin nothing is certain.
+  // What is against it is its time alone, and the clock that stamps tasks may be another one: beside such a
+  // twin nothing is certain.
   const twins = telling.anyServes ? [] : evaluated.filter((one) => isApart(one) && one.isAlike);
   const candidates = fitting.length === 1 ? [...fitting, ...twins] : fitting;
   const others = evaluated.filter((one) => isApart(one) && !candidates.includes(one)).map(toLine);
@@ -88,8 +89,8 @@ export function judgeTask<Row extends Task>(look: Look<Row>, telling: Telling<Ro
 }
 
 /**
- * The record of the call is lost, so nothing that the list shows is known to be new, and what came of it may have been followed by others. Every task
- * since then is for a person; nothing is landed or absent by itself.
+ * The record of the call is lost, so nothing that the list shows is known to be new, and what came of it may
+ * have been followed by others. Every task since then is for a person; nothing is landed or absent by itself.
  */
 function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Judgement<Triggered> {
   const clocks = clocksOf(look);
@@ -119,7 +120,10 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
   );
 }
 
-/** No candidate, and the request can no longer be under way. Absent only when nothing at all speaks against it. */
+/**
+ * No candidate, and the request can no longer be under way. Absent only when nothing at all speaks against
+ * it.
+ */
 function nothingFits(
   look: Look<Task>,
   telling: Pick<Telling<never>, 'what'>,

@@ -7,7 +7,9 @@ import type { Json } from '../store/journal.ts';
 import type { InDoubt } from './activity.ts';
 import { type Clocks, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
 
-/** What stands for the baseline of a call whose record is lost: nothing is known of what was there before it. */
+/**
+ * What stands for the baseline of a call whose record is lost: nothing is known of what was there before it.
+ */
 export const LostBaseline = z.strictObject({ lost: z.literal(true) });
 
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
@@ -70,7 +72,10 @@ export interface Look<Row extends Task> {
 /** How tasks of one kind are distinguished. */
 export interface Telling<Row extends Task> {
   readonly what: 'backup' | 'restore';
-  /** True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to ask. */
+  /**
+   * True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to
+   * ask.
+   */
   readonly anyServes: boolean;
   readonly fit: (task: Row) => Fit;
   /** What a person needs to tell candidates apart, besides id, status and time. */
@@ -174,8 +179,8 @@ interface Marks {
 }
 
 /**
- * How a task stands to those that were listed before, by the two things that need no clock of ours: what stamps tasks need not agree with the
- * clock of the answers.
+ * How a task stands to those that were listed before, by the two things that need no clock of ours: what
+ * stamps tasks need not agree with the clock of the answers.
  */
 function orderOf(
   id: number,
@@ -202,7 +207,8 @@ function evaluate(
       why: 'it was triggered before others that were listed already, but not listed then',
     };
   }
-  // Never proof that it is another's: the clock that stamps tasks may be another one than that of the answers.
+  // Never proof that it is another's: the clock that stamps tasks may be another one than that of the
+  // answers.
   if (when === 'before')
     return { is: 'unlikely', why: 'it was triggered before the request, but not listed then' };
   if (fit.is !== 'ours') return fit;
@@ -212,7 +218,10 @@ function evaluate(
   return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
 }
 
-/** What comes first is looked at first, and only so many are kept: the task that was triggered nearest to the request. */
+/**
+ * What comes first is looked at first, and only so many are kept: the task that was triggered nearest to the
+ * request.
+ */
 export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluated[] {
   const far = ({ distanceMs }: Evaluated) => Math.abs(distanceMs ?? Number.MAX_VALUE);
   return evaluated.toSorted((one, other) => far(one) - far(other));

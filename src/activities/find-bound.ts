@@ -10,10 +10,11 @@ import { type FoundApp, mergeApps, mergeKeys, remembering } from './merge-apps.t
 import { because, ok } from './results.ts';
 
 /**
- * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are on disk when it ends, so it
- * is called before anything is unbound. A platform that is not there or cannot be asked is no failure: then everything is done by hand
- * and a note says why. Fails with `app.unknown` for a name that nobody knows, and with `credentials.*` where the config names a
- * platform, since a new token is all that is missing. `target` is the other side of the run.
+ * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are
+ * on disk when it ends, so it is called before anything is unbound. A platform that is not there or cannot be
+ * asked is no failure: then everything is done by hand and a note says why. Fails with `app.unknown` for a
+ * name that nobody knows, and with `credentials.*` where the config names a platform, since a new token is
+ * all that is missing. `target` is the other side of the run.
  */
 export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findBound'> {
   return {

@@ -48,8 +48,8 @@ export interface RunInstances {
 }
 
 /**
- * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that instance's name, and what
- * it writes goes to that ledger.
+ * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that
+ * instance's name, and what it writes goes to that ledger.
  */
 export function activitiesFor(runInstances: RunInstances): Activities {
   const { instance, target } = runInstances;
@@ -81,7 +81,8 @@ function verbsOn(deps: ActivityDeps, { instance, target }: RunInstances) {
     waitForInstance: waitForInstance(deps),
     changeBackupSettings: changeBackupSettings(deps),
     changeUpdateSetting: changeUpdateSetting(deps),
-    // Whoever is bound to the one may have to be bound to the other, so it looks at both whichever it is asked on.
+    // Whoever is bound to the one may have to be bound to the other, so it looks at both whichever it is
+    // asked on.
     findBound: findBound(instance, target),
     unbindApp: unbindApp(deps),
     bindApp: bindApp(deps),

@@ -6,7 +6,10 @@ import { because, ok } from './results.ts';
 /** So many are enough to choose from, and little enough to be journalled. */
 const MOST = 50;
 
-/** The backups that can be restored: those that are done, newest first, the newest 50 of them (service-api.md endpoint 1). */
+/**
+ * The backups that can be restored: those that are done, newest first, the newest 50 of them (service-api.md
+ * endpoint 1).
+ */
 export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
   return {
     kind: 'read',

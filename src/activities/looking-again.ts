@@ -5,9 +5,10 @@ import { PASSING, PATIENCE_MS } from './passing.ts';
 const PAUSE_MS = 5_000;
 
 /**
- * The same activity, but for a service that cannot be asked at the moment what became of a lost request: it is asked again for two
- * minutes, since one torn answer is no reason to ask a person. Nothing is concluded from it, and nothing is sent meanwhile. After that
- * `judge` rejects as before. How long it could not be asked is not kept: another process begins to count anew.
+ * The same activity, but for a service that cannot be asked at the moment what became of a lost request: it
+ * is asked again for two minutes, since one torn answer is no reason to ask a person. Nothing is concluded
+ * from it, and nothing is sent meanwhile. After that `judge` rejects as before. How long it could not be
+ * asked is not kept: another process begins to count anew.
  */
 export function lookingAgain<Input extends { readonly intent: string }, Output>(
   activity: OnceActivity<Input, Output>,

@@ -12,8 +12,9 @@ export interface MergedApps {
 }
 
 /**
- * The applications of the config and of the platform, each once, with a key of its own: the name, and space and org with it where
- * names repeat. `asked` is false when no platform could be asked; then nothing is said about who knows what.
+ * The applications of the config and of the platform, each once, with a key of its own: the name, and space
+ * and org with it where names repeat. `asked` is false when no platform could be asked; then nothing is said
+ * about who knows what.
  */
 export function mergeApps(
   named: readonly NamedApp[],
@@ -80,9 +81,10 @@ function withMemory(app: FoundApp, then: BoundApp, memory: Memory): FoundApp {
 }
 
 /**
- * The binding that has to go is the one that was found first, also when it is gone by now: what was made since then is what this run, or
- * somebody, has bound to the restored data. Only where another one has taken its place before that does the look of now count;
- * what the next one must be like is taken from the earlier look in any case.
+ * The binding that has to go is the one that was found first, also when it is gone by now: what was made
+ * since then is what this run, or somebody, has bound to the restored data. Only where another one has taken
+ * its place before that does the look of now count; what the next one must be like is taken from the earlier
+ * look in any case.
  */
 function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): BoundApp['binding'] {
   if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;

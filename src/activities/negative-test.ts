@@ -6,9 +6,9 @@ import { readHead } from './read-head.ts';
 import { because, ok } from './results.ts';
 
 /**
- * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open it: otherwise the
- * rotation rotated nothing. A key that another key store has named (`Keyring.adopt`) may be held under this one's own name as well: that is no
- * other key.
+ * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open
+ * it: otherwise the rotation rotated nothing. A key that another key store has named (`Keyring.adopt`) may be
+ * held under this one's own name as well: that is no other key.
  */
 export function negativeTest(deps: ActivityDeps): ActivityOf<'negativeTest'> {
   return {

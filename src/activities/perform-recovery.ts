@@ -8,8 +8,8 @@ import { recoveryFromElsewhere } from './restore-fits.ts';
 import { because, no, ok } from './results.ts';
 
 /**
- * Recovers another instance's backup into this one, the target (service-api.md endpoint 11), at most once for each intent. Without the key at
- * hand nothing is armed.
+ * Recovers another instance's backup into this one, the target (service-api.md endpoint 11), at most once for
+ * each intent. Without the key at hand nothing is armed.
  */
 export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery'> {
   return {

@@ -5,15 +5,19 @@ import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
-/** A restore reaches no time before the base backup was complete, and none after the last archived change (domain 1.7). */
+/**
+ * A restore reaches no time before the base backup was complete, and none after the last archived change
+ * (domain 1.7).
+ */
 const MARGIN_AT_START_MS = 5_000;
 const MARGIN_AT_END_MS = 1_000;
 const SECOND_MS = 1_000;
 
 /**
- * Asks which points in time can be restored to (service-api.md endpoint 17). Fails with `service.unsupported` where the revision could
- * not restore to one anyway, `pitr.not-available` for an instance without continuous archiving, `pitr.bad-range` for times that cannot
- * be read, `pitr.empty-range` when the margins leave nothing.
+ * Asks which points in time can be restored to (service-api.md endpoint 17). Fails with `service.unsupported`
+ * where the revision could not restore to one anyway, `pitr.not-available` for an instance without continuous
+ * archiving, `pitr.bad-range` for times that cannot be read, `pitr.empty-range` when the margins leave
+ * nothing.
  */
 export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitrRange'> {
   return {

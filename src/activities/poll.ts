@@ -23,8 +23,9 @@ const EAGER_MS = 30_000;
 const BEHIND = 'service.not-found';
 
 /**
- * Looks again and again, less and less often, until a look gives a result. Fails with the service's own failure when it could not be
- * asked for two minutes, at once when it refuses, and when the signal is aborted. `what` names the thing for the screen.
+ * Looks again and again, less and less often, until a look gives a result. Fails with the service's own
+ * failure when it could not be asked for two minutes, at once when it refuses, and when the signal is
+ * aborted. `what` names the thing for the screen.
  */
 export async function poll<Output>(
   what: string,

@@ -154,7 +154,10 @@ function obstaclesOf({ state, runningTasks }: Baseline): Failure[] {
   return obstacles;
 }
 
-/** The next restore would replace what this one is about to bring. In the words of the raw command, which refuses it as well. */
+/**
+ * The next restore would replace what this one is about to bring. In the words of the raw command, which
+ * refuses it as well.
+ */
 function restoreObstacles(
   instance: string,
   restores: readonly Restore[] | 'not reported' | undefined,

@@ -9,9 +9,10 @@ import { sendKey } from './send-key.ts';
 import { sentAgain } from './sent-again.ts';
 
 /**
- * Learns the `backup_guid` by which the instance's backups are recovered elsewhere (service-api.md endpoint 10). Without a key it changes nothing
- * and may be repeated at will. With one it is a change of the key: the same again changes nothing more, the ledger learns of
- * it as by `setKey`, and a lost answer is KEY UNCERTAIN.
+ * Learns the `backup_guid` by which the instance's backups are recovered elsewhere (service-api.md endpoint
+ * 10). Without a key it changes nothing and may be repeated at will. With one it is a change of the key: the
+ * same again changes nothing more, the ledger learns of it as by `setKey`, and a lost answer is KEY
+ * UNCERTAIN.
  */
 export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery'> {
   return {

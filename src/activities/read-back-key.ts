@@ -4,8 +4,8 @@ import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
 /**
- * Reads the stored key back and compares it by its fingerprint. Only then the ledger learns of it (`key.pending`), in the same
- * transaction, before any byte of it is sent.
+ * Reads the stored key back and compares it by its fingerprint. Only then the ledger learns of it
+ * (`key.pending`), in the same transaction, before any byte of it is sent.
  */
 export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
   return {

@@ -3,8 +3,9 @@ import type { ActivityDeps } from './deps.ts';
 import { because, ok } from './results.ts';
 
 /**
- * What the instance's ledger and the key store know for a recovery without the instance: the newest card, the backups that were opened
- * with a key, newest first, and the keys at hand. Nothing of the service is called: it may be gone.
+ * What the instance's ledger and the key store know for a recovery without the instance: the newest card, the
+ * backups that were opened with a key, newest first, and the keys at hand. Nothing of the service is called:
+ * it may be gone.
  */
 export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
   return {

@@ -13,9 +13,10 @@ import { because, ok } from './results.ts';
 const SHOWN = 2_000;
 
 /**
- * Runs the reconciliation command of the config and reads the newest time and the count out of what it prints. Without one it says
- * so. That the command fails or takes too long is data, since the source of a recovery may be gone; only a stop of the run fails this.
- * If the process dies inside, the command may go on by itself until its end; it is a query, so it is asked again.
+ * Runs the reconciliation command of the config and reads the newest time and the count out of what it
+ * prints. Without one it says so. That the command fails or takes too long is data, since the source of a
+ * recovery may be gone; only a stop of the run fails this. If the process dies inside, the command may go on
+ * by itself until its end; it is a query, so it is asked again.
  */
 export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'reconcile'> {
   return {

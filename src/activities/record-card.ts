@@ -4,8 +4,8 @@ import type { ActivityDeps } from './deps.ts';
 import { asJson, ok } from './results.ts';
 
 /**
- * Puts a recovery card into the instance's ledger, where `readCard` finds it when the instance is gone. A machine knows no clock, so what
- * the draft does not say was prepared, or proven, now. Sends nothing.
+ * Puts a recovery card into the instance's ledger, where `readCard` finds it when the instance is gone. A
+ * machine knows no clock, so what the draft does not say was prepared, or proven, now. Sends nothing.
  */
 export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
   return {

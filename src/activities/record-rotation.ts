@@ -5,8 +5,9 @@ import { because, ok } from './results.ts';
 import { retirements } from './retirements.ts';
 
 /**
- * Tells the instance's ledger what was shown: which key opened which backup, and that no old key does; and that each key which it
- * replaced is to be retired when no retained backup needs it any more. Changes nothing at the service.
+ * Tells the instance's ledger what was shown: which key opened which backup, and that no old key does; and
+ * that each key which it replaced is to be retired when no retained backup needs it any more. Changes nothing
+ * at the service.
  */
 export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'> {
   return {

@@ -5,9 +5,9 @@ import type { ActivityDeps } from './deps.ts';
 import { onPlatform } from './use-platform.ts';
 
 /**
- * Makes a service key anew under its old name, with the parameters that were kept when it was found: they outlive a death between its
- * removal and its making. A key that was made after the restore is left alone, so it may be done again. `binding.parameters-lost`: the
- * file is gone or was changed, and nothing was done.
+ * Makes a service key anew under its old name, with the parameters that were kept when it was found: they
+ * outlive a death between its removal and its making. A key that was made after the restore is left alone, so
+ * it may be done again. `binding.parameters-lost`: the file is gone or was changed, and nothing was done.
  */
 export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey'> {
   return {

@@ -10,7 +10,10 @@ import type { Fit, Telling } from './evaluate-tasks.ts';
 /** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
-/** Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where that is still known. */
+/**
+ * Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where
+ * that is still known.
+ */
 export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
     if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
@@ -21,9 +24,10 @@ export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
 }
 
 /**
- * Tells a disaster recovery (endpoint 11). The id in it is that of a backup of another instance, which nothing here can be compared
- * with. Where the times of that backup are known, a restore from another time is a colleague's recovery of something else. Without
- * them one recovery looks like the other, so none is taken for ours unless the service is known to have taken our request.
+ * Tells a disaster recovery (endpoint 11). The id in it is that of a backup of another instance, which
+ * nothing here can be compared with. Where the times of that backup are known, a restore from another time is
+ * a colleague's recovery of something else. Without them one recovery looks like the other, so none is taken
+ * for ours unless the service is known to have taken our request.
  */
 export function recoveryFromElsewhere(
   ownBackups: readonly Backup[],
@@ -49,7 +53,10 @@ export function recoveryFromElsewhere(
   });
 }
 
-/** That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was begun. */
+/**
+ * That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was
+ * begun.
+ */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return {
@@ -62,7 +69,10 @@ function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number
   return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
 }
 
-/** What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time was expected. */
+/**
+ * What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time
+ * was expected.
+ */
 function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefined {
   const { orNewer = false } = expected;
   const times = timesOf(expected);
@@ -77,9 +87,10 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
 }
 
 /**
- * Tells a restore to a point in time (endpoint 18) by `restored_from`, which is the chosen time. Where it is another time it may still be
- * that of the backup that was used, the closest one to it (sections 2.2 and 4.1 rule 4); a restore of that backup alone looks the same.
- * `ownBackups` are therefore given only where the service is known to have taken our request, and shows one new restore alone.
+ * Tells a restore to a point in time (endpoint 18) by `restored_from`, which is the chosen time. Where it is
+ * another time it may still be that of the backup that was used, the closest one to it (sections 2.2 and 4.1
+ * rule 4); a restore of that backup alone looks the same. `ownBackups` are therefore given only where the
+ * service is known to have taken our request, and shows one new restore alone.
  */
 export function restoreToInstant(targetTime: string, ownBackups: readonly Backup[] = []): Telling<Restore> {
   const target = instantOf(targetTime);
@@ -107,7 +118,9 @@ function telling(fit: (restore: Restore) => Fit): Telling<Restore> {
   };
 }
 
-/** Which of its times is meant by "creation date" is not said, and one that tells none can be from any time. */
+/**
+ * Which of its times is meant by "creation date" is not said, and one that tells none can be from any time.
+ */
 function wasMadeAt(backup: Backup, ms: number): boolean {
   return tellsTime(backup, ms) || momentsOf(backup).length === 0;
 }

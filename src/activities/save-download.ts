@@ -21,7 +21,9 @@ import { readHead } from './read-head.ts';
 
 /** Where a download goes and how it is opened. */
 export interface SaveOptions {
-  /** Stands there only when it is complete and on disk; before that it is `PATH.part`, with a note beside it. */
+  /**
+   * Stands there only when it is complete and on disk; before that it is `PATH.part`, with a note beside it.
+   */
   readonly path: string;
   /** What the bytes are of: a `.part` file of anything else is not gone on with. */
   readonly of: string;
@@ -38,7 +40,9 @@ export interface SaveOptions {
   readonly signal: AbortSignal;
   /** Pause after the first request that brought nothing; doubles each time. Default 500 ms. */
   readonly firstPauseMs?: number;
-  /** Where there are no ranges, a request that broke off sooner than this is made anew. Default two minutes. */
+  /**
+   * Where there are no ranges, a request that broke off sooner than this is made anew. Default two minutes.
+   */
   readonly anewWithinMs?: number;
 }
 
@@ -53,7 +57,10 @@ export interface Saved {
 
 /** What broke off later than this was cut by its length, and would be cut again. */
 const ANEW_WITHIN_MS = 120_000;
-/** So often what has arrived is put on disk: a machine that loses its power loses no more than this of it. Bytes. */
+/**
+ * So often what has arrived is put on disk: a machine that loses its power loses no more than this of it.
+ * Bytes.
+ */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
 /** After these, what has arrived is of no use to the next request. */

@@ -23,12 +23,14 @@ export interface KeySent<T> {
 }
 
 /**
- * Sends a stored key. `key.sent` is in the ledger before a byte of it leaves, so a process that dies inside leaves the key in doubt, and not as
- * if it had never been sent. What it comes to is in the ledger with the result: `key.set`, `key.refused`, or `key.uncertain` for an
- * answer that is lost. A lost answer is no failure: both keys are kept, and the next backup tells. A refusal answers for one request only: while
- * an earlier one with the same key has no answer, the result is unknown.
+ * Sends a stored key. `key.sent` is in the ledger before a byte of it leaves, so a process that dies inside
+ * leaves the key in doubt, and not as if it had never been sent. What it comes to is in the ledger with the
+ * result: `key.set`, `key.refused`, or `key.uncertain` for an answer that is lost. A lost answer is no
+ * failure: both keys are kept, and the next backup tells. A refusal answers for one request only: while an
+ * earlier one with the same key has no answer, the result is unknown.
  *
- * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive (`key.may-arrive`).
+ * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive
+ * (`key.may-arrive`).
  */
 export async function sendKey<T>(
   deps: ActivityDeps,

@@ -6,9 +6,9 @@ const ATTEMPTS = 3;
 const PAUSE_MS = 500;
 
 /**
- * Sends what changes nothing more when it is sent again, until there is an answer, at most three times. The last outcome, whatever it is: a
- * lost answer to such a call is worth no question of a person. `isEnough` looks into an answer that was accepted: one without what it was
- * asked for is as good as lost.
+ * Sends what changes nothing more when it is sent again, until there is an answer, at most three times. The
+ * last outcome, whatever it is: a lost answer to such a call is worth no question of a person. `isEnough`
+ * looks into an answer that was accepted: one without what it was asked for is as good as lost.
  */
 export function sentAgain<T>(
   send: () => Promise<SendOutcome<T>>,
@@ -52,7 +52,10 @@ async function repeat<T>(
   }
 }
 
-/** When a call that was turned away may be made once more; nothing for any other outcome, and for a wait that is too long. */
+/**
+ * When a call that was turned away may be made once more; nothing for any other outcome, and for a wait that
+ * is too long.
+ */
 export function againAfter(sent: SendOutcome<unknown>): { readonly againMs?: number } {
   return sent.outcome === 'accepted' || sent.againMs === undefined ? {} : { againMs: sent.againMs };
 }

@@ -5,8 +5,8 @@ import { because } from './results.ts';
 import { sendKey } from './send-key.ts';
 
 /**
- * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so after a crash it is set
- * again; how doubt about it is kept is said at `sendKey`.
+ * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so
+ * after a crash it is set again; how doubt about it is kept is said at `sendKey`.
  */
 export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
   return {

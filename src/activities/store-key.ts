@@ -4,8 +4,8 @@ import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
 /**
- * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key may rest there
- * unused, and another one is generated; a key that was entered has to be entered again.
+ * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key
+ * may rest there unused, and another one is generated; a key that was entered has to be entered again.
  */
 export function storeKey(deps: ActivityDeps): ActivityOf<'storeKey'> {
   return {

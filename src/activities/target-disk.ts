@@ -14,12 +14,16 @@ export interface TargetRoom {
 
 /** Points of some samples of a cluster; the service tells the latest last. */
 const QUANTITY = 2_000;
-/** A backup is compressed, and while it is restored it and the logs to replay lie beside the data (domain N17). */
+/**
+ * A backup is compressed, and while it is restored it and the logs to replay lie beside the data (domain
+ * N17).
+ */
 const FACTOR = 3;
 
 /**
- * Forecasts whether the data of a backup fits under the parachute's threshold (service-api.md section 2.8), as far as the metrics tell: of
- * all nodes the persistent disk with the least room counts. Rejects only when the signal is aborted.
+ * Forecasts whether the data of a backup fits under the parachute's threshold (service-api.md section 2.8),
+ * as far as the metrics tell: of all nodes the persistent disk with the least room counts. Rejects only when
+ * the signal is aborted.
  */
 export async function targetDisk(
   service: Pick<ServiceClient, 'metrics'>,

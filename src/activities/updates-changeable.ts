@@ -4,8 +4,8 @@ import type { ActivityDeps } from './deps.ts';
 import { ok } from './results.ts';
 
 /**
- * Whether the revision offers to forbid maintenance updates (service-api.md section 4.2 item 6). Nothing is sent: that the operator of the
- * platform has taken the call away shows only when it is made.
+ * Whether the revision offers to forbid maintenance updates (service-api.md section 4.2 item 6). Nothing is
+ * sent: that the operator of the platform has taken the call away shows only when it is made.
  */
 export function updatesChangeable(deps: ActivityDeps): ActivityOf<'updatesChangeable'> {
   return {

@@ -14,8 +14,8 @@ const STILL = {
 } as const;
 
 /**
- * One change at the platform. Without a platform it fails with `platform.none`: the step is done by hand then, and nothing was sent.
- * `what` names the step for the screen.
+ * One change at the platform. Without a platform it fails with `platform.none`: the step is done by hand
+ * then, and nothing was sent. `what` names the step for the screen.
  */
 export function onPlatform(
   deps: ActivityDeps,

@@ -5,8 +5,9 @@ import type { ActivityDeps } from './deps.ts';
 import { waitForTask } from './wait-for-task.ts';
 
 /**
- * Polls a restore until it is done, whichever way it was asked for; see `waitForTask` for how it fails. Where the service does not tell
- * when the work began, that it was seen to begin tells the queue from the work. A process that comes later may not have seen it.
+ * Polls a restore until it is done, whichever way it was asked for; see `waitForTask` for how it fails. Where
+ * the service does not tell when the work began, that it was seen to begin tells the queue from the work. A
+ * process that comes later may not have seen it.
  */
 export function waitForRestore(
   deps: Pick<ActivityDeps, 'service' | 'objectives'>,
@@ -43,7 +44,10 @@ export function waitForRestore(
   };
 }
 
-/** Revision 61 tells when a restore was begun (service-api.md section 3); the schema takes it for any other field. */
+/**
+ * Revision 61 tells when a restore was begun (service-api.md section 3); the schema takes it for any other
+ * field.
+ */
 function timed(restore: Restore) {
   const { started_at } = restore;
   return { ...restore, started_at: typeof started_at === 'string' ? started_at : undefined };

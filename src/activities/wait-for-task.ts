@@ -24,8 +24,10 @@ export interface Awaited<Row extends Task & Timed, Facts> {
 const DEFAULT_SECONDS = 1_800;
 
 /**
- * Polls a task until it is done. Fails with `<kind>.failed` or `<kind>.deleted` when the service says so, with `<kind>.gone` when it does not
- * know it for as long as `poll` is patient, and as `poll` does when it cannot be asked: the task itself goes on meanwhile. A status that is not known counts as under way and is shown.
+ * Polls a task until it is done. Fails with `<kind>.failed` or `<kind>.deleted` when the service says so,
+ * with `<kind>.gone` when it does not know it for as long as `poll` is patient, and as `poll` does when it
+ * cannot be asked: the task itself goes on meanwhile. A status that is not known counts as under way and is
+ * shown.
  */
 export function waitForTask<Row extends Task & Timed, Facts>(
   { kind, id, look, facts, hints, earlier, rtoMs }: Awaited<Row, Facts>,
@@ -72,7 +74,10 @@ function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   );
 }
 
-/** When the stage began by this machine's clock; unknown where the service does not tell it, or its clock is not known. */
+/**
+ * When the stage began by this machine's clock; unknown where the service does not tell it, or its clock is
+ * not known.
+ */
 function beginOf(
   { triggered_at, started_at }: Task & Timed,
   stage: 'queued' | 'running',

@@ -2,7 +2,10 @@ import { formatSeconds } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import type { ActivityContext, Overdue, Progress } from './activity.ts';
 
-/** What a finished task tells of how long one takes. Times as the service tells them; none of them has to be there. */
+/**
+ * What a finished task tells of how long one takes. Times as the service tells them; none of them has to be
+ * there.
+ */
 export interface Timed {
   readonly status: string;
   readonly triggered_at?: string | undefined;
@@ -18,8 +21,8 @@ export interface Expectation {
   /** Names the tasks in a sentence: `backups`. */
   readonly what: string;
   /**
-   * Tasks of the same kind and instance. Read once, beside the looks at the task, and only when it has gone on for a while; what it
-   * rejects with is no concern, and until it resolves nothing is overdue.
+   * Tasks of the same kind and instance. Read once, beside the looks at the task, and only when it has gone
+   * on for a while; what it rejects with is no concern, and until it resolves nothing is overdue.
    */
   readonly earlier?: (() => Promise<readonly Timed[]>) | undefined;
   /** The recovery time that was promised; without it the objective says nothing. Milliseconds. */
@@ -42,8 +45,8 @@ const MOST = 86_400;
 const COUNTED = 20;
 
 /**
- * Tells whether a task takes too long. The time counts from what the service says, by this machine's clock, and never from later than
- * when the task was first seen in its stage.
+ * Tells whether a task takes too long. The time counts from what the service says, by this machine's clock,
+ * and never from later than when the task was first seen in its stage.
  */
 export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityContext, 'now' | 'begunAt'>) {
   const firstMs = now().getTime();
@@ -90,8 +93,9 @@ export function overdueSince(sinceMs: number, nowMs: number, limit: Limit): Over
 }
 
 /**
- * The limit of a stage: from what finished tasks took, three times the middle one or half as much again as the longest, where that one
- * is no freak; else what is left of the objective; else the default. `leftMs` is what was left when the waiting began.
+ * The limit of a stage: from what finished tasks took, three times the middle one or half as much again as
+ * the longest, where that one is no freak; else what is left of the objective; else the default. `leftMs` is
+ * what was left when the waiting began.
  */
 export function limitFrom(
   tasks: readonly Timed[],
@@ -143,8 +147,9 @@ export function limitFrom(
 }
 
 /**
- * What a task took in a stage; none where the service does not tell, or tells what cannot be. Where it does not tell when a task was
- * picked up, as revision 62 does not, the whole time stands for either stage: longer than that none of them was.
+ * What a task took in a stage; none where the service does not tell, or tells what cannot be. Where it does
+ * not tell when a task was picked up, as revision 62 does not, the whole time stands for either stage: longer
+ * than that none of them was.
  */
 function secondsOf({ status, triggered_at, started_at, finished_at }: Timed, stage: Stage): number[] {
   if (status !== 'done') return [];

@@ -7,8 +7,8 @@ const LINE_LIMIT = 8192;
 const LINES_LIMIT = 32;
 
 /**
- * The lines of a file of allowed signers (ssh-keygen(1)) that may be about a public key, without their line ends. For a certificate these
- * are the lines of authorities.
+ * The lines of a file of allowed signers (ssh-keygen(1)) that may be about a public key, without their line
+ * ends. For a certificate these are the lines of authorities.
  */
 export function linesOfKey(allowed: string, publicKey: string): readonly string[] {
   const [type = '', blob = ''] = publicKey.split(' ');
@@ -19,7 +19,10 @@ export function linesOfKey(allowed: string, publicKey: string): readonly string[
     .slice(0, LINES_LIMIT);
 }
 
-/** Every name that such a file has a key under, for whatever purpose; of a certificate's key too. `key` is `SHA256:...`, as `ssh-keygen -l` prints it. */
+/**
+ * Every name that such a file has a key under, for whatever purpose; of a certificate's key too. `key` is
+ * `SHA256:...`, as `ssh-keygen -l` prints it.
+ */
 export function namesOfKey(allowed: string, key: string): readonly string[] {
   const isOfKey = (word: string) => word.startsWith('AAAA') && fingerprintOfBlob(word) === key;
   return signerLines(allowed)

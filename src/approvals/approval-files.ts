@@ -27,7 +27,10 @@ export function approvalPaths(home: string, run: string, challenge: string): App
   return { challenge: path, signature: `${path}.sig`, withdrawn: `${path}.withdrawn` };
 }
 
-/** Writes the challenge for people to carry it away: mode 0600 in a folder of mode 0700. Throws what the disk says. */
+/**
+ * Writes the challenge for people to carry it away: mode 0600 in a folder of mode 0700. Throws what the disk
+ * says.
+ */
 export function writeChallenge(path: string, text: string): void {
   makeFolderInside(homeOf(path), dirname(path));
   dropLink(path);
@@ -46,7 +49,10 @@ export async function writeBeside(path: string, text: string): Promise<void> {
   await writeFileAtomic(path, text, { mode: 0o600 });
 }
 
-/** The text of a small file, or undefined when there is none. Throws `approval.refused` for whatever else lies there. */
+/**
+ * The text of a small file, or undefined when there is none. Throws `approval.refused` for whatever else lies
+ * there.
+ */
 export function readFallback(path: string): string | undefined {
   try {
     return readPlainFile(path, MAX_CHALLENGE_BYTES).toString('utf8');

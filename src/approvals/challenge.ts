@@ -2,7 +2,10 @@ import { hash } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
-/** What a second person is asked to agree to. Every text is printable ASCII on one line; `challengeText` makes it so. */
+/**
+ * What a second person is asked to agree to. Every text is printable ASCII on one line; `challengeText` makes
+ * it so.
+ */
 export interface Challenge {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: string;
@@ -58,7 +61,10 @@ const LIST_LIMIT = 60;
 /** Bytes. Longer than any challenge that is made here. */
 export const MAX_CHALLENGE_BYTES = 128 * 1024;
 
-/** The challenge as the text that is signed, byte for byte: printable ASCII, one thing a line, a line feed at its end. */
+/**
+ * The challenge as the text that is signed, byte for byte: printable ASCII, one thing a line, a line feed at
+ * its end.
+ */
 export function challengeText(challenge: Challenge): string {
   const lines = NAMES.map((name) => `${name}: ${plain(challenge[name])}`);
   const lists = Object.entries(LISTS).flatMap(([word, list]) =>
@@ -68,8 +74,8 @@ export function challengeText(challenge: Challenge): string {
 }
 
 /**
- * Reads a challenge back. Throws `approval.unreadable` for anything but exactly what `challengeText` writes, so that nothing can stand
- * in a signed text that is not shown.
+ * Reads a challenge back. Throws `approval.unreadable` for anything but exactly what `challengeText` writes,
+ * so that nothing can stand in a signed text that is not shown.
  */
 export function parseChallenge(text: string): Challenge {
   if (text.length > MAX_CHALLENGE_BYTES) throw unreadable('it is too long');

@@ -9,9 +9,10 @@ export interface SignersFinding {
 }
 
 /**
- * What the lines of a file of allowed signers (ssh-keygen(1)) let in or keep out without anybody having meant it: keys for any purpose,
- * patterns, authorities without an end, and lines whose time has passed. `canApprove` tells whether one line at least could approve at `now`.
- * Pure; lines that ssh-keygen would not read are somebody else's concern and count for nothing.
+ * What the lines of a file of allowed signers (ssh-keygen(1)) let in or keep out without anybody having meant
+ * it: keys for any purpose, patterns, authorities without an end, and lines whose time has passed.
+ * `canApprove` tells whether one line at least could approve at `now`. Pure; lines that ssh-keygen would not
+ * read are somebody else's concern and count for nothing.
  */
 export function evaluateSigners(
   text: string,
@@ -98,7 +99,10 @@ function matches(pattern: string, text: string): boolean {
   return new RegExp(`^${source}$`).test(text);
 }
 
-/** A moment as such files have it: `20261121`, `202611210300` or with seconds, in the zone of this machine unless a `Z` follows. */
+/**
+ * A moment as such files have it: `20261121`, `202611210300` or with seconds, in the zone of this machine
+ * unless a `Z` follows.
+ */
 function hasPassed(text: string | undefined, now: Date): boolean {
   const found = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/i.exec(text ?? '');
   if (found === null) return false;

@@ -3,9 +3,10 @@ import type { RunEntryBody } from '../store/run-entries.ts';
 import { type Challenge, challengeId, challengeText, parseChallenge } from './challenge.ts';
 
 /**
- * Whether an `approval.asked` is about the text that it holds: the text has the name that the entry gives it, and says the run of the
- * stream, and plan, target, order, requester and end of the entry. Undefined when it does, else the reason, for people. Without this a signature
- * over the text of one request would count for another one. Pure.
+ * Whether an `approval.asked` is about the text that it holds: the text has the name that the entry gives it,
+ * and says the run of the stream, and plan, target, order, requester and end of the entry. Undefined when it
+ * does, else the reason, for people. Without this a signature over the text of one request would count for
+ * another one. Pure.
  */
 export function fitsAsked(
   asked: RunEntryBody<'approval.asked'>,

@@ -6,9 +6,10 @@ import { type Plan, planHash } from './plan.ts';
 import type { Standing } from './standing.ts';
 
 /**
- * Whether what the record asks to be approved is what the run is about to do: the text is made again from the plan of this moment and has to be
- * the one on record, and it is one of this confirmation alone. Undefined when it is, else the reason, for people. So an entry that was written
- * by somebody else than the run can lead no signature to where it was not given. Pure.
+ * Whether what the record asks to be approved is what the run is about to do: the text is made again from the
+ * plan of this moment and has to be the one on record, and it is one of this confirmation alone. Undefined
+ * when it is, else the reason, for people. So an entry that was written by somebody else than the run can
+ * lead no signature to where it was not given. Pure.
  */
 export function fitsState(
   asked: NonNullable<Standing['asked']>,
@@ -40,8 +41,8 @@ export function challengeOf(
 }
 
 /**
- * An approval counts once. A challenge of this confirmation was asked after the event before the one that led here, and nothing earlier speaks
- * of it.
+ * An approval counts once. A challenge of this confirmation was asked after the event before the one that led
+ * here, and nothing earlier speaks of it.
  */
 function isOfThisConfirmation(challenge: string, { entry }: Challenge, entries: readonly Entry[]): boolean {
   const arrived = entries.findLastIndex(({ type }) => type === 'event');

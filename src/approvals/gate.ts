@@ -20,7 +20,9 @@ export interface ApprovalGateDeps {
   readonly rules: () => Promise<ApprovalRules>;
   /** How long a challenge may be signed and used, if not shorter when the run began. Milliseconds. */
   readonly expiresMs: number;
-  /** What is to be approved in this state, by the config or by the record; undefined where nothing is. Pure. */
+  /**
+   * What is to be approved in this state, by the config or by the record; undefined where nothing is. Pure.
+   */
   readonly planOf: (state: RunState) => Plan | undefined;
   /** Why the next confirmation goes on without a second person, if it shall; it counts once. */
   readonly breakGlass?: string | undefined;
@@ -33,20 +35,26 @@ type Asked = NonNullable<Standing['asked']>;
 
 /** A gate that can also say whether it would let the next confirmation through. */
 export interface ApprovalGate extends Gate {
-  /** The approval on disk of the challenge that the run stands at, verified; undefined when there is none. Rejects with why it does not count. */
+  /**
+   * The approval on disk of the challenge that the run stands at, verified; undefined when there is none.
+   * Rejects with why it does not count.
+   */
   lookAt(state: RunState): Promise<Approval | undefined>;
   /** What would have to be approved in this state; undefined where nothing is. */
   planOf(state: RunState): Plan | undefined;
-  /** Why what the record asks is not what this state asks; undefined when it is, and where nothing was asked. */
+  /**
+   * Why what the record asks is not what this state asks; undefined when it is, and where nothing was asked.
+   */
   misfit(state: RunState): string | undefined;
   /** The reason for the next confirmation, if the glass is broken for it. */
   glass(): string | undefined;
 }
 
 /**
- * Lets a destructive confirmation pass only with the approval of a second person. Each confirmation that the run arrives at has a challenge
- * of its own, in the journal in one transaction with the event that led there; an approval becomes part of the journal in one transaction with the
- * answer that it allows. What is verified is the text that follows from the state at that moment, never one that only stands in the journal. A
+ * Lets a destructive confirmation pass only with the approval of a second person. Each confirmation that the
+ * run arrives at has a challenge of its own, in the journal in one transaction with the event that led there;
+ * an approval becomes part of the journal in one transaction with the answer that it allows. What is verified
+ * is the text that follows from the state at that moment, never one that only stands in the journal. A
  * process that dies in between leaves challenge and signature on disk, where the next one finds them.
  */
 export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
@@ -112,7 +120,10 @@ function fittingIn({ entries }: RunState, plan: Plan): Asked | undefined {
   return asked !== undefined && fitsState(asked, plan, entries) === undefined ? asked : undefined;
 }
 
-/** What came of looking: an approval, a challenge that is still open, or one that no signature can make good any more. */
+/**
+ * What came of looking: an approval, a challenge that is still open, or one that no signature can make good
+ * any more.
+ */
 type Judged =
   | { readonly given: Notes[number] }
   | { readonly pending: Request; readonly text: string }
@@ -169,7 +180,10 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
   return { asked: body, note: { type: 'approval.asked', body: body as unknown as Json } };
 }
 
-/** The file is for people, and the journal has its text: a disk that refuses it stops no run, and the next look writes it again. */
+/**
+ * The file is for people, and the journal has its text: a disk that refuses it stops no run, and the next
+ * look writes it again.
+ */
 function restore({ file }: Request, text: string): void {
   try {
     if (readFallback(file) !== text) writeChallenge(file, text);

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 
-/** What an approval is about: the same plan has the same hash, and whatever differs in it needs an approval of its own. */
+/**
+ * What an approval is about: the same plan has the same hash, and whatever differs in it needs an approval of
+ * its own.
+ */
 export interface Plan {
   readonly run: string;
   readonly runbook: string;

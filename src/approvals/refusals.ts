@@ -58,7 +58,10 @@ export function namesake(request: Request, name: string): LifeboatError {
   );
 }
 
-/** What stands in the journal as the request is not what the run is about to do, so no signature over it counts. */
+/**
+ * What stands in the journal as the request is not what the run is about to do, so no signature over it
+ * counts.
+ */
 export function astray(request: Request, why: string): LifeboatError {
   return refusal(
     'approval.astray',

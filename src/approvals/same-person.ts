@@ -34,7 +34,9 @@ function beforeAt(name: string): string {
   return name.split('@', 1)[0] ?? '';
 }
 
-/** Without case, other ways to write the same letters, and the tag with which one mailbox has many addresses. */
+/**
+ * Without case, other ways to write the same letters, and the tag with which one mailbox has many addresses.
+ */
 function folded(name: string): string {
   const plain = name.normalize('NFKC').trim().toLowerCase();
   const tag = /^([^@+]+)\+[^@]*(@.*)?$/s.exec(plain);

@@ -12,8 +12,9 @@ export interface SshKeygenEnd {
 }
 
 /**
- * Runs OpenSSH's `ssh-keygen` with these arguments, the text at its standard input. Rejects with `approval.unchecked` when there is none
- * on this machine, or when it takes too long. With `patient` it may ask for a passphrase or a touch, and takes its time.
+ * Runs OpenSSH's `ssh-keygen` with these arguments, the text at its standard input. Rejects with
+ * `approval.unchecked` when there is none on this machine, or when it takes too long. With `patient` it may
+ * ask for a passphrase or a touch, and takes its time.
  */
 export function sshKeygen(
   args: readonly string[],
@@ -52,7 +53,10 @@ export function sshSurroundings(): NodeJS.ProcessEnv {
 const NEEDED =
   /^(?:PATH|HOME|USER|LOGNAME|TERM|TZ|TMPDIR|DISPLAY|WAYLAND_DISPLAY|XDG_RUNTIME_DIR|SSH_\w+|SystemRoot|USERPROFILE|TEMP)$/i;
 
-/** The version of OpenSSH, or what is missing, for people. Rejects with `approval.unchecked` without ssh-keygen. */
+/**
+ * The version of OpenSSH, or what is missing, for people. Rejects with `approval.unchecked` without
+ * ssh-keygen.
+ */
 export async function sshKeygenWorks(): Promise<string> {
   // There is no flag for the version; an unknown action prints the usage, which only one with -Y knows.
   const { stderr } = await sshKeygen(['-?'], '');

@@ -4,8 +4,8 @@ import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 
 /*
- * Signatures in the format of OpenSSH (PROTOCOL.sshsig): `ssh-keygen -Y verify` takes them, whoever made them. Strings are a length of
- * four bytes and the bytes.
+ * Signatures in the format of OpenSSH (PROTOCOL.sshsig): `ssh-keygen -Y verify` takes them, whoever made
+ * them. Strings are a length of four bytes and the bytes.
  */
 
 /** What the signatures of approvals are made for: one that was made for anything else never counts. */
@@ -18,7 +18,9 @@ const VERSION = Buffer.of(0, 0, 0, 1);
 const BEGIN = '-----BEGIN SSH SIGNATURE-----';
 const END = '-----END SSH SIGNATURE-----';
 
-/** Signs a text with an ed25519 key (PKCS#8 PEM), as `ssh-keygen -Y sign -n lifeboat-approval` does; armored. */
+/**
+ * Signs a text with an ed25519 key (PKCS#8 PEM), as `ssh-keygen -Y sign -n lifeboat-approval` does; armored.
+ */
 export function signText(text: string, privateKeyPem: Secret): string {
   const privateKey = privateKeyOf(privateKeyPem);
   const parts = [NAMESPACE, '', 'sha512'];
@@ -30,7 +32,10 @@ export function signText(text: string, privateKeyPem: Secret): string {
   return `${[BEGIN, ...(blob.toString('base64').match(/.{1,70}/g) ?? []), END].join('\n')}\n`;
 }
 
-/** The public key of an installation's signing key as OpenSSH has it: `ssh-ed25519 AAAA...`, and its fingerprint. */
+/**
+ * The public key of an installation's signing key as OpenSSH has it: `ssh-ed25519 AAAA...`, and its
+ * fingerprint.
+ */
 export function publicKeyOf(privateKeyPem: Secret): {
   readonly publicKey: string;
   readonly fingerprint: string;
@@ -39,7 +44,10 @@ export function publicKeyOf(privateKeyPem: Secret): {
   return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
 }
 
-/** Who signed: key and fingerprint as `ssh-keygen -l` prints it. Nothing is verified. Undefined for what is no signature. */
+/**
+ * Who signed: key and fingerprint as `ssh-keygen -l` prints it. Nothing is verified. Undefined for what is no
+ * signature.
+ */
 export function signerOf(
   armored: string,
 ): { readonly publicKey: string; readonly fingerprint: string } | undefined {
@@ -57,7 +65,10 @@ export function fingerprintOfBlob(base64: string): string {
   return fingerprintOf(Buffer.from(base64, 'base64'));
 }
 
-/** `SHA256:` and the digest of the key in base64 without its padding. Of a certificate, the digest of all of it. */
+/**
+ * `SHA256:` and the digest of the key in base64 without its padding. Of a certificate, the digest of all of
+ * it.
+ */
 function fingerprintOf(key: Buffer): string {
   return `SHA256:${hash('sha256', key, 'base64').replace(/=+$/, '')}`;
 }

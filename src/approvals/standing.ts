@@ -8,20 +8,26 @@ const SLACK_MS = 5 * 60_000;
 
 /** How the confirmation that a run stands at is approved, as far as its journal tells. */
 export interface Standing {
-  /** The newest challenge of this confirmation; undefined when none was asked yet. An earlier confirmation's does not count. */
+  /**
+   * The newest challenge of this confirmation; undefined when none was asked yet. An earlier confirmation's
+   * does not count.
+   */
   readonly asked: RunEntryBody<'approval.asked'> | undefined;
   readonly withdrawn: RunEntryBody<'approval.withdrawn'> | undefined;
 }
 
-/** What the journal says of the confirmation that the run stands at. What was withdrawn once stays so, wherever it is asked. Pure. */
+/**
+ * What the journal says of the confirmation that the run stands at. What was withdrawn once stays so,
+ * wherever it is asked. Pure.
+ */
 export function standingOf(entries: readonly Entry[]): Standing {
   const { here: asked, withdrawn } = recordOf(entries);
   return { asked, withdrawn: withdrawn.findLast(({ challenge }) => challenge === asked?.challenge) };
 }
 
 /**
- * Whether the record asks for an approval of what is confirmed in a state of the machine: then one is needed there until the run ends, whatever
- * the config has come to say. Pure.
+ * Whether the record asks for an approval of what is confirmed in a state of the machine: then one is needed
+ * there until the run ends, whatever the config has come to say. Pure.
  */
 export function isAskedOnRecord(
   entries: readonly Entry[],
@@ -31,23 +37,27 @@ export function isAskedOnRecord(
 }
 
 /**
- * The moment that counts for a request: the clock's, but never before the newest entry of the journal, so that a clock that was set back makes
- * no expired approval good again.
+ * The moment that counts for a request: the clock's, but never before the newest entry of the journal, so
+ * that a clock that was set back makes no expired approval good again.
  */
 export function momentOf(entries: readonly Entry[], now: Date): Date {
   return new Date(Math.max(now.getTime(), recordOf(entries).latestMs));
 }
 
 /**
- * The moment that counts for the end of what was asked last: as `momentOf`, and on the clock that it was asked by where the journal knows
- * (`clock.moved`) that this one was set back since. A clock that was set ahead gains nobody time either.
+ * The moment that counts for the end of what was asked last: as `momentOf`, and on the clock that it was
+ * asked by where the journal knows (`clock.moved`) that this one was set back since. A clock that was set
+ * ahead gains nobody time either.
  */
 export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
   const { movedSeconds } = recordOf(entries);
   return momentOf(entries, new Date(now.getTime() + Math.max(0, -movedSeconds) * 1000));
 }
 
-/** Whether a challenge can be used at a moment: not before it was asked, not from its end on. What cannot be read has expired. */
+/**
+ * Whether a challenge can be used at a moment: not before it was asked, not from its end on. What cannot be
+ * read has expired.
+ */
 export function isExpired(text: string, at: Date): boolean {
   try {
     const { asked, expires } = parseChallenge(text);
@@ -65,7 +75,9 @@ function stateIn(text: string): string | undefined {
   }
 }
 
-/** What the entries of a run say of approvals. A screen asks many times a second, so each entry is read once. */
+/**
+ * What the entries of a run say of approvals. A screen asks many times a second, so each entry is read once.
+ */
 interface ApprovalRecord {
   /** Every request, with the state of the machine that its text names. */
   readonly asked: { readonly target: string; readonly state: string | undefined }[];

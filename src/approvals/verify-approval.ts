@@ -31,7 +31,10 @@ export interface AskedOf {
   readonly asked: NonNullable<Standing['asked']>;
 }
 
-/** The signature that lies beside a challenge, verified; undefined when there is none. Rejects when it does not count. */
+/**
+ * The signature that lies beside a challenge, verified; undefined when there is none. Rejects when it does
+ * not count.
+ */
 export async function approvalOnDisk(
   rules: ApprovalRules,
   home: string,

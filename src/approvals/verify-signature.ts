@@ -41,9 +41,10 @@ const MAX_SIGNERS_BYTES = 1024 * 1024;
 const FOREIGN = { code: 'approval.unchecked', exitCode: EXIT.failed };
 
 /**
- * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment for which keys have to be valid; the clock of this
- * machine when it is undefined. Rejects with `approval.refused` for what is no good signature of somebody who may sign, and with
- * `approval.unchecked` when that cannot be found out. Everything is read once, so that what is verified is what is recorded.
+ * Verifies a signature over a text with OpenSSH's own verifier. `at` is the moment for which keys have to be
+ * valid; the clock of this machine when it is undefined. Rejects with `approval.refused` for what is no good
+ * signature of somebody who may sign, and with `approval.unchecked` when that cannot be found out. Everything
+ * is read once, so that what is verified is what is recorded.
  */
 export async function verifySignature(
   text: string,
@@ -81,7 +82,8 @@ export async function verifySignature(
     };
     const namesIn = async (file: string) =>
       sshKeygen(['-Y', 'find-principals', ...when, '-f', file, '-s', paths.signature], '');
-    // Of a whole file it tells the names of the first line that has the key, which may list it for something else.
+    // Of a whole file it tells the names of the first line that has the key, which may list it for something
+    // else.
     const found = await namesIn(paths.allowed);
     const groups = [principalsOf(found, signer.fingerprint)];
     if (lines.length > 1) for (const line of lines) groups.push(namesOf(await namesIn(await onLine(line))));
@@ -204,8 +206,8 @@ export function localTime(at: Date): string {
 }
 
 /**
- * What ssh-keygen says of it. The lines of the file of allowed signers are named by their number; an empty one is no news, and where its
- * copy lay says nothing to anybody.
+ * What ssh-keygen says of it. The lines of the file of allowed signers are named by their number; an empty
+ * one is no news, and where its copy lay says nothing to anybody.
  */
 function said({ stderr, stdout }: SshKeygenEnd): string {
   const [line] = `${stderr}\n${stdout}`

@@ -34,9 +34,10 @@ function keptTranscript({
 export type TranscriptOf = (runId: string) => Buffer | undefined;
 
 /**
- * Compares the transcript of each run with its record. In a shared store the requests of each process lie with whoever drove the run then
- * (`isShared`): each resume may have been on another machine, or in another home of this one. What is here has to be one of these parts, or several; a
- * process that was killed has said nothing of its own.
+ * Compares the transcript of each run with its record. In a shared store the requests of each process lie
+ * with whoever drove the run then (`isShared`): each resume may have been on another machine, or in another
+ * home of this one. What is here has to be one of these parts, or several; a process that was killed has said
+ * nothing of its own.
  */
 export function transcriptWatch(
   transcriptOf: TranscriptOf,
@@ -91,8 +92,9 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
 }
 
 /**
- * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is not covered: a run that was closed (`isClosed`) has
- * nothing there, any other may have been interrupted before it said how far it came.
+ * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is
+ * not covered: a run that was closed (`isClosed`) has nothing there, any other may have been interrupted
+ * before it said how far it came.
  */
 function auditTranscript(
   stream: string,

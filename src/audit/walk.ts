@@ -163,8 +163,8 @@ function createTree() {
   };
   return {
     /**
-     * Adds a leaf; gives the nodes that it completes, from level 1 up. Above a leaf that is lost they are those that are stored
-     * with it: the next root that was signed shows whether they are true.
+     * Adds a leaf; gives the nodes that it completes, from level 1 up. Above a leaf that is lost they are
+     * those that are stored with it: the next root that was signed shows whether they are true.
      */
     grow(leaf: string, stored: string): string {
       let top: string | undefined = leaf;

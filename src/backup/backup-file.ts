@@ -1,8 +1,8 @@
 import type { Secret } from '../base/secret.ts';
 
 /**
- * How the key is derived from the passphrase (`openssl enc` names): `md5` and `sha256` are EVP_BytesToKey with one
- * iteration, `pbkdf2` is PBKDF2-HMAC-SHA256 with 10,000 iterations. The real service writes `md5`.
+ * How the key is derived from the passphrase (`openssl enc` names): `md5` and `sha256` are EVP_BytesToKey
+ * with one iteration, `pbkdf2` is PBKDF2-HMAC-SHA256 with 10,000 iterations. The real service writes `md5`.
  */
 export type KeyProfile = 'md5' | 'sha256' | 'pbkdf2';
 
@@ -10,7 +10,10 @@ export type KeyProfile = 'md5' | 'sha256' | 'pbkdf2';
 export type ProbeResult =
   | { readonly result: 'fits'; readonly profile: KeyProfile }
   | { readonly result: 'wrong-key' }
-  /** No `Salted__` header: not an encrypted backup at all. `looksLike` is a guess for the message (`html`, `gzip`, `json`, `empty`). */
+  /**
+   * No `Salted__` header: not an encrypted backup at all. `looksLike` is a guess for the message (`html`,
+   * `gzip`, `json`, `empty`).
+   */
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
 export type VerifyProblem =

@@ -12,10 +12,12 @@ const LOOK_MS = 20;
 const CHUNK = 64 * 1024;
 
 /**
- * The bytes of a small file that a person has named: of a plain file, or of a pipe or device such as `/dev/fd/3`. Never more than `most` are read, and
- * the process can always be ended meanwhile: nothing waits inside an open or a read. `check` sees what was opened before anything is read of it.
+ * The bytes of a small file that a person has named: of a plain file, or of a pipe or device such as
+ * `/dev/fd/3`. Never more than `most` are read, and the process can always be ended meanwhile: nothing waits
+ * inside an open or a read. `check` sees what was opened before anything is read of it.
  *
- * Rejects with an `UnusableFile` when it is larger, a folder, or silent, and with what the system says of everything else (`ENOENT`).
+ * Rejects with an `UnusableFile` when it is larger, a folder, or silent, and with what the system says of
+ * everything else (`ENOENT`).
  */
 export async function readBounded(
   path: string,
@@ -88,8 +90,9 @@ export function readPlainFile(path: string, most: number, check?: (stats: Stats)
 }
 
 /**
- * Removes a symbolic link from where a file is about to be written: whoever can put a link into that folder must not choose what is replaced behind it.
- * Throws what the system says of anything but a path at which nothing is.
+ * Removes a symbolic link from where a file is about to be written: whoever can put a link into that folder
+ * must not choose what is replaced behind it. Throws what the system says of anything but a path at which
+ * nothing is.
  */
 export function dropLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true) rmSync(path);

@@ -96,8 +96,8 @@ export interface LifeboatErrorOptions {
 }
 
 /**
- * The only error class of the product. `shortMessage` is one line in lower case without a stop; `hints` say what
- * is safe to do next; `code` is stable and made for programs. It never carries a secret.
+ * The only error class of the product. `shortMessage` is one line in lower case without a stop; `hints` say
+ * what is safe to do next; `code` is stable and made for programs. It never carries a secret.
  */
 export class LifeboatError extends Error {
   readonly code: string;

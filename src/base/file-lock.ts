@@ -17,12 +17,12 @@ const SQLITE_NOTADB = 26;
 const held = new Set<DatabaseSync>();
 
 /**
- * Takes the lock at `path`, whose folder must be there, or gives undefined when another process, or another part of this
- * one, has it. Never waits. Throws `NotALock`, or what the system says about the file.
+ * Takes the lock at `path`, whose folder must be there, or gives undefined when another process, or another
+ * part of this one, has it. Never waits. Throws `NotALock`, or what the system says about the file.
  *
- * The lock is an EXCLUSIVE SQLite transaction on an empty file. The file is only ever opened by SQLite: on POSIX systems,
- * closing any descriptor of a file drops all locks that the process has on it. It is never deleted either: a second
- * process could then lock a new file of the same name.
+ * The lock is an EXCLUSIVE SQLite transaction on an empty file. The file is only ever opened by SQLite: on
+ * POSIX systems, closing any descriptor of a file drops all locks that the process has on it. It is never
+ * deleted either: a second process could then lock a new file of the same name.
  */
 export function tryLock(path: string): FileLock | undefined {
   // A pipe would keep SQLite waiting.

@@ -10,15 +10,19 @@ export function formatElapsed(seconds: number): string {
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
 }
 
-/** A length of time that runs down or on, in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
+/**
+ * A length of time that runs down or on, in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h
+ * 5 min`.
+ */
 export function formatSpan(seconds: number): string {
   const whole = Math.max(0, Math.ceil(precise(seconds)));
   return inWords(whole < 3600 ? whole : Math.ceil(whole / 60) * 60);
 }
 
 /**
- * A measured time and the limit it is held against: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded up, and never coarser than a
- * second: what has missed a limit by a little must not look as if it had kept it.
+ * A measured time and the limit it is held against: `0.7 s`, `42 s`, `30 min 1 s`, `2 h 0 min 5 s`. Rounded
+ * up, and never coarser than a second: what has missed a limit by a little must not look as if it had kept
+ * it.
  */
 export function formatSeconds(seconds: number): string {
   const exact = precise(seconds);
@@ -40,7 +44,10 @@ function inWords(whole: number): string {
   return parts.join(' ');
 }
 
-/** `2026-11-21 03:04:05`, UTC; a text that is no time stays as it is. Without a zone it is UTC, as the service tells times. */
+/**
+ * `2026-11-21 03:04:05`, UTC; a text that is no time stays as it is. Without a zone it is UTC, as the service
+ * tells times.
+ */
 export function formatTime(text: string): string {
   const parsed = new Date(WITHOUT_ZONE.test(text) ? `${text.replace(' ', 'T')}Z` : text);
   if (Number.isNaN(parsed.getTime())) return text;

@@ -2,9 +2,10 @@ const PARTS =
   /^(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)[T ](?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)(?:\.(?<fraction>\d+))? ?(?:Z|UTC|(?<sign>[+-])(?<hours>\d\d)(?::?(?<minutes>\d\d))?)?$/iu;
 
 /**
- * A date and time of the service, the data or the journal in milliseconds since 1970: RFC 3339, or as PostgreSQL
- * writes it. Without a zone it is UTC (service-api.md section 2). Undefined for anything else, also for a day or an
- * hour that no calendar has. Computed from the text alone, because machines have no clock, not even one to parse by.
+ * A date and time of the service, the data or the journal in milliseconds since 1970: RFC 3339, or as
+ * PostgreSQL writes it. Without a zone it is UTC (service-api.md section 2). Undefined for anything else,
+ * also for a day or an hour that no calendar has. Computed from the text alone, because machines have no
+ * clock, not even one to parse by.
  */
 export function instantOf(text: unknown): number | undefined {
   const found = typeof text === 'string' ? PARTS.exec(text.trim())?.groups : undefined;

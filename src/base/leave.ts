@@ -4,9 +4,9 @@ const SHELL = '/bin/sh';
 
 /**
  * Ends the process at once, after its `exit` listeners. The end that Node makes itself waits for its threads,
- * without a limit: for those inside the system, such as a folder on a dead mount, and for a compiler that waits
- * for the collector of this thread (nodejs/node#54918: `audit verify` of a large file stood for ever after its
- * last line). So the process becomes one that only ends, where the system has that.
+ * without a limit: for those inside the system, such as a folder on a dead mount, and for a compiler that
+ * waits for the collector of this thread (nodejs/node#54918: `audit verify` of a large file stood for ever
+ * after its last line). So the process becomes one that only ends, where the system has that.
  */
 export function leave(exitCode: number): void {
   // Node aborts where it cannot become the other program.

@@ -3,8 +3,9 @@ import type { Secret } from './secret.ts';
 const HIDDEN = '[secret]';
 
 /**
- * What looks like a credential whoever it belongs to: a bearer or basic header, a JWT, a password in a URL. Each is searched in a time
- * that grows with the text alone: whoever writes the text must not decide how long it takes.
+ * What looks like a credential whoever it belongs to: a bearer or basic header, a JWT, a password in a URL.
+ * Each is searched in a time that grows with the text alone: whoever writes the text must not decide how long
+ * it takes.
  */
 const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
   (text) => text.replace(/\b(bearer|basic)\s+[\w.~+/=-]{20,}/giu, `$1 ${HIDDEN}`),
@@ -13,8 +14,8 @@ const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
 ];
 
 /**
- * Blanks every occurrence of the given secrets, as they are or escaped for JSON or a URL, and whatever has the shape of a
- * credential. Redact first and cut afterwards: half a secret is not found.
+ * Blanks every occurrence of the given secrets, as they are or escaped for JSON or a URL, and whatever has
+ * the shape of a credential. Redact first and cut afterwards: half a secret is not found.
  */
 export function redact(text: string, secrets: Iterable<Secret> = []): string {
   return CREDENTIAL_SHAPES.reduce((rest, hide) => hide(rest), blankIn(text, formsOfAll(secrets)));
@@ -30,8 +31,8 @@ export function plainAddress(text: string): string | undefined {
 }
 
 /**
- * Blanks every occurrence of the given secrets in JSON, and nothing else, so that it stays the JSON that it is. A secret of a few
- * characters stays: it would be found in numbers and in the names of fields.
+ * Blanks every occurrence of the given secrets in JSON, and nothing else, so that it stays the JSON that it
+ * is. A secret of a few characters stays: it would be found in numbers and in the names of fields.
  */
 export function redactJson(json: string, secrets: Iterable<Secret>): string {
   return blankIn(

@@ -3,11 +3,12 @@ import { inspect } from 'node:util';
 const HIDDEN = '[secret]';
 
 /**
- * A key, token or passphrase in memory. It cannot be printed by accident: string interpolation, `console.log` and
- * `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, and only at the rim: the request body,
- * the cipher, the keychain.
+ * A key, token or passphrase in memory. It cannot be printed by accident: string interpolation, `console.log`
+ * and `util.inspect` give `[secret]`, and JSON throws. Only `reveal()` gives the text, and only at the rim:
+ * the request body, the cipher, the keychain.
  *
- * JavaScript strings cannot be wiped from memory; the type keeps a secret out of outputs, not out of a core dump.
+ * JavaScript strings cannot be wiped from memory; the type keeps a secret out of outputs, not out of a core
+ * dump.
  */
 export class Secret {
   readonly #text: string;
@@ -34,7 +35,9 @@ export class Secret {
     return HIDDEN;
   }
 
-  /** Throws: a secret that reaches a serialiser is a bug, and a silent `[secret]` in a journal would hide it. */
+  /**
+   * Throws: a secret that reaches a serialiser is a bug, and a silent `[secret]` in a journal would hide it.
+   */
   toJSON(): never {
     throw new TypeError('a secret cannot be serialised');
   }

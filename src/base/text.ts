@@ -1,8 +1,9 @@
 declare const untrusted: unique symbol;
 
 /**
- * Text that came from a server, a file or an operator's paste. It is stored raw and cleaned by `show` at the moment it
- * is rendered, by every renderer, so that no byte of it can act on a terminal (escape sequences, C1, OSC, bidi).
+ * Text that came from a server, a file or an operator's paste. It is stored raw and cleaned by `show` at the
+ * moment it is rendered, by every renderer, so that no byte of it can act on a terminal (escape sequences,
+ * C1, OSC, bidi).
  */
 export type Untrusted = string & { readonly [untrusted]: true };
 
@@ -14,19 +15,22 @@ export function untrust(text: string): Untrusted {
 const DEFAULT_LIMIT = 300;
 
 /*
- * Controls (C0, DEL, C1), formats (zero-width, bidi, tag characters, soft hyphen, byte-order mark), lone surrogates, line
- * and paragraph separators, what Unicode draws as nothing (variation selectors, Hangul fillers): whatever acts on a
- * terminal or hides.
+ * Controls (C0, DEL, C1), formats (zero-width, bidi, tag characters, soft hyphen, byte-order mark), lone
+ * surrogates, line and paragraph separators, what Unicode draws as nothing (variation selectors, Hangul
+ * fillers): whatever acts on a terminal or hides.
  */
 const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
-/** No writing stacks more marks than these on one letter; a heap of them is drawn over the lines above and below. */
+/**
+ * No writing stacks more marks than these on one letter; a heap of them is drawn over the lines above and
+ * below.
+ */
 const HEAP = /(\p{M}{8})\p{M}+/gu;
 
 /**
- * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a line break
- * or tab becomes a space), as does what is heaped on one letter beyond eight marks. The text is normalised (NFC) and cut
- * to `limit` characters (at least 1), the last of them an ellipsis.
+ * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a
+ * line break or tab becomes a space), as does what is heaped on one letter beyond eight marks. The text is
+ * normalised (NFC) and cut to `limit` characters (at least 1), the last of them an ellipsis.
  */
 export function show(text: string, limit: number = DEFAULT_LIMIT): string {
   const head = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
@@ -41,8 +45,9 @@ export function show(text: string, limit: number = DEFAULT_LIMIT): string {
 }
 
 /**
- * JSON whose text is pure printable ASCII: what `JSON.stringify` leaves raw (C1, bidi, separators) is escaped, so that
- * `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads back the same values.
+ * JSON whose text is pure printable ASCII: what `JSON.stringify` leaves raw (C1, bidi, separators) is
+ * escaped, so that `--json` on a terminal is as harmless as any other renderer, and every JSON parser reads
+ * back the same values.
  */
 export function printableJson(value: unknown): string {
   // `undefined` and functions have no JSON of their own; inside a list they are null too.

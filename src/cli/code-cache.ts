@@ -36,11 +36,13 @@ interface BundleOptions {
 }
 
 /**
- * Runs the script of a bundle with the code that an earlier start compiled. Node's own compile cache keeps only what is compiled before
- * the first line runs, which leaves most functions to be compiled at every start.
+ * Runs the script of a bundle with the code that an earlier start compiled. Node's own compile cache keeps
+ * only what is compiled before the first line runs, which leaves most functions to be compiled at every
+ * start.
  *
- * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that nobody else can write to: it is run. Where that
- * cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled anew.
+ * The code is kept below NODE_COMPILE_CACHE, XDG_CACHE_HOME or ~/.cache, in a folder that nobody else can
+ * write to: it is run. Where that cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled
+ * anew.
  */
 export function openBundle<Exports>({ file, stamp, part, env }: BundleOptions): Bundle<Exports> {
   const kept = /^[a-z-]{1,30}$/.test(part) ? keptAt(env, stamp, part) : undefined;
@@ -62,7 +64,9 @@ export function openBundle<Exports>({ file, stamp, part, env }: BundleOptions): 
   };
 }
 
-/** V8 reads only what it wrote itself, in the same version and with the same flags; the tag stands for those. */
+/**
+ * V8 reads only what it wrote itself, in the same version and with the same flags; the tag stands for those.
+ */
 function keptAt(env: NodeJS.ProcessEnv, stamp: string, part: string): string | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];

@@ -7,8 +7,9 @@ import type { CommandContext } from './context.ts';
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--help', '-h']);
 
 /**
- * Paints the first frame of the screen before anything heavy is loaded. Gives the function that gives the screen back, for the case
- * that the UI never comes up; undefined when the command line is none that takes the screen.
+ * Paints the first frame of the screen before anything heavy is loaded. Gives the function that gives the
+ * screen back, for the case that the UI never comes up; undefined when the command line is none that takes
+ * the screen.
  */
 export function paintEarly(
   argv: readonly string[],

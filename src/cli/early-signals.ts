@@ -1,12 +1,15 @@
 /** What was asked of this process before there was anything to leave. */
 export interface EarlySignals {
-  /** Signals have their usual effect again, or that of whoever listens by now; gives the first that came in between. */
+  /**
+   * Signals have their usual effect again, or that of whoever listens by now; gives the first that came in
+   * between.
+   */
   release(): NodeJS.Signals | undefined;
 }
 
 /**
- * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: what is on record by then must be left in
- * order, with the exit code of a run that can be resumed.
+ * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: what is on
+ * record by then must be left in order, with the exit code of a run that can be resumed.
  */
 export function keepSignals(): EarlySignals {
   let came: NodeJS.Signals | undefined;

@@ -3,7 +3,10 @@ import { Secret } from '../base/secret.ts';
 import type { CommandContext } from './context.ts';
 import { hush } from './hush.ts';
 
-/** Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal, `input.left` on Ctrl-C and `input.mismatch` when two entries differ. */
+/**
+ * Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal,
+ * `input.left` on Ctrl-C and `input.mismatch` when two entries differ.
+ */
 export async function askHidden(
   prompt: string,
   { stdin, stderr }: CommandContext,

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Lets the terminal show nothing of what is typed or pasted from now on, for a secret that is going to be asked for: what comes before
- * the prompt stands waits for it unseen. Ctrl-C ends the process as ever. Gives what makes the terminal as it was; so does the end of
- * the process. Does nothing without a terminal, or where `stty` is not there.
+ * Lets the terminal show nothing of what is typed or pasted from now on, for a secret that is going to be
+ * asked for: what comes before the prompt stands waits for it unseen. Ctrl-C ends the process as ever. Gives
+ * what makes the terminal as it was; so does the end of the process. Does nothing without a terminal, or
+ * where `stty` is not there.
  */
 export function hush(stdin: { readonly isTTY?: boolean }): () => void {
   if (stdin.isTTY !== true) return () => undefined;

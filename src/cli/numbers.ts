@@ -2,7 +2,10 @@ import { Duration } from '../base/duration.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 
-/** An id of the service (service-api.md section 2: internal ids are whole numbers). Anything else is a usage error. */
+/**
+ * An id of the service (service-api.md section 2: internal ids are whole numbers). Anything else is a usage
+ * error.
+ */
 export function idFrom(text: string, what: string): number {
   return wholeNumber(text, what, 0);
 }

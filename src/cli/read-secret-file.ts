@@ -10,10 +10,11 @@ const LIMIT = 64 * 1024;
 const BYTE_ORDER_MARK = '\ufeff';
 
 /**
- * A secret from a file, or from standard input for `-`: all of it but the line end, exactly as it stands there. Whatever would make another
- * secret of it than the one that was meant is refused, exit 2, before anything is stored or sent: more than one line or 64 KiB, bytes that
- * are not UTF-8, a byte order mark, a NUL (`input.not-a-secret`), a file that cannot be read (`input.file`),
- * one that others could have written (`trust.refused`), nothing at all (`input.empty`).
+ * A secret from a file, or from standard input for `-`: all of it but the line end, exactly as it stands
+ * there. Whatever would make another secret of it than the one that was meant is refused, exit 2, before
+ * anything is stored or sent: more than one line or 64 KiB, bytes that are not UTF-8, a byte order mark, a
+ * NUL (`input.not-a-secret`), a file that cannot be read (`input.file`), one that others could have written
+ * (`trust.refused`), nothing at all (`input.empty`).
  */
 export async function readSecretFile(path: string, { stdin }: CommandContext): Promise<Secret> {
   const where = path === '-' ? 'standard input' : show(path);

@@ -7,12 +7,16 @@ import { keepPrivate } from './keep-private.ts';
 import { VERSION } from './version.ts';
 import { keepOutputWhole } from './whole-output.ts';
 
-/** Set by the build: it changes whenever the bundle of the commands does. There is none in a checkout that is run as it is. */
+/**
+ * Set by the build: it changes whenever the bundle of the commands does. There is none in a checkout that is
+ * run as it is.
+ */
 declare const BUNDLE_STAMP: string | undefined;
 
 /**
- * Does the little that must not wait for the commands to be loaded, which takes as long as starting Node: the version, what keeps this
- * process private, the first frame of the screen. Then loads them and runs the command line; ends the process.
+ * Does the little that must not wait for the commands to be loaded, which takes as long as starting Node: the
+ * version, what keeps this process private, the first frame of the screen. Then loads them and runs the
+ * command line; ends the process.
  */
 export async function start(argv: readonly string[]): Promise<void> {
   const missing = keepOutputWhole(process.stdout);
@@ -37,8 +41,9 @@ async function openCommands(command: string): Promise<Bundle<typeof import('./ma
 }
 
 /**
- * Ends the process when all that was printed is out. After that nothing may keep it, neither a keychain nor a folder that never answers.
- * When not all of the result could be written, nothing that was done is undone, but a success is none.
+ * Ends the process when all that was printed is out. After that nothing may keep it, neither a keychain nor a
+ * folder that never answers. When not all of the result could be written, nothing that was done is undone,
+ * but a success is none.
  */
 async function end(exitCode: number, missing: () => string | undefined): Promise<void> {
   await written(process.stdout);

@@ -5,9 +5,10 @@ import { FILE_TROUBLE } from '../base/errors.ts';
 type Output = Writable & { readonly fd: number; readonly isTTY?: boolean };
 
 /**
- * Makes what is printed into a file whole, or known not to be: Node hands each piece to write(2) once and does not look how much of it
- * was taken, so that a disk that becomes full cuts it without an error. Gives a function that tells, in words, why something is missing;
- * a reader that has gone away and a terminal that is lost are none of it.
+ * Makes what is printed into a file whole, or known not to be: Node hands each piece to write(2) once and
+ * does not look how much of it was taken, so that a disk that becomes full cuts it without an error. Gives a
+ * function that tells, in words, why something is missing; a reader that has gone away and a terminal that is
+ * lost are none of it.
  */
 export function keepOutputWhole(stdout: Output): () => string | undefined {
   let trouble: string | undefined;

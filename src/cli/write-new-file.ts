@@ -7,9 +7,9 @@ import { show } from '../base/text.ts';
 const NO_LINKS = ['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP', 'EMLINK'];
 
 /**
- * Writes a file, mode 0600, that must not be there yet; throws what the system says, `EEXIST` among it. A process that dies inside leaves
- * nothing under this name, so that what stands there is always whole; at most a `.part` stays beside it. A file system without links
- * cannot promise that.
+ * Writes a file, mode 0600, that must not be there yet; throws what the system says, `EEXIST` among it. A
+ * process that dies inside leaves nothing under this name, so that what stands there is always whole; at most
+ * a `.part` stays beside it. A file system without links cannot promise that.
  */
 export function writeNewFile(path: string, content: Buffer | string): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`;
@@ -26,7 +26,10 @@ export function writeNewFile(path: string, content: Buffer | string): void {
   }
 }
 
-/** Why evidence was not written, for a person: a name that is taken is theirs to change, a full disk is not a matter of names. */
+/**
+ * Why evidence was not written, for a person: a name that is taken is theirs to change, a full disk is not a
+ * matter of names.
+ */
 export function notWritten(path: string, cause: unknown): LifeboatError {
   const code = errorCode(cause) ?? '';
   if (code === 'EEXIST') return isTaken(path);

@@ -111,8 +111,8 @@ interface AddFlags {
 
 /**
  * `lifeboat keys add INSTANCE`: stores a key, from a file or typed twice; with `--token` the access token
- * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the fingerprint by which the
- * record of a team knows it, which another key store gave it.
+ * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the
+ * fingerprint by which the record of a team knows it, which another key store gave it.
  */
 export async function keysAdd(
   context: CommandContext,

@@ -16,7 +16,9 @@ interface ReportFlags {
   readonly compare?: boolean;
 }
 
-/** `lifeboat report RUN`: the record of a run, from its journal alone; `--compare` sets two runs side by side. */
+/**
+ * `lifeboat report RUN`: the record of a run, from its journal alone; `--compare` sets two runs side by side.
+ */
 export async function report(
   context: CommandContext,
   words: readonly string[],

@@ -26,8 +26,8 @@ interface RunsFlags {
 }
 
 /**
- * `lifeboat runs`: every run, oldest first, or the newest `--limit` of them; with `--drills` those of the drills that were made from
- * this home. What `--open` costs does not grow with the runs that are over.
+ * `lifeboat runs`: every run, oldest first, or the newest `--limit` of them; with `--drills` those of the
+ * drills that were made from this home. What `--open` costs does not grow with the runs that are over.
  */
 export async function runs(context: CommandContext, _: readonly string[], flags: RunsFlags): Promise<number> {
   const newest = flags.limit === undefined ? undefined : wholeNumber(flags.limit, '--limit', 1);

@@ -12,7 +12,10 @@ import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { heldKeys } from '../keys/held-keys.ts';
 
-/** `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0 only for a good one. */
+/**
+ * `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0
+ * only for a good one.
+ */
 export async function verify(
   context: CommandContext,
   [file = '']: readonly string[],

@@ -17,9 +17,10 @@ export interface KeysAsked {
 }
 
 /**
- * Asks, before anything is written or sent, for each key that the run still needs and that this key store does not hold: somebody else may have begun
- * it with a key store of their own. An empty line goes on without the key; every step that needs it fails then, and sends nothing. Rejects with
- * `keys.lacking` (exit 3) where nobody can be asked, and with `keys.other` where another key is entered.
+ * Asks, before anything is written or sent, for each key that the run still needs and that this key store
+ * does not hold: somebody else may have begun it with a key store of their own. An empty line goes on without
+ * the key; every step that needs it fails then, and sends nothing. Rejects with `keys.lacking` (exit 3) where
+ * nobody can be asked, and with `keys.other` where another key is entered.
  */
 export async function askForKeys(
   context: CommandContext,
@@ -54,7 +55,9 @@ export async function askForKeys(
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
 }
 
-/** The prompt stood on the screen that the run takes, which is gone by now: what it asked for is said again. */
+/**
+ * The prompt stood on the screen that the run takes, which is gone by now: what it asked for is said again.
+ */
 function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
   return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {

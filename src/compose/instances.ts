@@ -26,8 +26,9 @@ export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'ver
 };
 
 /**
- * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source may be gone (`sourceIsGone`) nothing
- * is sent to the source at all. Rejects with a usage error when the config lacks something.
+ * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source
+ * may be gone (`sourceIsGone`) nothing is sent to the source at all. Rejects with a usage error when the
+ * config lacks something.
  */
 export async function openInstances(
   context: CommandContext,
@@ -67,7 +68,10 @@ export async function instancesOfRun(
   return { instance, target, tokenFile, sourceIsGone: input?.mode === 'perform' };
 }
 
-/** `revision: auto` would ask an instance that may be gone; which revision it had does not matter for what is never called. */
+/**
+ * `revision: auto` would ask an instance that may be gone; which revision it had does not matter for what is
+ * never called.
+ */
 function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   const instance = config.instances[name];
   if (instance === undefined || instance.revision !== 'auto') return config;

@@ -32,9 +32,10 @@ interface Missing {
 }
 
 /**
- * Rejects with `keys.gone` when `missing` names something that the home remembers: a new key store in its place would look as if there had never been
- * other keys, and no fingerprint and signature of before could be checked any more. A person at a terminal may type that it is to be begun anew;
- * resolves to whether that was so.
+ * Rejects with `keys.gone` when `missing` names something that the home remembers: a new key store in its
+ * place would look as if there had never been other keys, and no fingerprint and signature of before could be
+ * checked any more. A person at a terminal may type that it is to be begun anew; resolves to whether that was
+ * so.
  */
 export async function refuseGone(
   context: CommandContext,

@@ -55,7 +55,10 @@ export async function followUpsOfRun(
   }
 }
 
-/** Read without the machine: a verb that does not only ask was begun, so there may be something that has to be made good. */
+/**
+ * Read without the machine: a verb that does not only ask was begun, so there may be something that has to be
+ * made good.
+ */
 function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): readonly FollowUp[] {
   const mayHaveChanged = entries.some(({ type, body }) => {
     const begun = type === 'activity.begun' ? (body as { readonly kind?: unknown } | null) : undefined;

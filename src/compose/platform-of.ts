@@ -4,7 +4,10 @@ import type { LoadedConfig } from '../config/load.ts';
 import { tokenVariables } from '../config/load.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
-/** The platform of the config, opened when it is first asked for and once only. `close` ends it if it was opened. */
+/**
+ * The platform of the config, opened when it is first asked for and once only. `close` ends it if it was
+ * opened.
+ */
 export function lazyPlatform(
   context: CommandContext,
   config: LoadedConfig,

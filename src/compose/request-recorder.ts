@@ -15,7 +15,10 @@ export interface RequestRecorder {
   start(options: RecorderOptions): Promise<void>;
   /** A secret that is in hand, under its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
-  /** How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches no further: nothing is written any more. */
+  /**
+   * How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches
+   * no further: nothing is written any more.
+   */
   notes(isOver?: boolean): readonly Note[];
   /** Warnings to print when the screen is gone. */
   warnings(): readonly string[];

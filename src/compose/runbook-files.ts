@@ -18,8 +18,8 @@ export function runbookNamed(name: string): Runbook {
 }
 
 /**
- * What a responder reads in each state, a team's own text (`overlay`, a folder) laid over what comes along. A missing file is no reason to refuse
- * a recovery: the prose is then empty.
+ * What a responder reads in each state, a team's own text (`overlay`, a folder) laid over what comes along. A
+ * missing file is no reason to refuse a recovery: the prose is then empty.
  */
 export async function proseOf(
   runbook: Runbook,

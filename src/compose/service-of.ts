@@ -21,12 +21,18 @@ export interface OpenInstance extends AsyncDisposable {
   readonly hideEnv: readonly string[];
 }
 
-/** The account under which the access token of an instance rests, when its config says `token: {keychain: true}`. */
+/**
+ * The account under which the access token of an instance rests, when its config says `token: {keychain:
+ * true}`.
+ */
 export function tokenAccount(instance: string): string {
   return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
 }
 
-/** Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage error when the config lacks what it needs. */
+/**
+ * Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage
+ * error when the config lacks what it needs.
+ */
 export async function openInstance(
   config: LoadedConfig,
   name: string,

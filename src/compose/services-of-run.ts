@@ -1,7 +1,10 @@
 import { plainAddress } from '../base/redact.ts';
 import type { Config } from '../config/schema.ts';
 
-/** Where the instances of a run are, and with which revision they are spoken to, for its first entry. Nothing secret stands in it. */
+/**
+ * Where the instances of a run are, and with which revision they are spoken to, for its first entry. Nothing
+ * secret stands in it.
+ */
 export function servicesOfRun(
   { instances }: Pick<Config, 'instances'>,
   { instance, target }: { readonly instance: string; readonly target?: string | undefined },

@@ -12,13 +12,15 @@ export type StoreContext = Pick<CommandContext, 'env'> &
   Partial<Pick<CommandContext, 'configPath' | 'stderr'>>;
 
 /**
- * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else SQLite in the home. Rejects with
- * what the engine rejects with, with `config.store`, and with `journal.moved` (exit 2) when all of it was copied to another store.
+ * Opens the store for writing: the team's PostgreSQL where LIFEBOAT_STORE or the config names one, else
+ * SQLite in the home. Rejects with what the engine rejects with, with `config.store`, and with
+ * `journal.moved` (exit 2) when all of it was copied to another store.
  */
 export async function openStoreOf(context: StoreContext, options: OpenAs): Promise<Journal> {
   const journal = await openEngine(context, options);
   try {
-    // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever checks the store.
+    // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever
+    // checks the store.
     refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
     return journal;
   } catch (thrown) {
@@ -56,13 +58,15 @@ interface OpenAs {
   readonly afterLoss?: boolean;
   /** Makes the lists that commands read anew from the entries. */
   readonly rebuild?: boolean;
-  /** A person has accepted that the last rows of the home's journal are gone: the heads over them go as well. */
+  /**
+   * A person has accepted that the last rows of the home's journal are gone: the heads over them go as well.
+   */
   readonly setBack?: boolean;
 }
 
 /**
- * The same for looking only: never creates a store, and works while another process writes. Where there is a stderr, one line there says that the
- * journal is not what was signed in the home.
+ * The same for looking only: never creates a store, and works while another process writes. Where there is a
+ * stderr, one line there says that the journal is not what was signed in the home.
  */
 export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
   const journal = await openUnchecked(context);

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { Secret } from '../base/secret.ts';
 
-/** When a token expires, if it is a JSON Web Token that says so (RFC 7519 section 4.1.4). Read, not verified: it only warns. */
+/**
+ * When a token expires, if it is a JSON Web Token that says so (RFC 7519 section 4.1.4). Read, not verified:
+ * it only warns.
+ */
 export function expiryOf(authorization: Secret): string | undefined {
   const payload = authorization.reveal().split(/\s+/).at(-1)?.split('.')[1];
   if (payload === undefined) return undefined;

@@ -122,7 +122,8 @@ export async function workspaceOf(
     },
     Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
   );
-  // A process before this one may have died between what it wrote last and the checkpoint of it, which an audit asks for.
+  // A process before this one may have died between what it wrote last and the checkpoint of it, which an
+  // audit asks for.
   if (!checked.store.isShared) await sealer.sealRest();
   const close = async () => {
     await sealer.sealRest();

@@ -10,7 +10,10 @@ import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 
-/** A further place for signed checkpoints. `timeout` in milliseconds; a command does not get to see the variables `hideEnv`. */
+/**
+ * A further place for signed checkpoints. `timeout` in milliseconds; a command does not get to see the
+ * variables `hideEnv`.
+ */
 export type CheckpointConfig =
   | { readonly folder: string }
   | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };
@@ -47,9 +50,9 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
 }
 
 /**
- * The store that the config names, and LIFEBOAT_STORE before it; `sqlite` where neither does, or there is no config. A config that
- * says nothing of a store is not looked at further: a journal can be read with a config that is wrong. Rejects with `config.store` and with
- * what `loadConfig` rejects with.
+ * The store that the config names, and LIFEBOAT_STORE before it; `sqlite` where neither does, or there is no
+ * config. A config that says nothing of a store is not looked at further: a journal can be read with a config
+ * that is wrong. Rejects with `config.store` and with what `loadConfig` rejects with.
  */
 export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise<string> {
   if (env['LIFEBOAT_STORE']) return chosenStore(env, undefined);
@@ -65,7 +68,10 @@ export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise
   return SQLITE;
 }
 
-/** What may be in a config, without belief in it; undefined when there is none. What comes out of a pipe is left for `loadConfig`. */
+/**
+ * What may be in a config, without belief in it; undefined when there is none. What comes out of a pipe is
+ * left for `loadConfig`.
+ */
 async function readFirst(path: string): Promise<string | undefined> {
   try {
     const bytes = await readBounded(path, LONGEST, (opened) => {
@@ -104,7 +110,10 @@ export function homePath(env: NodeJS.ProcessEnv): string {
   return xdgFolder(env, 'XDG_STATE_HOME', join('.local', 'state'));
 }
 
-/** Paths in these variables are absolute; a relative one is ignored, by the XDG base directory specification. It would be another folder from each folder. */
+/**
+ * Paths in these variables are absolute; a relative one is ignored, by the XDG base directory specification.
+ * It would be another folder from each folder.
+ */
 function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string {
   const named = env[variable];
   const base = named !== undefined && isAbsolute(named) ? named : join(env['HOME'] || homedir(), below);
@@ -131,7 +140,10 @@ export function parseConfig(text: string, path: string): LoadedConfig {
 /** Bytes: thousands of instances. */
 const LONGEST = 1024 * 1024;
 
-/** What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text that is none. */
+/**
+ * What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text
+ * that is none.
+ */
 function readYaml(text: string, path: string): unknown {
   const notYaml = (why: string) =>
     usage('config.yaml', `${path} is not YAML: ${show(why.split('\n')[0] ?? '')}`);

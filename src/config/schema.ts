@@ -45,7 +45,10 @@ export const InstanceConfig = z.strictObject({
       'a revision is 61, 62, v0 or auto, without quotes',
     )
     .default(62),
-  /** Ways to a download in the order in which they are tried, where the revision's own order (section 4.3) does not fit. */
+  /**
+   * Ways to a download in the order in which they are tried, where the revision's own order (section 4.3)
+   * does not fit.
+   */
   downloads: z
     .array(z.enum(['v1', 'v0', 'v0-post']))
     .min(1)
@@ -74,11 +77,15 @@ export const InstanceConfig = z.strictObject({
   /** PEM file with further certificate authorities. */
   ca: z.string().optional(),
   /**
-   * A shell command that asks the data itself, for instance with `psql`: the first date and time in its output is that of the newest
-   * record, the first whole number beside it counts them. Run before and after a restore, it measures what was lost.
+   * A shell command that asks the data itself, for instance with `psql`: the first date and time in its
+   * output is that of the newest record, the first whole number beside it counts them. Run before and after a
+   * restore, it measures what was lost.
    */
   reconcile: z.strictObject({ command: z.string().min(1), timeout: Duration.default(30_000) }).optional(),
-  /** Whether a second person has to approve destructive steps on this instance; without it as `approvals` says. */
+  /**
+   * Whether a second person has to approve destructive steps on this instance; without it as `approvals`
+   * says.
+   */
   approval: z.enum(['required', 'none']).optional(),
   /** True for a lab or scratch instance: every screen says REHEARSAL. */
   rehearsal: z.boolean().default(false),
@@ -93,7 +100,9 @@ const InstanceName = z
   )
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
 
-/** The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used where it is logged in. */
+/**
+ * The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used where it is logged in.
+ */
 const PlatformConfig = z.strictObject({
   /** As `cf api` prints it. */
   api: Address,
@@ -104,13 +113,19 @@ const PlatformConfig = z.strictObject({
 
 /** Approval of destructive steps by a second person. */
 const ApprovalsConfig = z.strictObject({
-  /** File in the format of OpenSSH's allowed signers (ssh-keygen(1)): who may approve, with which keys, and until when. */
+  /**
+   * File in the format of OpenSSH's allowed signers (ssh-keygen(1)): who may approve, with which keys, and
+   * until when.
+   */
   allowedSigners: z.string(),
   /** File of revoked keys: an OpenSSH key revocation list, or public keys one a line. */
   revoked: z.string().optional(),
   /** How long a challenge may be signed and used. */
   expires: Duration.default(60 * 60_000),
-  /** Which steps ask for it on instances that do not say themselves: those that overwrite data, every destructive one, or none. */
+  /**
+   * Which steps ask for it on instances that do not say themselves: those that overwrite data, every
+   * destructive one, or none.
+   */
   required: z.enum(['overwrites', 'destructive', 'none']).default('destructive'),
 });
 
@@ -120,7 +135,10 @@ const StoreConfig = z.string().check((context) => {
   if (message !== undefined) context.issues.push({ code: 'custom', message, input: undefined });
 });
 
-/** A folder, or a command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log. */
+/**
+ * A folder, or a command that gets each checkpoint on its standard input: a ticket, a git repository, a
+ * transparency log.
+ */
 const CheckpointPlace = z.union(
   [
     z.string().min(1),
@@ -142,7 +160,9 @@ export const Config = z.strictObject({
   runbooks: z.string().optional(),
   approvals: ApprovalsConfig.optional(),
   operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
-  /** Further places for signed checkpoints; one on another machine betrays what one on this machine cannot. */
+  /**
+   * Further places for signed checkpoints; one on another machine betrays what one on this machine cannot.
+   */
   checkpoints: z.array(CheckpointPlace).default([]),
   /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
   store: StoreConfig.optional(),

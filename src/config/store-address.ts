@@ -18,8 +18,9 @@ export function isPostgres(address: string): boolean {
 }
 
 /**
- * Why a text cannot be an address of a store: `sqlite`, or `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine
- * reads in full (store/postgres/address.ts). Undefined when it can. Never repeats the text: it may hold a password.
+ * Why a text cannot be an address of a store: `sqlite`, or
+ * `postgres://[USER@]HOST[:PORT][,HOST[:PORT]...]/DATABASE[?...]`, which its engine reads in full
+ * (store/postgres/address.ts). Undefined when it can. Never repeats the text: it may hold a password.
  */
 export function problemOfStore(address: string): string | undefined {
   if (address === SQLITE) return undefined;
@@ -38,8 +39,8 @@ export function problemOfStore(address: string): string | undefined {
 }
 
 /**
- * The store that LIFEBOAT_STORE names, else the configured one, else the home's own. Throws `config.store` (exit 2) for a variable
- * that is no address.
+ * The store that LIFEBOAT_STORE names, else the configured one, else the home's own. Throws `config.store`
+ * (exit 2) for a variable that is no address.
  */
 export function chosenStore(env: NodeJS.ProcessEnv, configured: string | undefined): string {
   const named = env['LIFEBOAT_STORE'];

@@ -8,7 +8,10 @@ import { readPassphraseFile } from './passphrase-file.ts';
 import { openVault } from './vault.ts';
 
 export interface StoreChoice {
-  /** LIFEBOAT_KEYCHAIN (`os`, the default, or `vault`), LIFEBOAT_PASSPHRASE_FILE, LIFEBOAT_KEYCHAIN_SERVICE. Empty is unset. */
+  /**
+   * LIFEBOAT_KEYCHAIN (`os`, the default, or `vault`), LIFEBOAT_PASSPHRASE_FILE, LIFEBOAT_KEYCHAIN_SERVICE.
+   * Empty is unset.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
   readonly home: string;
@@ -19,9 +22,10 @@ export interface StoreChoice {
 }
 
 /**
- * The key store that the environment asks for, probed or read once, so usable now. It never takes another one instead: without a usable
- * keychain it rejects, saying which thing is missing, and the hints offer the vault file. `keys.unknown-store` for any
- * other value of LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the vault's passphrase is nowhere to be had.
+ * The key store that the environment asks for, probed or read once, so usable now. It never takes another one
+ * instead: without a usable keychain it rejects, saying which thing is missing, and the hints offer the vault
+ * file. `keys.unknown-store` for any other value of LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the vault's
+ * passphrase is nowhere to be had.
  */
 export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);

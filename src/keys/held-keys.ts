@@ -8,8 +8,8 @@ export interface HeldKey {
 }
 
 /**
- * Every key that is held for an instance, sorted by fingerprint; `first` comes before the others when it is held. A key that
- * is removed meanwhile is left out. Rejects with what the key store rejects with.
+ * Every key that is held for an instance, sorted by fingerprint; `first` comes before the others when it is
+ * held. A key that is removed meanwhile is left out. Rejects with what the key store rejects with.
  */
 export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
   const held = await keyring.list(instance);

@@ -9,9 +9,9 @@ const MAX_ACCOUNT = 200;
 export const PROBE_PREFIX = `${RESERVED_ACCOUNT_PREFIX}probe-`;
 
 /**
- * Refuses what not every store can give back as it was: account names that are not `<owner>/<name>` in printable text
- * (`keys.bad-account`), empty secrets (`keys.empty`: no keychain takes them), and NUL or lone surrogates (`keys.unstorable`:
- * keychains end a text at NUL and store UTF-8).
+ * Refuses what not every store can give back as it was: account names that are not `<owner>/<name>` in
+ * printable text (`keys.bad-account`), empty secrets (`keys.empty`: no keychain takes them), and NUL or lone
+ * surrogates (`keys.unstorable`: keychains end a text at NUL and store UTF-8).
  */
 export function checkItem(account: string, secret: Secret): void {
   const [owner, ...name] = account.split('/');
@@ -35,7 +35,9 @@ export function checkItem(account: string, secret: Secret): void {
   }
 }
 
-/** Nothing is ever overwritten: an item with the same value is fine (`true`), with another one `keys.exists`. */
+/**
+ * Nothing is ever overwritten: an item with the same value is fine (`true`), with another one `keys.exists`.
+ */
 export function isStored(account: string, secret: Secret, stored: Secret | undefined): boolean {
   if (stored === undefined) return false;
   if (stored.equals(secret)) return true;

@@ -1,27 +1,32 @@
 import type { Secret } from '../base/secret.ts';
 
 /**
- * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is overwritten but by `exchange`.
- * Every operation rejects with a LifeboatError whose code says which thing is missing: `keys.no-library`, `keys.no-bus`,
- * `keys.no-service`, `keys.no-collection`, `keys.locked`, `keys.no-answer`, `keys.no-passphrase`, `keys.empty-passphrase`,
- * `keys.wrong-passphrase`, `keys.damaged`, `keys.gone`, `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another
- * process is writing), `keys.not-kept` (read back, and not the same), `keys.failed`.
+ * Where secrets rest: the OS keychain or the vault file. One item per key version; nothing is overwritten but
+ * by `exchange`. Every operation rejects with a LifeboatError whose code says which thing is missing:
+ * `keys.no-library`, `keys.no-bus`, `keys.no-service`, `keys.no-collection`, `keys.locked`, `keys.no-answer`,
+ * `keys.no-passphrase`, `keys.empty-passphrase`, `keys.wrong-passphrase`, `keys.damaged`, `keys.gone`,
+ * `keys.permissions`, `keys.not-a-file`, `keys.io`, `keys.busy` (another process is writing), `keys.not-kept`
+ * (read back, and not the same), `keys.failed`.
  */
 export interface KeyStore {
   readonly kind: 'os' | 'vault' | 'memory';
   /** A name a person understands: `OS keychain (Secret Service)`, `vault file /…/vault.age`. */
   readonly description: string;
-  /** Writes, reads and removes a random probe item. Resolves only when the store is really usable: a locked keychain
-   * answers reads like an empty one. */
+  /**
+   * Writes, reads and removes a random probe item. Resolves only when the store is really usable: a locked
+   * keychain answers reads like an empty one.
+   */
   probe(): Promise<void>;
   /**
-   * Stores a new item. Durable when it resolves. The same value again is fine; another value rejects with `keys.exists`.
-   * What no store can keep is refused before: `keys.bad-account`, `keys.empty`, `keys.unstorable`, `keys.too-large` (Windows).
+   * Stores a new item. Durable when it resolves. The same value again is fine; another value rejects with
+   * `keys.exists`. What no store can keep is refused before: `keys.bad-account`, `keys.empty`,
+   * `keys.unstorable`, `keys.too-large` (Windows).
    */
   put(account: string, secret: Secret): Promise<void>;
   /**
-   * Stores an item in place of the one with another value, if there is one: for what is renewed, like a token; a key is never exchanged. Durable when
-   * it resolves; the old value is still there when it rejects. Refuses what `put` refuses, before anything is touched.
+   * Stores an item in place of the one with another value, if there is one: for what is renewed, like a
+   * token; a key is never exchanged. Durable when it resolves; the old value is still there when it rejects.
+   * Refuses what `put` refuses, before anything is touched.
    */
   exchange(account: string, secret: Secret): Promise<void>;
   /** `undefined` means: looked for in an unlocked store and not there. */
@@ -40,8 +45,9 @@ export interface Keyring {
   /** Stores a key and gives its fingerprint. Nothing is overwritten; the same key again is fine. */
   add(instance: string, key: Secret): Promise<string>;
   /**
-   * Stores a key under a fingerprint that another key store gave it, so that it is found by the name of the record; whether it is that key, this key
-   * store cannot tell. Rejects with `keys.exists` where another one is kept under it.
+   * Stores a key under a fingerprint that another key store gave it, so that it is found by the name of the
+   * record; whether it is that key, this key store cannot tell. Rejects with `keys.exists` where another one
+   * is kept under it.
    */
   adopt(instance: string, fingerprint: string, key: Secret): Promise<void>;
   load(instance: string, fingerprint: string): Promise<Secret | undefined>;

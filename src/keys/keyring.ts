@@ -10,11 +10,12 @@ const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
 const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
 
 /**
- * Keys of instances by fingerprint, over any store. The installation secret and the signing key are made at their first
- * use; when several processes get there together, all of them end up with the one that was stored first.
+ * Keys of instances by fingerprint, over any store. The installation secret and the signing key are made at
+ * their first use; when several processes get there together, all of them end up with the one that was stored
+ * first.
  *
- * A fingerprint is the first 12 hex digits of HMAC-SHA256 with the text of the installation secret as the key and
- * the text of the encryption key as the message, both UTF-8: `openssl dgst -sha256 -hmac` gives the same.
+ * A fingerprint is the first 12 hex digits of HMAC-SHA256 with the text of the installation secret as the key
+ * and the text of the encryption key as the message, both UTF-8: `openssl dgst -sha256 -hmac` gives the same.
  * Rejects with what the store rejects with, and `keys.bad-instance` for a name that cannot own items.
  */
 export function openKeyring(store: KeyStore): Keyring {
@@ -49,7 +50,10 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
-/** Whether a store has what everything else in it rests on. Makes nothing. Rejects with what the store rejects with. */
+/**
+ * Whether a store has what everything else in it rests on. Makes nothing. Rejects with what the store rejects
+ * with.
+ */
 export async function rootsIn(
   store: KeyStore,
 ): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }> {
@@ -59,7 +63,9 @@ export async function rootsIn(
   };
 }
 
-/** The stored item, or a new one: nothing is overwritten, so a process that comes second takes what it finds. */
+/**
+ * The stored item, or a new one: nothing is overwritten, so a process that comes second takes what it finds.
+ */
 async function makeOnce(store: KeyStore, account: string, make: () => Secret): Promise<Secret> {
   const stored = await store.get(account);
   if (stored !== undefined) return stored;

@@ -2,7 +2,9 @@ import type { Secret } from '../base/secret.ts';
 import { checkItem, isStored, listed } from './items.ts';
 import type { KeyStore } from './key-store.ts';
 
-/** A store for rehearsals and tests: same rules as the others, and everything is gone when the process ends. */
+/**
+ * A store for rehearsals and tests: same rules as the others, and everything is gone when the process ends.
+ */
 export function memoryStore(): KeyStore {
   const items = new Map<string, Secret>();
   return {

@@ -53,7 +53,10 @@ const TROUBLES: readonly Trouble[] = [
   },
 ];
 
-/** Which thing is wrong with the OS keychain, from what its library threw. Every hint offers the vault file; nothing switches by itself. */
+/**
+ * Which thing is wrong with the OS keychain, from what its library threw. Every hint offers the vault file;
+ * nothing switches by itself.
+ */
 export function osError(thrown: unknown): LifeboatError {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const trouble = TROUBLES.find(({ says }) => says.test(text));

@@ -32,9 +32,9 @@ const PATIENCE_MS = 60_000;
  * The keychain of the operating system, through keytar, which is loaded here and not before. Rejects with
  * `keys.no-library`; whether the keychain can be used shows at `probe` or at the first operation.
  *
- * Besides the codes of the port: `keys.no-collection`, `keys.no-answer`, `keys.not-kept`, `keys.too-large` (Windows),
- * `keys.busy`, `keys.io` (the lock), `keys.failed` (anything else; the text is in the evidence). After `keys.no-answer` from
- * a call that hangs, only `process.exit` ends the process.
+ * Besides the codes of the port: `keys.no-collection`, `keys.no-answer`, `keys.not-kept`, `keys.too-large`
+ * (Windows), `keys.busy`, `keys.io` (the lock), `keys.failed` (anything else; the text is in the evidence).
+ * After `keys.no-answer` from a call that hangs, only `process.exit` ends the process.
  */
 export async function openOsStore(options: OsStoreOptions): Promise<KeyStore> {
   return new OsStore(await loadKeytar(), options);
@@ -75,7 +75,10 @@ class OsStore implements KeyStore {
     if (kept !== value) throw notKept();
   }
 
-  /** keytar replaces silently, so: look, write, read back, under a lock between processes. A locked keychain refuses the write. */
+  /**
+   * keytar replaces silently, so: look, write, read back, under a lock between processes. A locked keychain
+   * refuses the write.
+   */
   async put(account: string, secret: Secret): Promise<void> {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
@@ -85,7 +88,9 @@ class OsStore implements KeyStore {
     });
   }
 
-  /** keytar replaces in one call; when what is read back is not what was written, the old value is put back. */
+  /**
+   * keytar replaces in one call; when what is read back is not what was written, the old value is put back.
+   */
   async exchange(account: string, secret: Secret): Promise<void> {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
@@ -109,8 +114,9 @@ class OsStore implements KeyStore {
   }
 
   async accounts(): Promise<readonly string[]> {
-    // libsecret's search hands keytar items without a value when the keychain is locked, and keytar 7.10.6 then ends the
-    // process with a segmentation fault. So the search comes only after a proof that it is unlocked.
+    // libsecret's search hands keytar items without a value when the keychain is locked, and keytar 7.10.6
+    // then ends the process with a segmentation fault. So the search comes only after a proof that it is
+    // unlocked.
     await this.probe();
     const found = await this.#call((keytar) => keytar.findCredentials(this.#service));
     return listed(found.map(({ account }) => account));
@@ -157,9 +163,9 @@ class OsStore implements KeyStore {
 let isLeaving = false;
 
 /**
- * The call that does not answer holds a thread of libuv's pool for as long as a window stays open, and exit() joins that thread:
- * `process.exit` would hang, deaf to Ctrl-C. Replacing the process by one that only exits keeps the exit code. Windows'
- * keychain opens no windows, and has no execve.
+ * The call that does not answer holds a thread of libuv's pool for as long as a window stays open, and exit()
+ * joins that thread: `process.exit` would hang, deaf to Ctrl-C. Replacing the process by one that only exits
+ * keeps the exit code. Windows' keychain opens no windows, and has no execve.
  */
 function leaveWithoutWaiting(): void {
   if (isLeaving || process.platform === 'win32') return;

@@ -6,9 +6,10 @@ import { readPrivateFile } from './private-file.ts';
 const PASSPHRASE_FILE = { name: 'passphrase file', mayBeLinkOrPipe: true };
 
 /**
- * The first line of a file, without its line end: what LIFEBOAT_PASSPHRASE_FILE names. A link and a pipe (`/dev/fd/3`) will do.
- * Rejects with `keys.permissions` when others can open the file, `keys.no-passphrase` when it is missing,
- * `keys.empty-passphrase`, and `keys.unstorable` when it is not UTF-8 (the age tool could not be given it either).
+ * The first line of a file, without its line end: what LIFEBOAT_PASSPHRASE_FILE names. A link and a pipe
+ * (`/dev/fd/3`) will do. Rejects with `keys.permissions` when others can open the file, `keys.no-passphrase`
+ * when it is missing, `keys.empty-passphrase`, and `keys.unstorable` when it is not UTF-8 (the age tool could
+ * not be given it either).
  */
 export async function readPassphraseFile(path: string): Promise<Secret> {
   const bytes = await readPrivateFile(path, PASSPHRASE_FILE);

@@ -3,8 +3,8 @@ import { type Identity, type Recipient, Stanza } from 'age-encryption';
 import type { Secret } from '../base/secret.ts';
 
 /*
- * The scrypt recipient of age (age-encryption.org/v1, section "The scrypt recipient type") on Node's own scrypt: half
- * the time of the library's, which is JavaScript, and on another thread.
+ * The scrypt recipient of age (age-encryption.org/v1, section "The scrypt recipient type") on Node's own
+ * scrypt: half the time of the library's, which is JavaScript, and on another thread.
  *
  *     -> scrypt <base64 salt> <log2 N>
  *     <the file key: ChaCha20-Poly1305 with a nonce of zeros, under scrypt(passphrase, label and salt, N, r = 8, p = 1)>
@@ -30,7 +30,10 @@ export function passphraseRecipient(passphrase: Secret, workFactor: number): Rec
   };
 }
 
-/** Who opens a file that is encrypted to a passphrase. Gives null for another passphrase; rejects for another header. */
+/**
+ * Who opens a file that is encrypted to a passphrase. Gives null for another passphrase; rejects for another
+ * header.
+ */
 export function passphraseIdentity(passphrase: Secret): Identity {
   return {
     async unwrapFileKey(stanzas) {

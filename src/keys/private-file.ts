@@ -46,9 +46,10 @@ export async function readPrivateFile(path: string, kind: PrivateFileKind): Prom
 }
 
 /**
- * Puts `bytes` in place of the file at `path`, mode 0600, in a folder made with 0700 when it is missing. At any
- * instant the old file or the new one is there whole; the new one is on disk when the promise resolves. A process that dies
- * inside may leave a `*.tmp` file, which holds no more than the new file. Rejects with `keys.io`.
+ * Puts `bytes` in place of the file at `path`, mode 0600, in a folder made with 0700 when it is missing. At
+ * any instant the old file or the new one is there whole; the new one is on disk when the promise resolves. A
+ * process that dies inside may leave a `*.tmp` file, which holds no more than the new file. Rejects with
+ * `keys.io`.
  */
 export async function replacePrivateFile(path: string, bytes: Uint8Array): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
@@ -62,7 +63,10 @@ export async function replacePrivateFile(path: string, bytes: Uint8Array): Promi
   }
 }
 
-/** Makes the folder (0700) when it is missing; refuses one in which others can exchange files (`keys.permissions`). */
+/**
+ * Makes the folder (0700) when it is missing; refuses one in which others can exchange files
+ * (`keys.permissions`).
+ */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -80,7 +84,8 @@ export async function ensurePrivateFolder(path: string): Promise<void> {
 }
 
 async function openToRead(path: string, kind: PrivateFileKind): Promise<FileHandle | undefined> {
-  // Not following links and not waiting for a pipe's writer, in the open itself: a check before it could be outrun.
+  // Not following links and not waiting for a pipe's writer, in the open itself: a check before it could be
+  // outrun.
   const strict = kind.mayBeLinkOrPipe ? 0 : (constants.O_NOFOLLOW ?? 0);
   try {
     return await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | strict);

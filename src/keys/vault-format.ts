@@ -5,8 +5,8 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 
 /**
- * scrypt with N = 2^17, r = 8: about 0.3 s and 128 MiB for each open and each write on a laptop core. The age tool's own
- * default is 2^18; it opens anything up to 2^22, the library up to 2^20.
+ * scrypt with N = 2^17, r = 8: about 0.3 s and 128 MiB for each open and each write on a laptop core. The age
+ * tool's own default is 2^18; it opens anything up to 2^22, the library up to 2^20.
  */
 export const WORK_FACTOR = 17;
 
@@ -37,7 +37,10 @@ export async function sealItems(
   return Buffer.from(await encrypter.encrypt(text));
 }
 
-/** The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`; `path` is for the message only. */
+/**
+ * The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`; `path` is for the message
+ * only.
+ */
 export async function openItems(
   bytes: Buffer,
   passphrase: Secret,

@@ -11,7 +11,9 @@ import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './priv
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 
 export interface VaultOptions {
-  /** The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty. */
+  /**
+   * The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty.
+   */
   readonly path: string;
   /**
    * Asked once per process, and again after a wrong answer. With `create` there is no vault yet: ask twice,
@@ -142,7 +144,10 @@ class Vault implements KeyStore {
     });
   }
 
-  /** `edit` says whether it changed anything. The passphrase is asked for before the lock is taken: people are slow. */
+  /**
+   * `edit` says whether it changed anything. The passphrase is asked for before the lock is taken: people are
+   * slow.
+   */
   async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
     const { path, workFactor = WORK_FACTOR } = this.#options;
     await this.#unlock();

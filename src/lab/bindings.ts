@@ -13,8 +13,8 @@ export interface Binding {
 export type Credentials = Awaited<ReturnType<InstanceData['bind']>>;
 
 /**
- * The bindings of applications to one instance. A restore ends their use: the users get passwords that nobody knows,
- * and the entries stay, as they do on a platform, until somebody unbinds.
+ * The bindings of applications to one instance. A restore ends their use: the users get passwords that nobody
+ * knows, and the entries stay, as they do on a platform, until somebody unbinds.
  */
 export class InstanceBindings {
   readonly #data: Pick<InstanceData, 'bind' | 'unbind'>;
@@ -39,7 +39,10 @@ export class InstanceBindings {
     return { binding, credentials };
   }
 
-  /** Drops the user; false when there is no such binding. Rejects while the server is down, and keeps the binding. */
+  /**
+   * Drops the user; false when there is no such binding. Rejects while the server is down, and keeps the
+   * binding.
+   */
   async delete(id: string): Promise<boolean> {
     const binding = this.#bindings.get(id);
     if (binding === undefined) return false;

@@ -8,7 +8,10 @@ export interface Call {
   /** Method and path below the instance: `POST /backups`. */
   readonly endpoint: string;
   readonly instance: string;
-  /** What it did: the id that it made, the settings that it changed. A key appears as `sha256:` and 12 hex digits. */
+  /**
+   * What it did: the id that it made, the settings that it changed. A key appears as `sha256:` and 12 hex
+   * digits.
+   */
   readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 

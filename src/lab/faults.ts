@@ -39,7 +39,10 @@ export class FaultTable {
     return this.#pending.map(({ fault, pass, left }) => ({ ...fault, after: pass, times: left }));
   }
 
-  /** Adds a fault. Throws `lab.fault` for one that could never happen: a test that injects nothing proves nothing. */
+  /**
+   * Adds a fault. Throws `lab.fault` for one that could never happen: a test that injects nothing proves
+   * nothing.
+   */
   add(input: unknown): void {
     const fault = this.check(input);
     this.#pending.push({ fault, pass: fault.after, left: fault.times, chance: chances(fault.seed) });
@@ -67,8 +70,8 @@ export class FaultTable {
   }
 
   /**
-   * The effects for one call, in the order in which they happen, each used up by one. A fault that would not show, because
-   * another ends the call before it or is of its kind, waits for the next call.
+   * The effects for one call, in the order in which they happen, each used up by one. A fault that would not
+   * show, because another ends the call before it or is of its kind, waits for the next call.
    */
   take(target: FaultTarget, instance: Named): readonly Effect[] {
     const hit = this.#pending.filter(
@@ -172,7 +175,10 @@ function needOf(effect: Effect): string {
   }
 }
 
-/** Numbers from 0 to below 1 that look random and follow from the seed alone (the algorithm is known as mulberry32). */
+/**
+ * Numbers from 0 to below 1 that look random and follow from the seed alone (the algorithm is known as
+ * mulberry32).
+ */
 function chances(seed: number): () => number {
   let state = seed;
   return () => {

@@ -8,7 +8,10 @@ import type { EngineUser } from './engine/launcher.ts';
 
 /** What the name of every lab's home begins with. */
 export const HOME_PREFIX = 'lifeboat-lab-';
-/** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); what the lab puts below its home needs 34 of them. */
+/**
+ * A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); what the lab puts below its home needs 34
+ * of them.
+ */
 const LONGEST_HOME = 69;
 
 /** A lab's own temporary folder. Databases live in `engine`, everything secret in `state`. */
@@ -23,9 +26,9 @@ export interface Home {
 }
 
 /**
- * Makes a new home in the first temporary folder that fits: short enough for a socket, reachable for the database's
- * user. A listening socket inside says that its lab lives; the kernel closes it when the process dies, however it
- * dies, so the next lab knows which homes are left over.
+ * Makes a new home in the first temporary folder that fits: short enough for a socket, reachable for the
+ * database's user. A listening socket inside says that its lab lives; the kernel closes it when the process
+ * dies, however it dies, so the next lab knows which homes are left over.
  */
 export async function claimHome(user: EngineUser | undefined): Promise<Home> {
   const path = await mkdtemp(join(await suitableRoot(user), HOME_PREFIX));

@@ -56,8 +56,8 @@ export interface InstanceWorkshop {
 }
 
 /**
- * Makes all instances, as many at a time as there are processors: most of it is spent on initialising data folders.
- * Rejects with `lab.instance` for names that do not work, `lab.postgres`, or `lab.backup`.
+ * Makes all instances, as many at a time as there are processors: most of it is spent on initialising data
+ * folders. Rejects with `lab.instance` for names that do not work, `lab.postgres`, or `lab.backup`.
  */
 export async function makeInstances(
   wishes: readonly InstanceWish[],

@@ -34,9 +34,10 @@ const ROUTER_MS = 15 * 60_000;
 const WORKERS = 4;
 
 /**
- * Starts the service on this machine, with the instances that were asked for. Resolves when all of it answers. Rejects
- * with `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`, `lab.scenario`, and has then removed what it made. When
- * the process dies, its databases end with it, and the next lab removes their files.
+ * Starts the service on this machine, with the instances that were asked for. Resolves when all of it
+ * answers. Rejects with `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`,
+ * `lab.scenario`, and has then removed what it made. When the process dies, its databases end with it, and
+ * the next lab removes their files.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const log = options.log ?? (() => undefined);

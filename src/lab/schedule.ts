@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LabClock } from './clock.ts';
 import type { LabInstance } from './instance.ts';
 
-/** What the lab does without being asked. Seconds are those of the lab's clock; `undefined`, 0 and less end it. */
+/**
+ * What the lab does without being asked. Seconds are those of the lab's clock; `undefined`, 0 and less end
+ * it.
+ */
 export interface Schedule {
   /** Backs up each instance that is not excluded from it, every so many seconds. */
   backupEvery(seconds: number | undefined): void;
@@ -14,8 +17,9 @@ export interface Schedule {
 const SAMPLE_MS = 5_000;
 
 /**
- * Starts the lab's own work: metrics are sampled, and old backups deleted when the clock moves. Ends with the signal.
- * A jump of the clock over several turns makes one of them, as after a night in which a computer slept.
+ * Starts the lab's own work: metrics are sampled, and old backups deleted when the clock moves. Ends with the
+ * signal. A jump of the clock over several turns makes one of them, as after a night in which a computer
+ * slept.
  */
 export function startSchedule(
   instances: readonly LabInstance[],

@@ -7,7 +7,10 @@ import { HOME_PREFIX, type Home, listens, removeFolder } from './home.ts';
 
 export interface StateFolder {
   readonly path: string;
-  /** Removes what the lab put there, and nothing else; the folder itself too when the lab made it and it is empty then. */
+  /**
+   * Removes what the lab put there, and nothing else; the folder itself too when the lab made it and it is
+   * empty then.
+   */
   release(): Promise<void>;
 }
 
@@ -23,8 +26,9 @@ const Mark = z.strictObject({
 });
 
 /**
- * The folder for tokens, keys and stored backups: the one that was asked for, else one in the lab's home. One that holds anything
- * but the remains of a killed lab rejects with `lab.folder`, and nothing in it is touched.
+ * The folder for tokens, keys and stored backups: the one that was asked for, else one in the lab's home. One
+ * that holds anything but the remains of a killed lab rejects with `lab.folder`, and nothing in it is
+ * touched.
  */
 export async function openStateFolder(
   wanted: string | undefined,
@@ -47,7 +51,10 @@ export async function openStateFolder(
   };
 }
 
-/** Whether the folder was made now. Its parent must be there: making several can hang where none may be made (nodejs/node#27198). */
+/**
+ * Whether the folder was made now. Its parent must be there: making several can hang where none may be made
+ * (nodejs/node#27198).
+ */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });

@@ -27,8 +27,8 @@ export interface Asker {
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
 /**
- * Opens the terminal for questions. Lines are read by readline, which leaves editing to the terminal's habits and keeps a
- * hidden line off the screen. Ends with `signal`.
+ * Opens the terminal for questions. Lines are read by readline, which leaves editing to the terminal's habits
+ * and keeps a hidden line off the screen. Ends with `signal`.
  */
 export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal): Asker {
   let hidden = false;
@@ -48,7 +48,8 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   };
   stdin.on('keypress', hear);
   const take = (line: string | undefined) => {
-    // A paste never submits: what it ended stands in the line again, and waits for a key that somebody presses.
+    // A paste never submits: what it ended stands in the line again, and waits for a key that somebody
+    // presses.
     if (pasting && line !== undefined) return reader.write(line);
     const current = taker;
     taker = undefined;
@@ -223,7 +224,9 @@ async function direct(
   return undefined;
 }
 
-/** What was typed is only read; the moment is taken by a word of its own, after it was shown in both zones. */
+/**
+ * What was typed is only read; the moment is taken by a word of its own, after it was shown in both zones.
+ */
 async function momentAnswer(
   question: QuestionView & { kind: 'time' },
   line: string,

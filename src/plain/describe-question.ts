@@ -6,8 +6,8 @@ import { describeApproval } from './describe-approval.ts';
 import { followUpLine } from './describe-follow-up.ts';
 
 /**
- * A question as lines. For an operator: with the numbers to type. For nobody: with what would have answered it, so that
- * whoever reads the log of a job knows how to go on.
+ * A question as lines. For an operator: with the numbers to type. For nobody: with what would have answered
+ * it, so that whoever reads the log of a job knows how to go on.
  */
 export function describeQuestion(
   question: QuestionView,

@@ -16,9 +16,9 @@ import type { Streams } from './terminal.ts';
 
 export interface PlainOptions {
   /**
-   * Answers what the flags determine. Nothing leaves the question to the operator, or, without one, ends this process's
-   * part of the run. Without this function and without an operator, somebody else has to answer, and a question is
-   * described only when it stays open.
+   * Answers what the flags determine. Nothing leaves the question to the operator, or, without one, ends this
+   * process's part of the run. Without this function and without an operator, somebody else has to answer,
+   * and a question is described only when it stays open.
    */
   readonly answer?: (question: QuestionView) => RunAnswer | undefined;
   /** Whether an operator is there to be asked, on a terminal at stdin and stderr. Default: no. */
@@ -28,8 +28,9 @@ export interface PlainOptions {
 }
 
 /**
- * Shows a run as lines: what happens goes to stderr, one line for each thing, nothing is ever overwritten but a progress
- * line on a terminal; the summary goes to stdout. For pipes, CI, dumb terminals and screen readers.
+ * Shows a run as lines: what happens goes to stderr, one line for each thing, nothing is ever overwritten but
+ * a progress line on a terminal; the summary goes to stdout. For pipes, CI, dumb terminals and screen
+ * readers.
  *
  * SIGINT, SIGTERM and SIGHUP detach the run: it stays open and can be resumed.
  */

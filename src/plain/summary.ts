@@ -6,7 +6,10 @@ import type { RunEnd } from '../view/run-port.ts';
 import type { ObjectiveView, RunView } from '../view/run-view.ts';
 import { followUpLine } from './describe-follow-up.ts';
 
-/** The last words about a run, for stdout: how it ended, what it was, how to go on. Plain text, one fact a line. */
+/**
+ * The last words about a run, for stdout: how it ended, what it was, how to go on. Plain text, one fact a
+ * line.
+ */
 export function formatSummary(view: RunView, end: RunEnd): string {
   const about = `run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`;
   const { outcome } = view;

@@ -5,8 +5,8 @@ export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
   /**
-   * May be cut when the table is wider than the terminal: at its end, or with `start` at its beginning, where the end is what tells
-   * one row from another. The widest such column gives way first.
+   * May be cut when the table is wider than the terminal: at its end, or with `start` at its beginning, where
+   * the end is what tells one row from another. The widest such column gives way first.
    */
   readonly gives?: boolean | 'start';
   /** Left out, the last one first, where the table does not fit however much gives way. */
@@ -24,8 +24,9 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /**
- * Lays rows out in columns, one line each, with a title row. Every cell goes through `show`, so text of a server is
- * safe here. No trailing blanks, no line longer than `width` (unless no column may give way or be left out).
+ * Lays rows out in columns, one line each, with a title row. Every cell goes through `show`, so text of a
+ * server is safe here. No trailing blanks, no line longer than `width` (unless no column may give way or be
+ * left out).
  */
 export function formatTable(
   all: readonly Column[],

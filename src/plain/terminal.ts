@@ -13,8 +13,9 @@ export type OutputStream = NodeJS.WritableStream & {
 };
 
 /**
- * Whether the full-screen UI can be used. Not without a terminal on both sides, not on a dumb one, and not beside a
- * screen reader: lines that come once and stay are easier to follow than a screen that changes under the reader.
+ * Whether the full-screen UI can be used. Not without a terminal on both sides, not on a dumb one, and not
+ * beside a screen reader: lines that come once and stay are easier to follow than a screen that changes under
+ * the reader.
  */
 export function canDraw(streams: Pick<Streams, 'stdin' | 'stdout' | 'env'>): boolean {
   const { stdin, stdout, env } = streams;
@@ -22,7 +23,10 @@ export function canDraw(streams: Pick<Streams, 'stdin' | 'stdout' | 'env'>): boo
   return env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
 }
 
-/** Whether to colour a stream: FORCE_COLOR decides, else NO_COLOR (no-color.org), else whether it is a terminal. */
+/**
+ * Whether to colour a stream: FORCE_COLOR decides, else NO_COLOR (no-color.org), else whether it is a
+ * terminal.
+ */
 export function wantsColour(stream: { readonly isTTY?: boolean }, env: Streams['env']): boolean {
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined) return forced !== '0' && forced !== 'false';
@@ -30,7 +34,9 @@ export function wantsColour(stream: { readonly isTTY?: boolean }, env: Streams['
   return stream.isTTY === true && env['TERM'] !== 'dumb';
 }
 
-/** Whether the locale can show more than ASCII. The first variable that is set decides, as in setlocale(3). */
+/**
+ * Whether the locale can show more than ASCII. The first variable that is set decides, as in setlocale(3).
+ */
 export function speaksUnicode(env: Streams['env'], platform: NodeJS.Platform = process.platform): boolean {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'];
   if (locale) return /utf-?8/iu.test(locale);

@@ -27,8 +27,9 @@ export function cutStart(text: string, width: number, ellipsis = '…'): string 
 }
 
 /**
- * Splits a text after as many whole characters (graphemes) as fit into `width` cells. With `least` 1 something is always taken:
- * of a character that is too wide by itself, with many spacing marks, as many code points as fit, and one anyway.
+ * Splits a text after as many whole characters (graphemes) as fit into `width` cells. With `least` 1
+ * something is always taken: of a character that is too wide by itself, with many spacing marks, as many code
+ * points as fit, and one anyway.
  */
 export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: string, rest: string] {
   let used = 0;

@@ -38,9 +38,10 @@ export interface OpenPlatformOptions {
 const LOGIN: TokenSource = { command: 'cf oauth-token' };
 
 /**
- * The platform of the config, or why there is none, in words for people: then everything is done by hand. An API that is configured
- * is not called here, and its token not read; the tool `cf` is asked whether it is logged in. Throws `config.platform`, `config.ca`
- * and `config.proxy` for what is configured wrongly. Close it: by the tool, a folder with a copy of the login is removed then.
+ * The platform of the config, or why there is none, in words for people: then everything is done by hand. An
+ * API that is configured is not called here, and its token not read; the tool `cf` is asked whether it is
+ * logged in. Throws `config.platform`, `config.ca` and `config.proxy` for what is configured wrongly. Close
+ * it: by the tool, a folder with a copy of the login is removed then.
  */
 export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },

@@ -10,7 +10,10 @@ import type { Leave } from '../service/call.ts';
 /** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
-/** Why there is no platform to be used, for people. `chosen`: the config says that there is none, so there is nothing to find. */
+/**
+ * Why there is no platform to be used, for people. `chosen`: the config says that there is none, so there is
+ * nothing to find.
+ */
 export interface NoPlatform {
   readonly none: string;
   readonly chosen?: boolean;
@@ -28,7 +31,9 @@ export interface FoundBindings {
   readonly parametersUnreported?: string;
   /** Bound applications in spaces that this token may not see. */
   readonly unseen: readonly { readonly space: string; readonly apps: number }[];
-  /** Whether an application may hold two bindings to one instance for a while (RFC 0040; default 1, then not). */
+  /**
+   * Whether an application may hold two bindings to one instance for a while (RFC 0040; default 1, then not).
+   */
   readonly allowsTwoBindings: boolean;
 }
 
@@ -39,21 +44,26 @@ export interface FoundBinding {
 }
 
 export interface RebindOptions extends Leave {
-  /** Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain 2.4). */
+  /**
+   * Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain
+   * 2.4).
+   */
   readonly runId: string;
   /** Called with one short sentence about what the platform is doing. */
   readonly tell?: (what: string) => void;
 }
 
 /**
- * The application platform around the service. Two ways to it stand behind this: its v3 API, and its own tool `cf`. Every change
- * is safe to repeat after the process died: what was created carries the run's label and is found again; what is gone stays gone.
+ * The application platform around the service. Two ways to it stand behind this: its v3 API, and its own tool
+ * `cf`. Every change is safe to repeat after the process died: what was created carries the run's label and
+ * is found again; what is gone stays gone.
  *
- * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`, `platform.forbidden`,
- * `platform.not-found`, `platform.refused` (422 with the platform's own words as evidence), `platform.failed` (a job or deployment
- * that ended badly), `platform.bound` (the old binding is still there, so binding would change nothing), `platform.busy`
- * (an operation on the binding is under way), `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal), and what `mayLeave`
- * throws: then not a byte of that change was sent.
+ * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`,
+ * `platform.forbidden`, `platform.not-found`, `platform.refused` (422 with the platform's own words as
+ * evidence), `platform.failed` (a job or deployment that ended badly), `platform.bound` (the old binding is
+ * still there, so binding would change nothing), `platform.busy` (an operation on the binding is under way),
+ * `platform.bad-answer`, `platform.too-large`, `platform.stopped` (the signal), and what `mayLeave` throws:
+ * then not a byte of that change was sent.
  */
 export interface Platform {
   readonly way: 'platform' | 'cf';
@@ -64,8 +74,9 @@ export interface Platform {
   /** Removes a binding and waits until it is gone; one that is not there is `already`. */
   unbind(app: BoundApp, options: RebindOptions): Promise<PlatformProof>;
   /**
-   * Binds with the name and parameters of before and waits until it is there. Content with a binding of this run, whatever the clocks
-   * say; never with another one that is older than `notBefore`: the platform calls an application that is bound already a success and gives it no new credentials.
+   * Binds with the name and parameters of before and waits until it is there. Content with a binding of this
+   * run, whatever the clocks say; never with another one that is older than `notBefore`: the platform calls
+   * an application that is bound already a success and gives it no new credentials.
    */
   bind(
     app: BoundApp,
@@ -78,11 +89,14 @@ export interface Platform {
       readonly beside: boolean;
     },
   ): Promise<PlatformProof>;
-  /** Stages anew and rolls it out (rolling where the platform can), and waits until every instance runs. A stopped app is `not-needed`. */
+  /**
+   * Stages anew and rolls it out (rolling where the platform can), and waits until every instance runs. A
+   * stopped app is `not-needed`.
+   */
   restage(app: BoundApp, options: RebindOptions & { readonly notBefore: string }): Promise<PlatformProof>;
   /**
-   * Makes a service key anew under its old name, with the parameters that were kept, else with those that the platform tells of the
-   * old one.
+   * Makes a service key anew under its old name, with the parameters that were kept, else with those that the
+   * platform tells of the old one.
    */
   renewKey(
     key: ServiceKey,
@@ -93,8 +107,8 @@ export interface Platform {
     },
   ): Promise<PlatformProof>;
   /**
-   * What can be proven about an application now, whoever rebound it: its binding is of this run or younger than `notBefore`, and all
-   * of its processes were started after it.
+   * What can be proven about an application now, whoever rebound it: its binding is of this run or younger
+   * than `notBefore`, and all of its processes were started after it.
    */
   prove(
     app: BoundApp,

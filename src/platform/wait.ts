@@ -9,7 +9,10 @@ export interface Pace {
   readonly looks: number;
   /** Staging of an application; the tool `cf` waits as long (CF_STAGING_TIMEOUT). */
   readonly stagingMs: number;
-  /** From the last progress of a start until it is called failed; the tool `cf` waits as long (CF_STARTUP_TIMEOUT). */
+  /**
+   * From the last progress of a start until it is called failed; the tool `cf` waits as long
+   * (CF_STARTUP_TIMEOUT).
+   */
   readonly startupMs: number;
   /** For so long a broker is waited for to take a binding back: one that is gone never will. */
   readonly unbindMs: number;
@@ -39,12 +42,16 @@ export interface Waiting {
   readonly limitMs?: number | undefined;
 }
 
-/** What passes by itself: a platform out of reach or too busy, and a page or a torn answer in place of what was asked for. */
+/**
+ * What passes by itself: a platform out of reach or too busy, and a page or a torn answer in place of what
+ * was asked for.
+ */
 const PASSING = ['platform.unreachable', 'platform.busy', 'platform.bad-answer'] as const;
 
 /**
- * Looks again, less and less often, until a look gives something. Rejects with `platform.stopped`, with `platform.failed` after the
- * limit, and with what a look throws; a platform that cannot be asked is waited for as long as `patienceMs`.
+ * Looks again, less and less often, until a look gives something. Rejects with `platform.stopped`, with
+ * `platform.failed` after the limit, and with what a look throws; a platform that cannot be asked is waited
+ * for as long as `patienceMs`.
  */
 export async function waitFor<T>(waiting: Waiting, look: () => Promise<T | undefined>): Promise<T> {
   const { signal, pace, what, limitMs } = waiting;

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { SLICES } from './measure/slices.ts';
 import type { Measured, Report } from './model/model.ts';
 
-/** A figure of two runs. Seconds; the difference and the ratio are the second against the first, none where either is missing. */
+/**
+ * A figure of two runs. Seconds; the difference and the ratio are the second against the first, none where
+ * either is missing.
+ */
 const Pair = z.object({
   label: z.string(),
   first: z.number().optional(),
@@ -39,7 +42,9 @@ export const Comparison = z.object({
 });
 export type Comparison = z.infer<typeof Comparison>;
 
-/** Sets two reports side by side, slice by slice and step by step, in the order in which the runs began. Pure. */
+/**
+ * Sets two reports side by side, slice by slice and step by step, in the order in which the runs began. Pure.
+ */
 export function compareReports(one: Report, other: Report, generatedAt: Date): Comparison {
   const [first, second] = [one, other].sort((a, b) =>
     (a.run.startedAt ?? '').localeCompare(b.run.startedAt ?? ''),
@@ -95,7 +100,10 @@ const PROVEN: Readonly<Record<string, string>> = {
   undefined: 'not over',
 };
 
-/** What still runs, was given up or is not shown has no length: its figures stand there, and are set against nothing. */
+/**
+ * What still runs, was given up or is not shown has no length: its figures stand there, and are set against
+ * nothing.
+ */
 function recoveryTimes(first: Report, second: Report): Pair[] {
   const isLoose = [first, second].some(
     ({ measured }) =>
@@ -133,7 +141,10 @@ function sideOf(report: Report): Comparison['runs'][number] {
   };
 }
 
-/** Steps that both have, in the order of the first; then what only one of them has. A step that came again is added up. */
+/**
+ * Steps that both have, in the order of the first; then what only one of them has. A step that came again is
+ * added up.
+ */
 function stepPairs(first: Report, second: Report): Pair[] {
   const [a, b] = [stepTimes(first), stepTimes(second)];
   return [...new Set([...a.keys(), ...b.keys()])].map((title) => pair(title, a.get(title), b.get(title)));

@@ -11,8 +11,8 @@ export const FORMATS = ['md', 'json', 'html'] as const;
 export type ReportFormat = (typeof FORMATS)[number];
 
 /**
- * A report in one of its forms: Markdown, one line of JSON that is exactly the report, or one HTML file that needs nothing else. No text
- * of a journal acts in any of them.
+ * A report in one of its forms: Markdown, one line of JSON that is exactly the report, or one HTML file that
+ * needs nothing else. No text of a journal acts in any of them.
  */
 export function renderReport(report: Report, format: ReportFormat): string {
   return render(report, () => pagesOf(report), format);

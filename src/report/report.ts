@@ -22,18 +22,24 @@ import { rotationOf } from './model/rotation.ts';
 export interface ReportOptions extends RecordProof, CourseOptions {
   /** Facts about the instance that this run wrote to its ledger: keys, cards, proven backups. */
   readonly ledger?: readonly Entry[];
-  /** All that the ledger of the instance tells, for what was so before the run: when the old key was set. Default: `ledger`. */
+  /**
+   * All that the ledger of the instance tells, for what was so before the run: when the old key was set.
+   * Default: `ledger`.
+   */
   readonly history?: readonly Entry[];
-  /** Losses that were accepted in the store: nobody can say what of the run they took. They head the record. */
+  /**
+   * Losses that were accepted in the store: nobody can say what of the run they took. They head the record.
+   */
   readonly losses?: readonly Loss[];
   /** The follow-ups of the run. Default: those in its last entry, where it is closed. */
   readonly followUps?: readonly WrittenFollowUp[] | undefined;
 }
 
 /**
- * The record of a run: what an auditor asks for, from the run's entries alone, so that it can be made again at any time with the same
- * content. Pure. A run that is not over gives a record that says so; what only people know is left open, never made up. What stands behind the
- * end of a run is listed, and changes nothing of what is said about it.
+ * The record of a run: what an auditor asks for, from the run's entries alone, so that it can be made again
+ * at any time with the same content. Pure. A run that is not over gives a record that says so; what only
+ * people know is left open, never made up. What stands behind the end of a run is listed, and changes nothing
+ * of what is said about it.
  */
 export function buildReport(all: readonly Entry[], options: ReportOptions): Report {
   const entries = untilEnd(all);

@@ -52,7 +52,10 @@ export type TakeSecret = (
   secret: Secret,
 ) => Promise<{ readonly fingerprint: string; readonly length: number }>;
 
-/** Checks an answer against the question it is given to. Rejects with a usage error and changes nothing when it does not fit. */
+/**
+ * Checks an answer against the question it is given to. Rejects with a usage error and changes nothing when
+ * it does not fit.
+ */
 export async function decide(
   snapshot: AnyMachineSnapshot,
   answer: Answer,
@@ -158,7 +161,10 @@ function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
   };
 }
 
-/** Keys travel through shells and `openssl -pass` at the service's side: one line of printable ASCII is what is safe there. */
+/**
+ * Keys travel through shells and `openssl -pass` at the service's side: one line of printable ASCII is what
+ * is safe there.
+ */
 function checkKey(key: Secret, minLength: number): void {
   if (key.length < minLength) {
     throw new LifeboatError(

@@ -47,26 +47,32 @@ export interface Caller {
   /** Calls of earlier processes that were armed and never decided, oldest first. */
   open(): readonly OpenCall[];
   /**
-   * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once, and what became of
-   * it is asked for. If the process dies inside, `open` of the next one tells. Rejects with the signal's reason when it is
-   * stopped, with `journal.lost-hold` when the ledger may belong to another process by now, and with what the journal rejects with.
+   * Performs one verb under the rules of a run: what may not happen twice is prepared, armed and sent once,
+   * and what became of it is asked for. If the process dies inside, `open` of the next one tells. Rejects
+   * with the signal's reason when it is stopped, with `journal.lost-hold` when the ledger may belong to
+   * another process by now, and with what the journal rejects with.
    */
   perform(call: Call): Promise<CallEnd>;
   /** Asks the service what became of an open call; sends nothing. */
   lookUp(open: OpenCall): Promise<CallEnd>;
   /** Resolves an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
-  /** Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that is taken for it. */
+  /**
+   * Writes facts down that belong to the call, under the hold of this ledger, or under one of another's that
+   * is taken for it.
+   */
   record(facts: readonly LedgerFact[]): Promise<void>;
-  /** Aborted when the ledger may belong to another process by now: then nothing is written or sent any more. */
+  /**
+   * Aborted when the ledger may belong to another process by now: then nothing is written or sent any more.
+   */
   readonly lost: AbortSignal;
   /** Does nothing the second time. */
   release(): Promise<void>;
 }
 
 /**
- * Takes the ledger of an instance, and into it what runs that are over have left in doubt; rejects with `journal.held` while a run or another
- * call has it.
+ * Takes the ledger of an instance, and into it what runs that are over have left in doubt; rejects with
+ * `journal.held` while a run or another call has it.
  */
 export async function takeLedger(deps: CallDeps): Promise<Caller> {
   const stream: StreamName = `instance/${deps.instance}`;

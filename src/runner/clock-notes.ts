@@ -5,7 +5,10 @@ import type { ClockMark } from './run.ts';
 /** Smaller moves are not noted: they are the steps that keep a clock right. */
 export const LEAST_SECONDS = 5;
 
-/** What the journal is to say before anything that is written with the new time, or after the clock was moved beside a database's. */
+/**
+ * What the journal is to say before anything that is written with the new time, or after the clock was moved
+ * beside a database's.
+ */
 export function clockNotes(movedSeconds: number, { stampedBy }: Pick<Journal, 'stampedBy'>): readonly Note[] {
   if (movedSeconds === 0) return [];
   const own = stampedBy === 'machine' ? {} : { entries: 'unmoved' };

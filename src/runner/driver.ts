@@ -17,8 +17,8 @@ import { UnderWay } from './under-way.ts';
 const LEAVE_GRACE_MS = 5_000;
 
 /**
- * Drives one run: performs what its machine invokes, takes answers, and writes before it acts. It owns the holds that it is given, and gives them
- * back at its end. When one is lost, what is under way is left, nothing is written any more, and `ended` rejects with `journal.lost-hold`.
+ * Drives one run: performs what its machine invokes, takes answers, and writes before it acts. Gives its
+ * holds back at its end. When one is lost, nothing more is written, and `ended` rejects with `journal.lost-hold`.
  */
 export class Driver implements Run {
   readonly ended: Promise<RunEnd>;
@@ -61,7 +61,7 @@ export class Driver implements Run {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Answers are taken one after the other: the second of two quick ones meets the state that the first led to. */
+  /** Answers are taken one after the other: the second of two quick ones meets the next state. */
   answer(answer: Answer): Promise<void> {
     const taken = this.#answering.then(() => this.#take(answer));
     this.#answering = taken.catch(() => undefined);
@@ -77,7 +77,7 @@ export class Driver implements Run {
     this.#left ??= why;
     this.#leaving.abort();
     this.#stir();
-    // A run that breaks says so by `ended`; said here as well, it would end the process in the middle of that.
+    // A run that breaks says so by `ended`; said here as well, it would end the process meanwhile.
     await this.ended.catch(() => undefined);
   }
 
@@ -227,8 +227,8 @@ export class Driver implements Run {
   }
 
   /**
-   * Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then moves. Does nothing and gives
-   * false when the run has moved on from the state that the event was meant for.
+   * Computes the next state, makes event, notes and ledger facts durable in one transaction, and only then
+   * moves. Does nothing and gives false when the event was meant for a state that the run has left.
    */
   #advance(
     before: Folded,

@@ -41,8 +41,9 @@ export function step(runbook: Runbook, before: Folded, event: MachineEvent): Fol
 }
 
 /**
- * The state of a run is the fold of its journal: resume, audit, report and replay all read it so. An entry whose recorded
- * state differs from the replayed one means that the machine is not the one that wrote it (`run.diverged`).
+ * The state of a run is the fold of its journal: resume, audit, report and replay all read it so. An entry
+ * whose recorded state differs from the replayed one means that the machine is not the one that wrote it
+ * (`run.diverged`).
  */
 export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]): Folded {
   let folded = begin(runbook, input);
@@ -75,7 +76,9 @@ export function endOf(
     : { type: `xstate.error.actor.${id}`, error: performed.failure, actorId: id };
 }
 
-/** Machines of this program only invoke verbs; any other effect is a mistake in the machine and must be loud. */
+/**
+ * Machines of this program only invoke verbs; any other effect is a mistake in the machine and must be loud.
+ */
 function follow(
   before: Invocation | undefined,
   effects: readonly { readonly type: string; readonly params?: unknown }[],

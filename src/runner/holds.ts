@@ -3,9 +3,15 @@ import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
 import { foldIntents, isInDoubt } from './intents.ts';
 import { aborted } from './leaving.ts';
 
-/** What a hold must last for when the first byte of a call is written: the time from the question to the wire. Milliseconds. */
+/**
+ * What a hold must last for when the first byte of a call is written: the time from the question to the wire.
+ * Milliseconds.
+ */
 const MARGIN_MS = 250;
-/** What it lasts for when a call is begun, so that there is time to connect; a renewal is worth as much. Milliseconds. */
+/**
+ * What it lasts for when a call is begun, so that there is time to connect; a renewal is worth as much.
+ * Milliseconds.
+ */
 const ENOUGH_MS = 2_000;
 const LOOK_MS = 50;
 
@@ -30,8 +36,8 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Takes further streams, in the order of their names: two that need the same ones must not each have one and wait for the
-   * other. Rejects with `journal.held`; what was taken before stays until `release`.
+   * Takes further streams, in the order of their names: two that need the same ones must not each have one
+   * and wait for the other. Rejects with `journal.held`; what was taken before stays until `release`.
    */
   async take(...streams: readonly StreamName[]): Promise<void> {
     const missing = new Set(streams.filter((name) => !this.#all.some(({ resource }) => resource === name)));
@@ -45,8 +51,9 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Throws `journal.lost-hold` unless each of them surely lasts for a moment. Synchronous, to be asked right before the first byte of a
-   * call that changes something is written: a process that was stopped in between must not go on with it.
+   * Throws `journal.lost-hold` unless each of them surely lasts for a moment. Synchronous, to be asked right
+   * before the first byte of a call that changes something is written: a process that was stopped in between
+   * must not go on with it.
    */
   mayLeave(): void {
     if (this.lost.aborted) throw asLost(this.lost.reason);
@@ -55,8 +62,8 @@ export class Holds implements AsyncDisposable {
   }
 
   /**
-   * Resolves when each of them lasts long enough for a call to be sent, or was renewed meanwhile. Rejects with the reason of `lost`, or
-   * of `signal`.
+   * Resolves when each of them lasts long enough for a call to be sent, or was renewed meanwhile. Rejects
+   * with the reason of `lost`, or of `signal`.
    */
   async lastForCall(signal: AbortSignal): Promise<void> {
     const stop = AbortSignal.any([signal, this.lost]);
@@ -82,7 +89,10 @@ export class Holds implements AsyncDisposable {
   }
 }
 
-/** Appends entries under holds of their streams, which are taken for it alone. Rejects with `journal.held` and what `append` rejects with. */
+/**
+ * Appends entries under holds of their streams, which are taken for it alone. Rejects with `journal.held` and
+ * what `append` rejects with.
+ */
 export async function appendHolding(
   journal: Pick<Journal, 'hold' | 'append'>,
   entries: Parameters<Journal['append']>[0],
@@ -96,7 +106,10 @@ function asLost(reason: unknown): unknown {
   return reason instanceof LifeboatError ? reason : notLasting('the stream');
 }
 
-/** What ends whoever has lost a hold. `what` is held, for people; `entries` tell what may have been sent under it. */
+/**
+ * What ends whoever has lost a hold. `what` is held, for people; `entries` tell what may have been sent under
+ * it.
+ */
 export function lostHold(
   what: string,
   entries: readonly Entry[],

@@ -12,8 +12,8 @@ export interface RunEntries {
 }
 
 /**
- * Whether the call may not be followed by another change before it is known what became of it. Another backup does no harm, so one
- * in doubt keeps nobody from anything but asking for it again.
+ * Whether the call may not be followed by another change before it is known what became of it. Another backup
+ * does no harm, so one in doubt keeps nobody from anything but asking for it again.
  */
 export function isGrave({ verb }: Pick<OpenCall, 'verb'>): boolean {
   return effectOf(verb) !== 'backup';

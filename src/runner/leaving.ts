@@ -2,7 +2,10 @@ import { LifeboatError } from '../base/errors.ts';
 
 const LEFT = 'run.left';
 
-/** A verb that was left behind must not write or send any more: the hold on the run may belong to somebody else by now. */
+/**
+ * A verb that was left behind must not write or send any more: the hold on the run may belong to somebody
+ * else by now.
+ */
 export function mustStay(left: AbortSignal): void {
   if (left.aborted) throw new LifeboatError(LEFT, 'the run was left while this step was under way');
 }

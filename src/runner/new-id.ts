@@ -1,7 +1,10 @@
 import { ulid } from 'ulid';
 import { LifeboatError } from '../base/errors.ts';
 
-/** An id that sorts by the time at which it was made. Throws `clock.unusable` while this machine's clock stands before 1970, where such ids have no beginning. */
+/**
+ * An id that sorts by the time at which it was made. Throws `clock.unusable` while this machine's clock
+ * stands before 1970, where such ids have no beginning.
+ */
 export function newId(now: number = Date.now()): string {
   if (now >= 0) return ulid(now);
   throw new LifeboatError('clock.unusable', 'the clock of this machine stands before 1970', {

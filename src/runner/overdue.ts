@@ -4,8 +4,9 @@ import type { Invocation } from './fold.ts';
 import type { Note } from './performed.ts';
 
 /**
- * What the record is to say of a verb that takes longer than it should; nothing when it says so already for this limit. A process that
- * comes later finds what was said before, and a state that is entered again by an answer is still the same waiting.
+ * What the record is to say of a verb that takes longer than it should; nothing when it says so already for
+ * this limit. A process that comes later finds what was said before, and a state that is entered again by an
+ * answer is still the same waiting.
  */
 export function noteOverdue(
   entries: readonly Entry[],

@@ -6,8 +6,9 @@ import { type Once, performOnce } from './perform-once.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 
 /**
- * Performs one verb. If the process dies inside: a read or repeatable verb is done again; a `once` verb that was armed is never sent
- * again, and the service is asked what became of it. Never rejects for what happens outside, only when the journal does.
+ * Performs one verb. If the process dies inside: a read or repeatable verb is done again; a `once` verb that
+ * was armed is never sent again, and the service is asked what became of it. Never rejects for what happens
+ * outside, only when the journal does.
  */
 export async function perform(
   activity: AnyActivity,
@@ -33,7 +34,10 @@ export async function perform(
   }
 }
 
-/** A verb turns what is thrown inside of it into its outcome; that an announcement could not be kept must not become one. */
+/**
+ * A verb turns what is thrown inside of it into its outcome; that an announcement could not be kept must not
+ * become one.
+ */
 function announcer(port: PerformPort): {
   readonly announce: (facts: readonly LedgerFact[]) => Promise<void>;
   readonly throwIfBroken: () => void;

@@ -31,9 +31,15 @@ export type Note = Omit<NewEntry, 'stream'>;
 export interface PerformPort {
   /** Makes notes and facts durable; nothing that they announce may happen before it resolves. */
   write(notes: readonly Note[], ledger?: readonly LedgerFact[]): Promise<void>;
-  /** What the journal says so far of the run, or of the ledger for a single command; the same array each time, that grows. */
+  /**
+   * What the journal says so far of the run, or of the ledger for a single command; the same array each time,
+   * that grows.
+   */
   entries(): readonly Entry[];
-  /** Resolves when the holds last long enough for a call; asked before it is armed, or begun where it may be repeated. */
+  /**
+   * Resolves when the holds last long enough for a call; asked before it is armed, or begun where it may be
+   * repeated.
+   */
   lastForCall(): Promise<void>;
   /** Called when what is to be sent is on disk, before the first byte may leave. */
   seal(): Promise<void>;

@@ -5,8 +5,9 @@ import { readPending } from '../store/projections/pending-calls.ts';
 import { type Doubt, isGrave } from './in-doubt.ts';
 
 /**
- * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever sent it: what would be begun now
- * could do the same a second time. The doubt of the run `own` is its own to find out about, and a backup more does no harm.
+ * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever
+ * sent it: what would be begun now could do the same a second time. The doubt of the run `own` is its own to
+ * find out about, and a backup more does no harm.
  */
 export async function refuseInDoubt(
   journal: Pick<JournalReader, 'rows'>,
@@ -39,7 +40,10 @@ export async function readAllDoubts(journal: Pick<JournalReader, 'rows'>): Promi
   );
 }
 
-/** Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger has to take them. */
+/**
+ * Of those of one instance, the grave ones of runs that are over: nobody drives them any more, so the ledger
+ * has to take them.
+ */
 export async function leftBehind(
   journal: Pick<JournalReader, 'rows'>,
   instance: string,
@@ -49,8 +53,8 @@ export async function leftBehind(
 }
 
 /**
- * The instances that a run can change. In a recovery that only performs the source may be gone, and nothing is sent to it: what is in doubt
- * there has no bearing.
+ * The instances that a run can change. In a recovery that only performs the source may be gone, and nothing
+ * is sent to it: what is in doubt there has no bearing.
  */
 export function changedBy({
   instance,
@@ -107,7 +111,10 @@ export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): str
   return words[verb as Verb] ?? `the call ${verb}`;
 }
 
-/** Any command that changes the instance asks about an open call first; the one that sent it is the plainest, where its record is not lost. */
+/**
+ * Any command that changes the instance asks about an open call first; the one that sent it is the plainest,
+ * where its record is not lost.
+ */
 function commandOf({ verb, input, instance }: Doubt): string {
   const commands: Readonly<Partial<Record<Verb, string>>> = {
     createBackup: 'backups create',

@@ -8,8 +8,8 @@ import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
 
 /**
- * The entries of one run, and the only hand that adds to them, one append after the other, under the holds of the run and of the ledgers of
- * its instances.
+ * The entries of one run, and the only hand that adds to them, one append after the other, under the holds of
+ * the run and of the ledgers of its instances.
  */
 export class RunLog {
   readonly stream: StreamName;
@@ -19,7 +19,9 @@ export class RunLog {
   readonly #instance: string;
   readonly #clock: Clock | undefined;
   readonly #now: () => Date;
-  /** By how much this machine's clock is ahead of the one that stamps entries, as the newest append showed. */
+  /**
+   * By how much this machine's clock is ahead of the one that stamps entries, as the newest append showed.
+   */
   #leadMs: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -40,9 +42,9 @@ export class RunLog {
   }
 
   /**
-   * The time of an entry by this machine's clock, which says what time it is to everything that waits; never too early, so that no wait
-   * ends too soon. Undefined where that is not known: a database stamped it, and this process has not appended anything yet. A verb may
-   * ask: with its beginning something was.
+   * The time of an entry by this machine's clock, which says what time it is to everything that waits; never
+   * too early, so that no wait ends too soon. Undefined where that is not known: a database stamped it, and
+   * this process has not appended anything yet. A verb may ask: with its beginning something was.
    */
   byOurClock(at: string | undefined): string | undefined {
     const lead = this.#leadMs;
@@ -51,7 +53,10 @@ export class RunLog {
     return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
   }
 
-  /** Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may `write` be called. */
+  /**
+   * Runs `act` when everything before it is written; nothing else writes meanwhile. Only inside of it may
+   * `write` be called.
+   */
   inTurn<T>(act: () => Promise<T>): Promise<T> {
     const turn = this.#turn.then(act);
     this.#turn = turn.catch(() => undefined);
@@ -62,7 +67,9 @@ export class RunLog {
     return this.inTurn(() => this.write(notes, ledger));
   }
 
-  /** The last notes. What is still in doubt nobody asks about after them, so it goes to the ledgers with them. */
+  /**
+   * The last notes. What is still in doubt nobody asks about after them, so it goes to the ledgers with them.
+   */
   close(notes: readonly Note[]): Promise<void> {
     return this.inTurn(() => {
       const left = handOn(doubtsOfRun(this).filter(isGrave));
@@ -74,7 +81,10 @@ export class RunLog {
     });
   }
 
-  /** Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does, and once a hold is lost. */
+  /**
+   * Notes of the run, and facts for ledgers, in one transaction. Rejects when the journal does, and once a
+   * hold is lost.
+   */
   async write(notes: readonly Note[], ledger: readonly LedgerFact[] = []): Promise<void> {
     this.#holds.lost.throwIfAborted();
     const moved = clockNotes(this.#clock?.moved() ?? 0, this.#journal);

@@ -26,14 +26,17 @@ export interface RunEnd {
 }
 
 /**
- * How the wall clock of a machine stands to the time since it was started: seconds that it is ahead. Comparable with another mark of the same
- * `boot` only, a fingerprint of the machine and its start.
+ * How the wall clock of a machine stands to the time since it was started: seconds that it is ahead.
+ * Comparable with another mark of the same `boot` only, a fingerprint of the machine and its start.
  */
 export type ClockMark = { readonly boot: string; readonly leadSeconds: number };
 
 /** The wall clock of this machine, held against the time that has passed. */
 export interface Clock {
-  /** Seconds by which it has moved otherwise than time has passed since this was last asked; 0 for one that goes right. */
+  /**
+   * Seconds by which it has moved otherwise than time has passed since this was last asked; 0 for one that
+   * goes right.
+   */
   moved(): number;
   /** How it stands now; undefined where the system does not tell. */
   mark(): ClockMark | undefined;
@@ -51,7 +54,10 @@ export interface RunDeps {
   readonly now: () => Date;
   /** Watches the clock behind the journal's times. Without it, what that clock does is not noticed. */
   readonly clock?: Clock | undefined;
-  /** Puts a checkpoint of the log outside the store: before anything may leave that changes something, and when the run is left or over. */
+  /**
+   * Puts a checkpoint of the log outside the store: before anything may leave that changes something, and
+   * when the run is left or over.
+   */
   readonly seal: () => Promise<void>;
   /** Leave with exit code 4 instead of waiting when the service refuses the credentials. */
   readonly leaveWhenPaused: boolean;
@@ -67,7 +73,10 @@ export interface RunDeps {
   readonly gate?: Gate | undefined;
   /** Called once the run and its ledgers are held by this process, and awaited before anything goes on. */
   readonly held?: () => Promise<void>;
-  /** What the record is to say when this process has done its part: beside the close (`isOver`), or beside the leaving. */
+  /**
+   * What the record is to say when this process has done its part: beside the close (`isOver`), or beside the
+   * leaving.
+   */
   readonly lastNotes?: (isOver: boolean) => readonly Note[];
   /** Called after each step that is durable; what it throws does not affect the run. */
   readonly stepped?: (state: RunState) => void;
@@ -81,11 +90,14 @@ export interface Admitted {
 
 /** A second pair of eyes on answers: approvals by other people stand behind it. */
 export interface Gate {
-  /** What the record is to say beside the event that led to this state, for instance what has to be approved. Sends nothing. */
+  /**
+   * What the record is to say beside the event that led to this state, for instance what has to be approved.
+   * Sends nothing.
+   */
   arrived(state: RunState): readonly Note[];
   /**
-   * Called with an answer that fits its question, before it is taken. The notes become durable either way; with a `refusal` the
-   * answer is not taken and the run stays where it is.
+   * Called with an answer that fits its question, before it is taken. The notes become durable either way;
+   * with a `refusal` the answer is not taken and the run stays where it is.
    */
   check(
     state: RunState,
@@ -93,13 +105,19 @@ export interface Gate {
   ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
 }
 
-/** A run in this process. Everything it shows is the fold of its journal; everything it does is written before. */
+/**
+ * A run in this process. Everything it shows is the fold of its journal; everything it does is written
+ * before.
+ */
 export interface Run {
   state(): RunState;
   subscribe(listener: () => void): () => void;
   answer(answer: Answer): Promise<void>;
   wake(): void;
-  /** Leaves it, resumable. `why` is for its journal; of several reasons the first stands, and without one the operator left. */
+  /**
+   * Leaves it, resumable. `why` is for its journal; of several reasons the first stands, and without one the
+   * operator left.
+   */
   detach(why?: string): Promise<void>;
   readonly ended: Promise<RunEnd>;
 }

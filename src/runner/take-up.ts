@@ -8,9 +8,10 @@ import { inputOf } from './run-log.ts';
 import { endedMeanwhile, isEnd } from './runs.ts';
 
 /**
- * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of its instances is taken
- * before anything is read; it rejects with `journal.held` when another process drives the run, and with `call.in-doubt` (exit 5) while somebody else's
- * call to one of its instances is in doubt; what the run itself has in doubt it asks about.
+ * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of
+ * its instances is taken before anything is read; it rejects with `journal.held` when another process drives
+ * the run, and with `call.in-doubt` (exit 5) while somebody else's call to one of its instances is in doubt;
+ * what the run itself has in doubt it asks about.
  */
 export async function takeUp(deps: RunDeps): Promise<Run> {
   const stream: StreamName = `run/${deps.runId}`;
@@ -32,7 +33,8 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     // Whoever has just begun the run is on record with its first entry.
     if (entries.length > 1 || isNews) notes.push({ stream, type: 'run.resumed', body });
     notes.push(...(admitted?.notes ?? []).map((note) => ({ stream, ...note })));
-    // Nothing follows the end that another process has brought the run to meanwhile; only its head is still signed.
+    // Nothing follows the end that another process has brought the run to meanwhile; only its head is still
+    // signed.
     if (notes.length > 0 && !entries.some(isEnd))
       entries.push(...(await deps.journal.append(notes, holds.all)));
     await deps.held?.();

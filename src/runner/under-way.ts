@@ -2,9 +2,14 @@ import type { AnyActivity } from '../activities/activity.ts';
 import type { Holds } from './holds.ts';
 import { aborted, mustStay, sleepUnlessLeft } from './leaving.ts';
 
-/** A verb that is being performed: what ends it before its outcome is known, and whether it may still write and send. */
+/**
+ * A verb that is being performed: what ends it before its outcome is known, and whether it may still write
+ * and send.
+ */
 export class UnderWay {
-  /** For what the verb waits on. Of a verb that changes something, leaving aborts it only after a grace time. */
+  /**
+   * For what the verb waits on. Of a verb that changes something, leaving aborts it only after a grace time.
+   */
   readonly signal: AbortSignal;
   readonly #kind: AnyActivity['kind'];
   readonly #leaving: AbortSignal;
@@ -53,9 +58,9 @@ export class UnderWay {
   }
 
   /**
-   * Resolves when the operator leaves: at once for a verb that only asks, after `graceMs` for one that changes something,
-   * because its answer is worth waiting for. What is cut off is in doubt, and the next resume asks the service. Once a hold is lost there is no
-   * grace: the answer could not be written down.
+   * Resolves when the operator leaves: at once for a verb that only asks, after `graceMs` for one that
+   * changes something, because its answer is worth waiting for. What is cut off is in doubt, and the next
+   * resume asks the service. Once a hold is lost there is no grace: the answer could not be written down.
    */
   async patience(graceMs: number): Promise<'left'> {
     const { lost } = this.#holds;

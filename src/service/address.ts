@@ -23,9 +23,9 @@ export interface RevisionAddress extends InstanceAddress {
 const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
 
 /**
- * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme, host, prefix
- * and id are the same in both (service-api.md section 4). Throws `config.url` for everything else. Without a revision the
- * address is good for `detectRevision`, not yet for `openService`.
+ * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme,
+ * host, prefix and id are the same in both (service-api.md section 4). Throws `config.url` for everything
+ * else. Without a revision the address is good for `detectRevision`, not yet for `openService`.
  */
 export function addressFrom(url: string): InstanceAddress;
 export function addressFrom(url: string, revision: Revision): RevisionAddress;

@@ -30,7 +30,10 @@ export type SendOutcome<T> =
   | {
       readonly outcome: 'accepted';
       readonly value: T;
-      /** The answer's JSON as it came, the call's secrets blanked; undefined for none. Its texts are untrusted. */
+      /**
+       * The answer's JSON as it came, the call's secrets blanked; undefined for none. Its texts are
+       * untrusted.
+       */
       readonly raw: unknown;
       readonly status: number;
       readonly serverDate: Date | undefined;
@@ -39,8 +42,9 @@ export type SendOutcome<T> =
       readonly outcome: 'refused' | 'never-sent' | 'unknown';
       readonly failure: Failure;
       /**
-       * Set where the call was turned away with 429, before it was looked into: after so many milliseconds it may be sent once more. Not
-       * set where the service wishes to be left alone for longer than a read would wait.
+       * Set where the call was turned away with 429, before it was looked into: after so many milliseconds it
+       * may be sent once more. Not set where the service wishes to be left alone for longer than a read would
+       * wait.
        */
       readonly againMs?: number;
       readonly serverDate: Date | undefined;
@@ -54,7 +58,9 @@ export interface CreatedBackup {
 
 export interface Download {
   readonly stream: Readable;
-  /** At which byte of the file the stream begins: the asked offset, or 0 when the service sends the file anew. */
+  /**
+   * At which byte of the file the stream begins: the asked offset, or 0 when the service sends the file anew.
+   */
   readonly offset: number;
   /** `Content-Length`, the bytes of this stream, when the service sends one. */
   readonly length: number | undefined;
@@ -67,7 +73,10 @@ export interface Download {
   readonly framed: boolean;
   /** Whether the service says that it can go on from an offset. */
   readonly acceptsRanges: boolean;
-  /** What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a strong one). */
+  /**
+   * What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a
+   * strong one).
+   */
   readonly etag: Untrusted | undefined;
   /**
    * The weaker marks of the file: `ETag` and `Last-Modified` as they came. Where they differ, so may the
@@ -81,7 +90,9 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal | undefined;
   /** The bytes that are there already. Default 0. */
   readonly offset?: number | undefined;
-  /** The `etag` of the answer that they came from: a file that has changed since is sent from its beginning. */
+  /**
+   * The `etag` of the answer that they came from: a file that has changed since is sent from its beginning.
+   */
   readonly ifRange?: string | undefined;
 }
 
@@ -104,14 +115,16 @@ export interface StartedAction {
 }
 
 /**
- * One instance of the service (service-api.md section 4). Reads retry with jitter by themselves and reject with a
- * LifeboatError; mutating calls go once, on a fresh HTTP/1.1 connection, and tell how they ended; `leave` is asked at the last instant.
+ * One instance of the service (service-api.md section 4). Reads retry with jitter by themselves and reject
+ * with a LifeboatError; mutating calls go once, on a fresh HTTP/1.1 connection, and tell how they ended;
+ * `leave` is asked at the last instant.
  *
- * Codes: `credentials.missing`, `credentials.refused` (401), `service.forbidden` (403), `service.not-found` (404),
- * `service.conflict` (409), `service.precondition` (412), `service.invalid` (400, 422), `service.busy` (429),
- * `service.error` (5xx), `service.unreachable`, `service.timeout`, `service.reset`, `service.redirect`, `service.stopped`,
- * `service.bad-answer` (HTML, empty, truncated, not JSON, wrong shape), `service.too-large`, and `service.unsupported`
- * for what the instance's revision does not have: then nothing is sent.
+ * Codes: `credentials.missing`, `credentials.refused` (401), `service.forbidden` (403), `service.not-found`
+ * (404), `service.conflict` (409), `service.precondition` (412), `service.invalid` (400, 422), `service.busy`
+ * (429), `service.error` (5xx), `service.unreachable`, `service.timeout`, `service.reset`,
+ * `service.redirect`, `service.stopped`, `service.bad-answer` (HTML, empty, truncated, not JSON, wrong
+ * shape), `service.too-large`, and `service.unsupported` for what the instance's revision does not have: then
+ * nothing is sent.
  */
 export interface ServiceClient {
   /** What the instance's interface leaves unsaid; undefined where it is V1. */
@@ -121,8 +134,9 @@ export interface ServiceClient {
   /** Throws `service.unsupported` for a call that the revision lacks. */
   require(operation: Operation): void;
   /**
-   * Reads the token that the next mutating call takes, so that the call need not wait for it: between what is on disk as its beginning and its
-   * first byte nothing slow should stand. Rejects with `credentials.missing`.
+   * Reads the token that the next mutating call takes, so that the call need not wait for it: between what is
+   * on disk as its beginning and its first byte nothing slow should stand. Rejects with
+   * `credentials.missing`.
    */
   ready(signal?: AbortSignal): Promise<void>;
   overview(signal?: AbortSignal): Promise<Answer<InstanceOverview>>;
@@ -131,7 +145,9 @@ export interface ServiceClient {
   restores(signal?: AbortSignal): Promise<Answer<readonly Restore[]>>;
   restore(id: number, signal?: AbortSignal): Promise<Answer<Restore>>;
   backupsConfig(signal?: AbortSignal): Promise<Answer<BackupsConfig>>;
-  /** The latest `quantity` elements (at least 1), all without it. Lines that are no data point are left out. */
+  /**
+   * The latest `quantity` elements (at least 1), all without it. Lines that are no data point are left out.
+   */
   metrics(options?: {
     readonly quantity?: number;
     readonly signal?: AbortSignal;
@@ -149,7 +165,10 @@ export interface ServiceClient {
   createBackup(leave?: Leave): Promise<SendOutcome<CreatedBackup>>;
   /** Restores a backup of the instance into it (endpoint 7). The id is that of the restore. */
   restoreBackup(id: number, leave?: Leave): Promise<SendOutcome<{ readonly id: number | undefined }>>;
-  /** Setting the same values again is harmless (service-api.md 4.1 rule 1), so a repeat of this call is allowed. */
+  /**
+   * Setting the same values again is harmless (service-api.md 4.1 rule 1), so a repeat of this call is
+   * allowed.
+   */
   changeBackupsConfig(
     change: ConfigChange,
     leave?: Leave,
@@ -159,7 +178,9 @@ export interface ServiceClient {
     options?: { readonly key?: Secret | undefined },
     leave?: Leave,
   ): Promise<SendOutcome<{ readonly backupGuid: Untrusted | undefined }>>;
-  /** Endpoint 11, on the target. `backupGuid` may be a `backup_id`, which recovers that backup (domain: fork). */
+  /**
+   * Endpoint 11, on the target. `backupGuid` may be a `backup_id`, which recovers that backup (domain: fork).
+   */
   performRecovery(
     options: { readonly backupGuid: string; readonly key: Secret },
     leave?: Leave,
@@ -168,7 +189,9 @@ export interface ServiceClient {
   restart(leave?: Leave): Promise<SendOutcome<StartedAction>>;
   /** Endpoint 15. `serviceId` is the overview's `service_id`. */
   update(options: { readonly serviceId: string }, leave?: Leave): Promise<SendOutcome<StartedAction>>;
-  /** Revision 61 only (section 4.2 item 6): allows or forbids maintenance updates. Repeating it is harmless. */
+  /**
+   * Revision 61 only (section 4.2 item 6): allows or forbids maintenance updates. Repeating it is harmless.
+   */
   changeUpdateSetting(
     setting: UpdateSetting,
     leave?: Leave,

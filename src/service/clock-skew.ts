@@ -7,8 +7,9 @@ export interface Skew {
 }
 
 /**
- * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is cut to whole seconds and was
- * written at some moment between sending and receiving, so the truth lies in `(date - received, date + 1 s - sent]`.
+ * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is cut to whole seconds
+ * and was written at some moment between sending and receiving, so the truth lies in `(date - received, date
+ * + 1 s - sent]`.
  */
 export function skewMs(serverDate: Date, sentAt: Date, receivedAt: Date): Skew {
   const least = serverDate.getTime() - receivedAt.getTime();

@@ -31,7 +31,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Nothing is sent and no token is read until one of the sides is used. Throws `config.ca` or `config.proxy`. */
+/**
+ * Nothing is sent and no token is read until one of the sides is used. Throws `config.ca` or `config.proxy`.
+ */
 export function openConnection(address: InstanceAddress, options: ConnectionOptions): Connection {
   const { origin } = address;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };

@@ -21,12 +21,13 @@ export interface DetectOptions extends ConnectionOptions {
 }
 
 /**
- * Finds out which revision answers at an address, by GETs that change nothing. When nothing is decisive it is taken for
- * revision 62, not certainly. Rejects when the backups may not be listed (`credentials.*`, `service.forbidden`) and when
- * there is no answer at all.
+ * Finds out which revision answers at an address, by GETs that change nothing. When nothing is decisive it is
+ * taken for revision 62, not certainly. Rejects when the backups may not be listed (`credentials.*`,
+ * `service.forbidden`) and when there is no answer at all.
  *
- * `started_at` tells nothing, since services later than revision 62 give it again. What tells is a single backup that comes
- * with its `backup_id` (service-api.md sections 2.1 and 4.2), and whether there is a V1 download (section 4.3).
+ * `started_at` tells nothing, since services later than revision 62 give it again. What tells is a single
+ * backup that comes with its `backup_id` (service-api.md sections 2.1 and 4.2), and whether there is a V1
+ * download (section 4.3).
  */
 export async function detectRevision(address: InstanceAddress, options: DetectOptions): Promise<Detection> {
   const connection = openConnection(address, options);

@@ -21,8 +21,8 @@ const WAY_IS_CLOSED: readonly string[] = [
 const STRONG_ETAG = /^"[\x21\x23-\x7e]{0,250}"$/u;
 
 /**
- * Opens the encrypted bytes of a backup by the first of the ways in `order` that gives them. When none does, the first way's
- * error is thrown.
+ * Opens the encrypted bytes of a backup by the first of the ways in `order` that gives them. When none does,
+ * the first way's error is thrown.
  */
 export async function openDownload(
   reader: Reader,
@@ -75,7 +75,10 @@ function callOf(
   };
 }
 
-/** With a validator that proves nothing the whole file is asked for: RFC 9110 section 13.1.5 allows only a strong one. */
+/**
+ * With a validator that proves nothing the whole file is asked for: RFC 9110 section 13.1.5 allows only a
+ * strong one.
+ */
 function rangeHeaders(offset: number, ifRange: string | undefined): Readonly<Record<string, string>> {
   if (offset <= 0 || (ifRange !== undefined && !STRONG_ETAG.test(ifRange))) return {};
   return { range: `bytes=${offset}-`, ...(ifRange === undefined ? {} : { 'if-range': ifRange }) };

@@ -15,9 +15,10 @@ const waiting = new Map<unknown, Waiting>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Ends every connection of this process on which more than 1 MiB has come and the head of the answer is not whole: undici counts the
- * fields of a head and the bytes of a body, but not those of a status line or of interim answers, and would take in whatever comes
- * until the time for headers is over. The request fails as one whose connection was reset. Call it once.
+ * Ends every connection of this process on which more than 1 MiB has come and the head of the answer is not
+ * whole: undici counts the fields of a head and the bytes of a body, but not those of a status line or of
+ * interim answers, and would take in whatever comes until the time for headers is over. The request fails as
+ * one whose connection was reset. Call it once.
  */
 export function endEndlessHeads(): void {
   channel('undici:client:sendHeaders').subscribe((message) => {

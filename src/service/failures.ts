@@ -52,8 +52,8 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
 ];
 
 /**
- * Turns whatever a request threw into a LifeboatError. Of the original only code and message are kept, redacted, as
- * evidence: an undici error can hold headers and raw bytes.
+ * Turns whatever a request threw into a LifeboatError. Of the original only code and message are kept,
+ * redacted, as evidence: an undici error can hold headers and raw bytes.
  */
 export function transportError(thrown: unknown, secrets: Iterable<Secret>): LifeboatError {
   if (thrown instanceof LifeboatError) return thrown;

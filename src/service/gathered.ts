@@ -1,8 +1,8 @@
 const BLOCK = 64 * 1024;
 
 /**
- * Bytes of an answer, put together as they come. They are copied into large blocks: an answer that is sent in pieces of a few bytes
- * would otherwise take a hundred times its size.
+ * Bytes of an answer, put together as they come. They are copied into large blocks: an answer that is sent in
+ * pieces of a few bytes would otherwise take a hundred times its size.
  */
 export class Gathered {
   readonly #full: Buffer[] = [];

@@ -28,7 +28,10 @@ export function limitTimes(limits: Limits): Interceptor {
   };
 }
 
-/** Tells `onExchange` about every request at its end, each retry included. What the observer throws is dropped. */
+/**
+ * Tells `onExchange` about every request at its end, each retry included. What the observer throws is
+ * dropped.
+ */
 export function observe(onExchange: ((exchange: Exchange) => void) | undefined): Interceptor {
   return (dispatch) => (options, handler) => {
     if (onExchange === undefined) return dispatch(options, handler);
@@ -83,8 +86,9 @@ const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u;
 const SILENT_ATTEMPTS = 2;
 
 /**
- * Repeats GET and HEAD after a broken connection or a passing error status, with jitter. It stands outside the interceptor
- * that collects whole answers, so it repeats answers that broke off in the middle too, and never splices two of them.
+ * Repeats GET and HEAD after a broken connection or a passing error status, with jitter. It stands outside
+ * the interceptor that collects whole answers, so it repeats answers that broke off in the middle too, and
+ * never splices two of them.
  */
 export function retryReads(limits: Limits): Interceptor {
   return interceptors.retry({
@@ -98,7 +102,10 @@ export function retryReads(limits: Limits): Interceptor {
   });
 }
 
-/** Milliseconds to wait before the next attempt; `undefined` when there is none. `failed` counts the attempts so far. */
+/**
+ * Milliseconds to wait before the next attempt; `undefined` when there is none. `failed` counts the attempts
+ * so far.
+ */
 function pauseBefore(
   error: Error,
   failed: number,

@@ -30,7 +30,10 @@ export const MOST_POINTS = 200_000;
 const LAST_MOMENT = 8.64e15;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu;
 
-/** Reads the elements of an answer. Those that are no data point are left out; at most the last 200,000 points stay. */
+/**
+ * Reads the elements of an answer. Those that are no data point are left out; at most the last 200,000 points
+ * stay.
+ */
 export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[] {
   const points = elements.flatMap((element) =>
     typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],

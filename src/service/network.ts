@@ -9,7 +9,10 @@ import { tlsOptions } from './tls.ts';
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
   openForReads(): Dispatcher;
-  /** A dispatcher for a single request, HTTP/1.1, whose one connection `gate` counts; directly or through a proxy. */
+  /**
+   * A dispatcher for a single request, HTTP/1.1, whose one connection `gate` counts; directly or through a
+   * proxy.
+   */
   openForOneSend(gate: OneConnection): Dispatcher;
 }
 
@@ -18,9 +21,10 @@ endEndlessHeads();
 const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'] as const;
 
 /**
- * How this machine reaches `origin`: directly, or through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. This machine
- * itself is never reached through a proxy. `caFile` (PEM) is trusted besides the certificates that Node trusts.
- * Rejects an unusable file with `config.ca` and an unusable proxy with `config.proxy`.
+ * How this machine reaches `origin`: directly, or through the proxies of HTTPS_PROXY, HTTP_PROXY and
+ * NO_PROXY. This machine itself is never reached through a proxy. `caFile` (PEM) is trusted besides the
+ * certificates that Node trusts. Rejects an unusable file with `config.ca` and an unusable proxy with
+ * `config.proxy`.
  */
 export function networkFor(origin: string, caFile: string | undefined, limits: Limits): Network {
   const tls = tlsOptions(caFile, limits);

@@ -2,23 +2,30 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 
 /**
- * Lets a client have one connection, once. Since no byte of a request can leave without one, it also proves what
- * `never-sent` claims, and makes a second send impossible whatever the layers above believe about retries.
+ * Lets a client have one connection, once. Since no byte of a request can leave without one, it also proves
+ * what `never-sent` claims, and makes a second send impossible whatever the layers above believe about
+ * retries.
  */
 export interface OneConnection {
   wrap(connect: buildConnector.connector): buildConnector.connector;
   /** No connection is given out from here on. */
   seal(): void;
   /**
-   * `true`: a connection was asked for and none was handed out; final once sealed. Sockets that are still opening
-   * are destroyed unused. `false` when one was handed out, or when the request took a way that this does not see.
+   * `true`: a connection was asked for and none was handed out; final once sealed. Sockets that are still
+   * opening are destroyed unused. `false` when one was handed out, or when the request took a way that this
+   * does not see.
    */
   neverHandedOut(): boolean;
-  /** Why `mayLeave` did not let the first byte out. Then not one has left, although there was a connection. */
+  /**
+   * Why `mayLeave` did not let the first byte out. Then not one has left, although there was a connection.
+   */
   refusal(): { readonly why: unknown } | undefined;
 }
 
-/** `mayLeave` is asked in the turn in which the first byte goes to the system; what it throws ends the connection instead. */
+/**
+ * `mayLeave` is asked in the turn in which the first byte goes to the system; what it throws ends the
+ * connection instead.
+ */
 export function oneConnection(mayLeave: () => void = () => undefined): OneConnection {
   let refused: { readonly why: unknown } | undefined;
   const refusing = (): Error | undefined => {
@@ -62,7 +69,8 @@ export function oneConnection(mayLeave: () => void = () => undefined): OneConnec
 }
 
 /**
- * Below `write`, where what was written is buffered: these two hand the bytes over (`Writable._write` and `_writev` of Node's stream contract).
+ * Below `write`, where what was written is buffered: these two hand the bytes over (`Writable._write` and
+ * `_writev` of Node's stream contract).
  */
 function askBeforeWriting(socket: Socket, refusing: () => Error | undefined): void {
   const { _write, _writev } = socket;

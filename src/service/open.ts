@@ -13,9 +13,9 @@ export interface ServiceOptions extends ConnectionOptions {
 }
 
 /**
- * Opens the client of one instance, as its revision speaks. Nothing is sent and no token is read until a method is called.
- * Throws `config.ca` or `config.proxy` when the network settings cannot work. After `close()` open reads end with
- * `service.stopped` and a mutating call that is under way ends as `unknown`.
+ * Opens the client of one instance, as its revision speaks. Nothing is sent and no token is read until a
+ * method is called. Throws `config.ca` or `config.proxy` when the network settings cannot work. After
+ * `close()` open reads end with `service.stopped` and a mutating call that is under way ends as `unknown`.
  */
 export function openService(address: RevisionAddress, options: ServiceOptions): ServiceClient {
   const { revision } = address;

@@ -2,8 +2,8 @@ import type { Untrusted } from '../base/text.ts';
 import { describePath, type MetricPoint } from './metrics.ts';
 
 /**
- * What the parachute knows about one disk of one node: it stops the node when the disk is fuller than the threshold
- * (service-api.md section 2.8). Each value is the latest one; undefined when there is none.
+ * What the parachute knows about one disk of one node: it stops the node when the disk is fuller than the
+ * threshold (service-api.md section 2.8). Each value is the latest one; undefined when there is none.
  */
 export interface ParachuteDisk {
   readonly service: Untrusted | undefined;
@@ -21,7 +21,10 @@ export interface ParachuteDisk {
 
 const FACT = /^parachute\.disk\.(?<disk>[^.]+)\.(?<fact>used_percent|used_threshold|activated)$/u;
 
-/** Collects the disks of all nodes, in the order in which they first appear. Of points at the same time the last one counts. */
+/**
+ * Collects the disks of all nodes, in the order in which they first appear. Of points at the same time the
+ * last one counts.
+ */
 export function parachuteDisks(points: readonly MetricPoint[]): readonly ParachuteDisk[] {
   const facts = points.flatMap((point) => {
     const { service, index, name } = describePath(point.path);

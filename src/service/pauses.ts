@@ -1,7 +1,10 @@
 import { errorCode } from './failures.ts';
 import type { Limits } from './limits.ts';
 
-/** How long a `Retry-After` asks to wait, in milliseconds (RFC 9110 section 10.2.3: seconds or a date); undefined for anything else. */
+/**
+ * How long a `Retry-After` asks to wait, in milliseconds (RFC 9110 section 10.2.3: seconds or a date);
+ * undefined for anything else.
+ */
 export function retryAfterMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   if (/^\d{1,9}$/u.test(value)) return Number(value) * 1000;
@@ -16,8 +19,8 @@ export function retryAfterMs(value: unknown): number | undefined {
 const PASSING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u;
 
 /**
- * Milliseconds before a connection that could not be made is tried again; undefined when it will not pass by itself: what is wrong with a
- * certificate stays so. `failed` counts the attempts so far.
+ * Milliseconds before a connection that could not be made is tried again; undefined when it will not pass by
+ * itself: what is wrong with a certificate stays so. `failed` counts the attempts so far.
  */
 export function pauseBeforeConnecting(error: unknown, failed: number, limits: Limits): number | undefined {
   if (failed >= limits.attempts || !PASSING.test(errorCode(error))) return undefined;

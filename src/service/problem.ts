@@ -13,7 +13,10 @@ export interface Problem {
   /** The single word in camel case of V1. */
   readonly word: Untrusted | undefined;
   readonly text: Untrusted | undefined;
-  /** Whether the body is one of the service's own, to the letter: a proxy in between answers with something else. */
+  /**
+   * Whether the body is one of the service's own, to the letter: a proxy in between answers with something
+   * else.
+   */
   readonly fromService: boolean;
 }
 
@@ -24,7 +27,10 @@ const V0_BODY = z.object({ msg: z.string() });
 /** Section 7 item 1: a single word. Frameworks and proxies put a phrase there, such as "Bad Gateway". */
 const SINGLE_WORD = /^[\w.-]+$/u;
 
-/** Reads an error body. Never throws: what cannot be read is a problem without words. Secrets the body echoes are blanked. */
+/**
+ * Reads an error body. Never throws: what cannot be read is a problem without words. Secrets the body echoes
+ * are blanked.
+ */
 export function readProblem(status: number, body: Buffer, secrets: readonly Secret[]): Problem {
   const json = parseJson(body);
   const v1 = V1_BODY.safeParse(json);
@@ -97,8 +103,8 @@ function rowOfClass(status: number): Row {
 }
 
 /**
- * The JSON value, or undefined for anything else, and for what is nested deeper than any answer: whoever walks through such a value,
- * if only to print it, would run out of stack.
+ * The JSON value, or undefined for anything else, and for what is nested deeper than any answer: whoever
+ * walks through such a value, if only to print it, would run out of stack.
  */
 export function parseJson(body: Buffer): unknown {
   if (isDeeperThan(body, DEEPEST)) return undefined;
@@ -112,7 +118,10 @@ export function parseJson(body: Buffer): unknown {
 /** Three levels are the most that service-api.md has. */
 const DEEPEST = 200;
 
-/** Whether brackets stand in more brackets than that, outside of texts. Bytes are enough: no part of a longer character is one of these. */
+/**
+ * Whether brackets stand in more brackets than that, outside of texts. Bytes are enough: no part of a longer
+ * character is one of these.
+ */
 function isDeeperThan(json: Buffer, limit: number): boolean {
   let depth = 0;
   let isText = false;
@@ -134,8 +143,9 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * The JSON value of an answer that a person may see and a journal may keep: should it say a secret of the call again, the secret is
- * blanked, and so is an encryption key, which no answer has (service-api.md section 4.1 rule 1). Undefined for anything but JSON.
+ * The JSON value of an answer that a person may see and a journal may keep: should it say a secret of the
+ * call again, the secret is blanked, and so is an encryption key, which no answer has (service-api.md section
+ * 4.1 rule 1). Undefined for anything but JSON.
  */
 export function parseAnswer(body: Buffer, secrets: readonly Secret[]): unknown {
   const text = body.toString();

@@ -39,7 +39,10 @@ export interface Reader {
   problemOf(response: ReadResponse): Promise<Error>;
 }
 
-/** Makes the reading side over a composed dispatcher. Nothing here may be used for a call that changes something. */
+/**
+ * Makes the reading side over a composed dispatcher. Nothing here may be used for a call that changes
+ * something.
+ */
 export function openReader(
   dispatcher: Dispatcher,
   origin: string,
@@ -161,7 +164,10 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
   });
 }
 
-/** Ten times what an instance with ten backups a day has after three years; more would not fit into the memory that is meant for all. */
+/**
+ * Ten times what an instance with ten backups a day has after three years; more would not fit into the memory
+ * that is meant for all.
+ */
 const MOST_ROWS = 100_000;
 
 function readJson<T>(

@@ -7,8 +7,8 @@ export const MOST_REDIRECTS = 5;
 const FOLLOWED: readonly number[] = [301, 302, 303, 307, 308];
 
 /**
- * Where a redirected GET goes on. Rejects with `service.redirect` what must not be followed: another origin unless
- * `elsewhere` allows it, from https to http, to something that is not HTTP, to a URL with credentials.
+ * Where a redirected GET goes on. Rejects with `service.redirect` what must not be followed: another origin
+ * unless `elsewhere` allows it, from https to http, to something that is not HTTP, to a URL with credentials.
  */
 export function nextHop(
   from: URL,

@@ -36,7 +36,10 @@ export interface Route {
   readonly base: 'v1' | 'v0';
   /** May hold `:id`. */
   readonly path: string;
-  /** The statuses that the document gives for a success, or for none where it gives no table: what such a call answers. */
+  /**
+   * The statuses that the document gives for a success, or for none where it gives no table: what such a call
+   * answers.
+   */
   readonly success: readonly number[];
   /** The document shows no body for a success, so an empty one fits. */
   readonly silent?: boolean;
@@ -194,8 +197,8 @@ export const DOWNLOADS: Readonly<Record<DownloadRoute, Route>> = {
 };
 
 /**
- * In which order the ways to a download are tried, the documented one first (section 4.3): revision 61 has its own, which
- * is unavailable in revision 62; the earlier V0 reference lists the path of V0 with POST.
+ * In which order the ways to a download are tried, the documented one first (section 4.3): revision 61 has
+ * its own, which is unavailable in revision 62; the earlier V0 reference lists the path of V0 with POST.
  */
 export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>> = {
   61: ['v1', 'v0', 'v0-post'],
@@ -203,7 +206,10 @@ export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>
   v0: ['v0', 'v0-post', 'v1'],
 };
 
-/** Fields of a backup that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item 1). */
+/**
+ * Fields of a backup that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item
+ * 1).
+ */
 export const BACKUP_FIELDS = {
   backup_id: { list: [61, 62], one: [61] },
   started_at: { list: [61], one: [61] },

@@ -2,11 +2,14 @@ import { z } from 'zod';
 import { untrust } from '../base/text.ts';
 
 /*
- * The wire format of service-api.md section 2. Unknown fields are kept, unknown enum values are plain text, and what
- * the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
+ * The wire format of service-api.md section 2. Unknown fields are kept, unknown enum values are plain text,
+ * and what the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
  */
 
-/** Text of the service. Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be journalled. */
+/**
+ * Text of the service. Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be
+ * journalled.
+ */
 export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const STATES: ReadonlySet<string> = new Set(
   'queued running done failed deleted provisioned available deploying'.split(' '),

@@ -3,8 +3,9 @@ import { type Untrusted, untrust } from '../base/text.ts';
 import type { UpdateSetting } from './client.ts';
 
 /*
- * What is read out of the success bodies of mutating calls. A body that is not as described still is a success: what
- * cannot be read is undefined. `clean` blanks the secrets of the call, should the service echo them.
+ * What is read out of the success bodies of mutating calls. A body that is not as described still is a
+ * success: what cannot be read is undefined. `clean` blanks the secrets of the call, should the service echo
+ * them.
  */
 
 type Clean = (text: string) => string;

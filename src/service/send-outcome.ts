@@ -16,7 +16,10 @@ const NEEDS_NO_BODY: readonly number[] = [202, 204];
 
 const REFUSED: readonly number[] = [400, 401, 403, 404, 412, 422, 429];
 
-/** Decided before a request is looked into, whoever answers (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585 section 4): they need no words. */
+/**
+ * Decided before a request is looked into, whoever answers (RFC 9110 sections 15.5.2 and 15.5.6, RFC 6585
+ * section 4): they need no words.
+ */
 const REFUSED_UNREAD: readonly number[] = [401, 405, 407, 429];
 
 /** What a status means for a call that must not be sent twice. */
@@ -44,7 +47,8 @@ export async function outcomeOf<T>(
   }
   const problem = readProblem(status, body ?? Buffer.alloc(0), secrets);
   const error = problemError(problem, headers);
-  // Any other refusal counts only in the service's own words: a proxy can put its 403 in place of an answer it did not like.
+  // Any other refusal counts only in the service's own words: a proxy can put its 403 in place of an answer
+  // it did not like.
   if (REFUSED_UNREAD.includes(status) || (REFUSED.includes(status) && problem.fromService)) {
     return {
       outcome: 'refused',
@@ -66,7 +70,10 @@ function againOf(
   return { againMs: Math.max(asked, 2 * limits.retryBaseMs) };
 }
 
-/** A documented status needs no body that can be read; any other 2xx counts only with a body like the service's. */
+/**
+ * A documented status needs no body that can be read; any other 2xx counts only with a body like the
+ * service's.
+ */
 function isAcceptance(
   call: SendCall<unknown>,
   status: number,

@@ -16,13 +16,17 @@ import type { TokenCache } from './token-cache.ts';
 
 export interface Sender {
   /**
-   * Sends at most once, on a connection of its own, and never rejects for what happens on the wire. A connection that cannot be made is
-   * tried again for a few seconds, as for a read: until it stands nothing has been sent. What `leave` refuses at the last instant is never sent.
+   * Sends at most once, on a connection of its own, and never rejects for what happens on the wire. A
+   * connection that cannot be made is tried again for a few seconds, as for a read: until it stands nothing
+   * has been sent. What `leave` refuses at the last instant is never sent.
    */
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
 
-/** Makes the changing side: HTTP/1.1, no second send, no redirect, one deadline over everything, one connection per call. */
+/**
+ * Makes the changing side: HTTP/1.1, no second send, no redirect, one deadline over everything, one
+ * connection per call.
+ */
 export function openSender(
   network: Network,
   origin: string,
@@ -40,7 +44,8 @@ export function openSender(
     let token: Secret;
     let cookie: string | undefined;
     try {
-      // This call has one chance, so it does not spend it on a token that may have expired since the last one.
+      // This call has one chance, so it does not spend it on a token that may have expired since the last
+      // one.
       token = (await orAbort(tokens.fresh(), stop)).value;
       cookie = call.session === true ? await jar.header(url) : undefined;
     } catch (error) {

@@ -10,8 +10,8 @@ type Handler = Dispatcher.DispatchHandler;
 type Headers = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /**
- * One request and its answer as they were on the wire, with everything secret that was in them: whoever listens blanks it
- * before it goes anywhere. The token is not among it, only the name of its header.
+ * One request and its answer as they were on the wire, with everything secret that was in them: whoever
+ * listens blanks it before it goes anywhere. The token is not among it, only the name of its header.
  */
 export interface Heard {
   /** When the request was handed to the network. */

@@ -12,16 +12,24 @@ export interface TokenCache {
   current(): Promise<HeldToken>;
   /** Reads the source now, unless `ready` has just done so. */
   fresh(): Promise<HeldToken>;
-  /** Reads the source now for the next `fresh`, so that what comes between need not wait for it: a command may take seconds. */
+  /**
+   * Reads the source now for the next `fresh`, so that what comes between need not wait for it: a command may
+   * take seconds.
+   */
   ready(): Promise<void>;
-  /** After a 401 on `refused`: whether there is another token to try, read once for all who ask at the same time. */
+  /**
+   * After a 401 on `refused`: whether there is another token to try, read once for all who ask at the same
+   * time.
+   */
   renew(refused: HeldToken): Promise<boolean>;
 }
 
 /** So long a token that was read for a call waits for it; after that it may have expired. */
 const READY_MS = 60_000;
 
-/** Shares one reading of the token among all calls: a command like `cf oauth-token` takes a second or more. */
+/**
+ * Shares one reading of the token among all calls: a command like `cf oauth-token` takes a second or more.
+ */
 export function holdToken(read: TokenReader): TokenCache {
   let held: HeldToken | undefined;
   let reading: Promise<HeldToken> | undefined;

@@ -19,8 +19,9 @@ export interface TokenCommandOptions {
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
 /**
- * Runs a command through the shell and gives what it printed. When it fails, prints too much or takes too long, rejects with
- * `credentials.missing`; the message quotes the first bytes of its stderr, cleaned of whatever it had printed as token.
+ * Runs a command through the shell and gives what it printed. When it fails, prints too much or takes too
+ * long, rejects with `credentials.missing`; the message quotes the first bytes of its stderr, cleaned of
+ * whatever it had printed as token.
  */
 export async function runTokenCommand(command: string, options: TokenCommandOptions): Promise<Secret> {
   const env = { ...process.env };
@@ -81,7 +82,8 @@ function ended(child: Child, stop: AbortSignal): Promise<number | string> {
       resolve(exit);
     };
     child.once('error', (error: NodeJS.ErrnoException) => finish(error.code ?? 'an error'));
-    // What it leaves running (an agent, a connection that is kept) may hold the pipes for ever, and is none of ours.
+    // What it leaves running (an agent, a connection that is kept) may hold the pipes for ever, and is none
+    // of ours.
     child.once('exit', () => setTimeout(letGo, PIPES_MS).unref());
     child.once('close', (code, signal) => finish(code ?? signal ?? 'an error'));
   });

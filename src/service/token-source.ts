@@ -14,8 +14,8 @@ export type TokenSource = (
 ) & { readonly scheme?: string | undefined };
 
 /**
- * Reads the source anew and gives the value of the `Authorization` header. Rejects with `credentials.missing` when
- * there is no usable token. Its messages never quote the token, nor the command that prints it.
+ * Reads the source anew and gives the value of the `Authorization` header. Rejects with `credentials.missing`
+ * when there is no usable token. Its messages never quote the token, nor the command that prints it.
  */
 export type TokenReader = () => Promise<Secret>;
 
@@ -82,7 +82,10 @@ async function readTokenFile(path: string): Promise<Secret> {
   }
 }
 
-/** Older `cf oauth-token` prints progress around the token, which then is the one line that begins with the scheme word. */
+/**
+ * Older `cf oauth-token` prints progress around the token, which then is the one line that begins with the
+ * scheme word.
+ */
 function tokenLine(text: string): string {
   const lines = text.split(/[\r\n]+/u).map((line) => line.trim());
   const [only, second] = lines.filter((line) => /^bearer\s+\S+$/iu.test(line));

@@ -6,15 +6,15 @@ import { BackupListing, backupsOf, restoresOf } from './v0-listing.ts';
 import { type Methods, v1Methods } from './v1.ts';
 
 /**
- * The methods of version 0 (service-api.md section 4.4): what can be had from its one listing, creating and restoring a
- * backup. All others end with `service.unsupported`.
+ * The methods of version 0 (service-api.md section 4.4): what can be had from its one listing, creating and
+ * restoring a backup. All others end with `service.unsupported`.
  */
 export function v0Methods(operations: Operations): Methods {
   const list = (signal?: AbortSignal) => operations.read('backups', BackupListing, { signal });
 
   /**
-   * A mutating call follows no redirect, and a login is one: the listing, read just before, takes the redirects and brings
-   * the session's cookies and the internal ids. When it cannot be read, nothing is sent.
+   * A mutating call follows no redirect, and a login is one: the listing, read just before, takes the
+   * redirects and brings the session's cookies and the internal ids. When it cannot be read, nothing is sent.
    */
   async function afterListing<T>(
     signal: AbortSignal | undefined,

@@ -9,12 +9,12 @@ type Controller = Dispatcher.DispatchController;
 type Handler = Dispatcher.DispatchHandler;
 
 /**
- * Collects an answer up to its cap and hands it over only when its last byte is there: what stands outside sees either a
- * whole answer or an error. The cap guards the process itself: an endless JSON array ends Node with a fatal error that no
- * `catch` sees. An error body beyond its cap is cut, since its status says enough.
+ * Collects an answer up to its cap and hands it over only when its last byte is there: what stands outside
+ * sees either a whole answer or an error. The cap guards the process itself: an endless JSON array ends Node
+ * with a fatal error that no `catch` sees. An error body beyond its cap is cut, since its status says enough.
  *
- * A successful answer to a `stream` call passes through. When it breaks off, the error is final: a download goes on only by
- * an explicit offset, because bytes of two encryptions do not fit together.
+ * A successful answer to a `stream` call passes through. When it breaks off, the error is final: a download
+ * goes on only by an explicit offset, because bytes of two encryptions do not fit together.
  */
 export function wholeAnswers(limits: Limits): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) =>
@@ -92,8 +92,8 @@ class Collector implements Handler {
   onResponseError(controller: Controller, error: Error): void {
     if (this.#done) return;
     this.#done = true;
-    // undici takes a body for cut when its reader pauses at the last byte and the service then hangs up. RFC 9112 section 6.3
-    // calls it complete with its announced length.
+    // undici takes a body for cut when its reader pauses at the last byte and the service then hangs up. RFC
+    // 9112 section 6.3 calls it complete with its announced length.
     if (this.#streaming && this.#missing === 0 && !controller.aborted) {
       this.#handler.onResponseEnd?.(controller, {});
       return;

@@ -7,7 +7,10 @@ export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
-/** Creates an empty file for its owner only when it is not there yet, durably, and takes the rights of others away. */
+/**
+ * Creates an empty file for its owner only when it is not there yet, durably, and takes the rights of others
+ * away.
+ */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
@@ -40,7 +43,9 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x0bd00bd0, 'Lustre'],
 ]);
 
-/** Throws `journal.network` for a folder on a network file system: locks and shared memory do not hold there. */
+/**
+ * Throws `journal.network` for a folder on a network file system: locks and shared memory do not hold there.
+ */
 export function refuseNetworkFolder(path: string): void {
   const kind = process.platform === 'linux' ? networkFileSystem(statfsSync(path).type) : undefined;
   if (kind === undefined) return;

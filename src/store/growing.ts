@@ -1,9 +1,10 @@
 import type { Entry } from './journal.ts';
 
 /**
- * A fold over entries to which only more are added, as a run in this process does it: called again with the same array it takes in
- * only what was appended since. `next` changes the state in place, so a result is valid until the next call. An array that is shorter
- * than before, or has another entry where the last one was, is folded anew.
+ * A fold over entries to which only more are added, as a run in this process does it: called again with the
+ * same array it takes in only what was appended since. `next` changes the state in place, so a result is
+ * valid until the next call. An array that is shorter than before, or has another entry where the last one
+ * was, is folded anew.
  */
 export function growing<State, One = Entry>(
   begin: () => State,

@@ -158,7 +158,10 @@ export interface ProjectedRow {
 }
 
 export interface Journal {
-  /** Whose clock stamps entries: this machine's, or the database's, which may be another one and goes its own way. */
+  /**
+   * Whose clock stamps entries: this machine's, or the database's, which may be another one and goes its own
+   * way.
+   */
   readonly stampedBy: 'machine' | 'database';
   /**
    * Appends entries, of one or several streams, in one transaction; they are on disk, in the log, and its new

@@ -11,10 +11,11 @@ export interface LeafFields {
 }
 
 /**
- * The canonical text of an entry, which is the data of its leaf, exactly, so that anyone can write a verifier in any
- * language: the canonical JSON (RFC 8785) of the object `{at, body, by, seq, stream, type}`, in which every character above
- * U+007E, and U+007F, is written as `\uXXXX` (lower-case hex, UTF-16 units). So it is one line of printable ASCII,
- * safe on a terminal, and needs no JSON writer to be verified: an export holds these very lines.
+ * The canonical text of an entry, which is the data of its leaf, exactly, so that anyone can write a verifier
+ * in any language: the canonical JSON (RFC 8785) of the object `{at, body, by, seq, stream, type}`, in which
+ * every character above U+007E, and U+007F, is written as `\uXXXX` (lower-case hex, UTF-16 units). So it is
+ * one line of printable ASCII, safe on a terminal, and needs no JSON writer to be verified: an export holds
+ * these very lines.
  */
 export function leafText({ stream, seq, at, by, type, body }: LeafFields): string {
   const [a, b, c, d] = [quoted(at), quoted(by), quoted(stream), quoted(type)];

@@ -12,8 +12,9 @@ import { grow, rootOfRim } from './log/tree.ts';
 import { entryOf } from './new-entry.ts';
 
 /*
- * How all entries of a store move into another one, as they are: the same leaves, so that every checkpoint and anchor of before
- * holds. The log goes on in the target with `store.arrived`; the source ends with `store.moved`, after which no engine appends (next-leaves.ts).
+ * How all entries of a store move into another one, as they are: the same leaves, so that every checkpoint
+ * and anchor of before holds. The log goes on in the target with `store.arrived`; the source ends with
+ * `store.moved`, after which no engine appends (next-leaves.ts).
  */
 
 /** What a store gives away, as it lies there. */
@@ -43,9 +44,9 @@ export interface Arrival {
 const PAGE = 1_000;
 
 /**
- * Lays the entries of a moved store into another one, and signs the first head that is the target's own. Rejects with `store.not-empty` when
- * the target holds anything else than a beginning of the same log that was moved away from it, and with `journal.damaged` when the source
- * does not give its own hashes and heads.
+ * Lays the entries of a moved store into another one, and signs the first head that is the target's own.
+ * Rejects with `store.not-empty` when the target holds anything else than a beginning of the same log that
+ * was moved away from it, and with `journal.damaged` when the source does not give its own hashes and heads.
  */
 export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival): Promise<void> {
   refuseOccupied(into.tip);
@@ -86,7 +87,10 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
   await into.heads([next.head]);
 }
 
-/** Recomputes a tree from its entries alone: the root of the first `size`, hex. Takes as long as reading all of them does. */
+/**
+ * Recomputes a tree from its entries alone: the root of the first `size`, hex. Takes as long as reading all
+ * of them does.
+ */
 export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: number): Promise<string> {
   let rim: LogTip['rim'] = { size: 0, peaks: [] };
   for await (const stored of entries) {

@@ -7,7 +7,10 @@ import { hashOf } from './leaf.ts';
 const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
-/** Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes, underscores; or `store/log`. */
+/**
+ * Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes,
+ * underscores; or `store/log`.
+ */
 export function isStreamName(name: string): name is StreamName {
   return STREAM.test(name);
 }
@@ -24,14 +27,20 @@ export function checkStreamName(name: string): void {
   );
 }
 
-/** An entry that may be appended: everything about it is checked, and its body is the text that will be stored. */
+/**
+ * An entry that may be appended: everything about it is checked, and its body is the text that will be
+ * stored.
+ */
 export interface PreparedEntry {
   readonly stream: StreamName;
   readonly type: string;
   readonly body: string;
 }
 
-/** Checks an entry before a transaction is begun for it. Throws what `Journal.append` says for entries that cannot be journalled. */
+/**
+ * Checks an entry before a transaction is begun for it. Throws what `Journal.append` says for entries that
+ * cannot be journalled.
+ */
 export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
   checkStreamName(stream);
   if (!TYPE.test(type)) {
@@ -45,7 +54,10 @@ export function storableName(by: string): string {
   return by.toWellFormed().slice(0, 200).toWellFormed();
 }
 
-/** The entry that a stored row stands for. Throws `journal.damaged` when the row does not give its hash, or cannot be read. */
+/**
+ * The entry that a stored row stands for. Throws `journal.damaged` when the row does not give its hash, or
+ * cannot be read.
+ */
 export function entryOf(stored: StoredEntry): Entry {
   if (hashOf(stored) !== stored.hash)
     throw damaged(stored, 'was changed: its content does not give its hash');

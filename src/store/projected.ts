@@ -10,7 +10,10 @@ export interface Touched {
   readonly entries: readonly Entry[];
 }
 
-/** The rows that these entries may change, each once: what an engine reads, folds (`foldTouched`) and writes back. */
+/**
+ * The rows that these entries may change, each once: what an engine reads, folds (`foldTouched`) and writes
+ * back.
+ */
 export function touchedBy(projections: readonly Projection[], entries: readonly Entry[]): readonly Touched[] {
   return projections.flatMap((projection) => {
     const byKey = new Map<string, Entry[]>();
@@ -35,7 +38,10 @@ export interface Fold {
   rows(): readonly ProjectedRow[];
 }
 
-/** Folds a projection from the first entry on: to rebuild it, or for a reader whose store keeps another version. */
+/**
+ * Folds a projection from the first entry on: to rebuild it, or for a reader whose store keeps another
+ * version.
+ */
 export function createFold(projection: Projection): Fold {
   const rows = new Map<string, FoldedRow>();
   return {
@@ -79,8 +85,8 @@ export interface ProjectionDifference {
 }
 
 /**
- * Folds all entries of a store anew and compares with the rows that it keeps. Rejects with `journal.damaged` where an entry cannot
- * be read. Takes as long as reading every entry does.
+ * Folds all entries of a store anew and compares with the rows that it keeps. Rejects with `journal.damaged`
+ * where an entry cannot be read. Takes as long as reading every entry does.
  */
 export async function compareProjections(
   source: Pick<JournalReader, 'log' | 'rows'>,

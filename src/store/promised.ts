@@ -2,8 +2,8 @@ import type { Entry } from './journal.ts';
 import { readRunEntry } from './run-entries.ts';
 
 /**
- * What the first entry of a run says that sets its limits: since when time counts (the incident, where somebody said so), and the objectives.
- * Nothing for an entry of another kind.
+ * What the first entry of a run says that sets its limits: since when time counts (the incident, where
+ * somebody said so), and the objectives. Nothing for an entry of another kind.
  */
 export function promisedBy(started: Entry | undefined): {
   readonly from: string | undefined;

@@ -1,7 +1,10 @@
 import type { Entry } from './journal.ts';
 
 const ENDS: ReadonlySet<string> = new Set(['run.closed', 'run.abandoned']);
-/** What is written without a look at the end: by a process that waited for the run while it ended, or that takes an approval back at that moment. */
+/**
+ * What is written without a look at the end: by a process that waited for the run while it ended, or that
+ * takes an approval back at that moment.
+ */
 const MAY_FOLLOW: ReadonlySet<string> = new Set(['run.resumed', 'approval.withdrawn']);
 
 /** Whether an entry ends its run: only the first such one of a stream counts. */

@@ -8,11 +8,17 @@ const SHORT = 8;
 
 export interface SecretGuard {
   add(secret: Secret): void;
-  /** Throws `journal.secret` when the JSON text contains a secret in any of its forms; `what` is named, the text is not. */
+  /**
+   * Throws `journal.secret` when the JSON text contains a secret in any of its forms; `what` is named, the
+   * text is not.
+   */
   check(jsonText: string, what: string): void;
 }
 
-/** Scans what is about to be journalled. A few substring searches per secret: about a microsecond for an entry. */
+/**
+ * Scans what is about to be journalled. A few substring searches per secret: about a microsecond for an
+ * entry.
+ */
 export function createSecretGuard(): SecretGuard {
   const needles = new Set<string>();
   return {
@@ -59,8 +65,8 @@ function nested(escaped: string): string[] {
 }
 
 /**
- * Base64 of the secret when `shift` bytes stand before it, as in `user:secret`: without the characters at the rims,
- * which depend on the neighbours.
+ * Base64 of the secret when `shift` bytes stand before it, as in `user:secret`: without the characters at the
+ * rims, which depend on the neighbours.
  */
 function base64At(bytes: Buffer, shift: number): string[] {
   const padded = Buffer.concat([Buffer.alloc(shift), bytes]);

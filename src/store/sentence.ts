@@ -119,7 +119,10 @@ const BASES = {
   default: 'is usual,',
 } as const;
 
-/** What moved the machine, and where it stands now. Names of events are for programs; people get the state's title. */
+/**
+ * What moved the machine, and where it stands now. Names of events are for programs; people get the state's
+ * title.
+ */
 function eventSentence({ event, to, title }: Extract<RunEntry, { type: 'event' }>['body']): Sentence {
   const next = title ?? to;
   const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];

@@ -153,7 +153,9 @@ function submitWord(state: UiState, question: QuestionState, view: QuestionView 
   return send(state, question, { event: view.event, text });
 }
 
-/** Typing alone never sends: what stands in the field is read into the picker, and only the picker answers. */
+/**
+ * Typing alone never sends: what stands in the field is read into the picker, and only the picker answers.
+ */
 function submitMoment(state: UiState, question: QuestionState, view: QuestionView & { kind: 'time' }): Step {
   const { picker, text, problem: _, ...rest } = question;
   if (picker === undefined) return [state];

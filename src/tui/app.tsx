@@ -19,7 +19,9 @@ export interface AppProps {
 /** Where a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>(['choice', 'ways', 'input', 'reason', 'reading', 'picker']);
 
-/** The only component with a life of its own: it connects the store, the keyboard and the size of the window. */
+/**
+ * The only component with a life of its own: it connects the store, the keyboard and the size of the window.
+ */
 export function App({ store, look, onReady }: AppProps) {
   const state = useSyncExternalStore(store.subscribe, store.state);
   const { columns, rows } = useWindowSize();

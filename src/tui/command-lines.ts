@@ -14,8 +14,9 @@ interface CommandLook {
 }
 
 /**
- * Breaks a command into rows of at most `width` cells (of 12 at least) that a shell takes for the same command when they are
- * copied together: a row that goes on ends with a backslash. What fits is one row of nothing but itself.
+ * Breaks a command into rows of at most `width` cells (of 12 at least) that a shell takes for the same
+ * command when they are copied together: a row that goes on ends with a backslash. What fits is one row of
+ * nothing but itself.
  */
 export function commandLines(
   text: string,

@@ -4,9 +4,9 @@ import type { UiState } from './screen-state.ts';
 import { BLANK, type Line, type Look } from './span.ts';
 
 /**
- * What was said above the run or below it and had no room for all its rows, in full, for the end of the text: the announcement, and the
- * words of the question, with what was wrong with an answer. `shown` are the rows of the question as they stand on the screen, made for
- * `columns` cells; the text has `width`.
+ * What was said above the run or below it and had no room for all its rows, in full, for the end of the text:
+ * the announcement, and the words of the question, with what was wrong with an answer. `shown` are the rows
+ * of the question as they stand on the screen, made for `columns` cells; the text has `width`.
  */
 export function cutWords(
   { view, question, overlay }: UiState,

@@ -5,9 +5,9 @@ type Entry = { readonly text: string } | { readonly problem: string };
 const ENTRY_LIMIT = 4096;
 
 /**
- * Adds text that came in one piece (a key, a paste, several keys from a slow line) to a field of one line. A line break at
- * its end is dropped and never submits. Inside, a reason gets blanks for line breaks; a name or a secret is refused,
- * because it has to be right to the character.
+ * Adds text that came in one piece (a key, a paste, several keys from a slow line) to a field of one line. A
+ * line break at its end is dropped and never submits. Inside, a reason gets blanks for line breaks; a name or
+ * a secret is refused, because it has to be right to the character.
  */
 export function takeText(raw: string, before: string, kind: 'exact' | 'reason'): Entry {
   const ended = raw.replace(/[\r\n]+$/u, '');

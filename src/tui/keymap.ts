@@ -4,8 +4,8 @@ import { AROUND } from './keys-around.ts';
 import { PICKING } from './keys-picking.ts';
 
 /**
- * Every key of the terminal UI, the most needed first. The footer, the help and the handling all come from this table; nothing
- * else names a key.
+ * Every key of the terminal UI, the most needed first. The footer, the help and the handling all come from
+ * this table; nothing else names a key.
  */
 export const KEYMAP: readonly Binding[] = [...PICKING, ...ANSWERING, ...AROUND];
 
@@ -22,7 +22,9 @@ export function footerBindings(mode: Mode, isPaused: boolean): readonly Binding[
   );
 }
 
-/** The bindings for the help: everything but the keys of what lies over a run, which says itself what they do. */
+/**
+ * The bindings for the help: everything but the keys of what lies over a run, which says itself what they do.
+ */
 export function helpBindings(): readonly Binding[] {
   return [...ANSWERING, ...AROUND, ...PICKING].filter(
     ({ modes, shown }) => shown !== '' && modes.some((mode) => !OVER_A_RUN.has(mode)),

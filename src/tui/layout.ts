@@ -35,7 +35,7 @@ export interface Pane {
   readonly lines: readonly Line[];
 }
 
-/** The whole screen: bands from top to bottom, each of one pane or several side by side. Heights add up to the rows. */
+/** The whole screen: bands from top to bottom, of one pane or several. Heights add up to the rows. */
 export interface Layout {
   readonly bands: readonly {
     readonly height: number;
@@ -52,8 +52,8 @@ const MIDDLE = 80;
 const GAP = 3;
 
 /**
- * Gives every part its place. The question always has what it needs to be read; of the rest, the log gives way first,
- * then the prose (which scrolls).
+ * Gives every part its place. The question always has what it needs to be read; of the rest, the log gives
+ * way first, then the prose (which scrolls).
  */
 export function layOut(state: UiState, size: Size, look: Look): Layout {
   const { columns, rows } = size;
@@ -126,8 +126,9 @@ function overRun(state: UiState, text: readonly Line[], width: number, height: n
 }
 
 /**
- * The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. What is cut of an
- * announcement above it or of the words of a question below stands in full at the end of the prose.
+ * The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. What
+ * is cut of an announcement above it or of the words of a question below stands in full at the end of the
+ * prose.
  */
 function run(state: UiState, columns: number, free: number, isBannerCut: boolean, look: Look): Layout {
   const { view } = state;
@@ -186,8 +187,9 @@ function run(state: UiState, columns: number, free: number, isBannerCut: boolean
 }
 
 /**
- * What the operator has to look at, right above the log: the activity, then the dialogue, the outcome or the question.
- * Where rows are scarce the activity shrinks to its sentence, then goes, but never without something in its place.
+ * What the operator has to look at, right above the log: the activity, then the dialogue, the outcome or the
+ * question. Where rows are scarce the activity shrinks to its sentence, then goes, but never without
+ * something in its place.
  */
 function bottomLines(state: UiState, width: number, limit: number, look: Look): Line[] {
   const activity = activityLines(state.view.activity, width, look);
@@ -226,7 +228,10 @@ function logHeight(
   return height < 2 ? 0 : height;
 }
 
-/** Facts keep at most half of the rows when the prose needs its own; when that is too little, all follow at the end of the text. */
+/**
+ * Facts keep at most half of the rows when the prose needs its own; when that is too little, all follow at
+ * the end of the text.
+ */
 function proseOverFacts(
   prose: readonly Line[],
   facts: readonly Line[],

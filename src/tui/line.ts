@@ -42,8 +42,8 @@ export function ruleLine(word: string, width: number, look: Look, token: Token =
 }
 
 /**
- * Breaks a line into rows of at most `width` cells at its blanks; a word that is longer than a row is broken where the
- * row ends. Blanks the line begins with are kept, rows after the first begin with `hanging` blanks.
+ * Breaks a line into rows of at most `width` cells at its blanks; a word that is longer than a row is broken
+ * where the row ends. Blanks the line begins with are kept, rows after the first begin with `hanging` blanks.
  */
 export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
   const room = Math.max(1, width);

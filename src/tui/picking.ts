@@ -4,7 +4,10 @@ import { type Picker, type QuestionState, UNITS } from './question-state.ts';
 
 const STEP_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 } as const;
 
-/** Where an arrow, Home or End takes the picker: never outside of the range. Nothing when the key is about something else. */
+/**
+ * Where an arrow, Home or End takes the picker: never outside of the range. Nothing when the key is about
+ * something else.
+ */
 export function movePicker(question: TimeQuestion, picker: Picker, intent: Intent): Picker | undefined {
   const { earliest, latest } = edgesOf(question);
   const to = (at: number): Picker => ({ ...picker, at: Math.min(latest, Math.max(earliest, at)) });

@@ -4,8 +4,9 @@ import { BLANK, type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
 /**
- * Runbook prose (Markdown as GitHub reads it) as rows of at most `width` cells: paragraphs, headings, lists, quotes, code, bold, stress
- * and links. Anything else of Markdown is shown as it was written, which is readable too; comments are left out.
+ * Runbook prose (Markdown as GitHub reads it) as rows of at most `width` cells: paragraphs, headings, lists,
+ * quotes, code, bold, stress and links. Anything else of Markdown is shown as it was written, which is
+ * readable too; comments are left out.
  */
 export function proseLines(markdown: string, width: number, look: Look): Line[] {
   try {
@@ -69,7 +70,10 @@ function drawItem({ tokens, loose }: Tokens.ListItem, marker: string, width: num
   );
 }
 
-/** Rows behind a lead: `first` before the first one, `rest` before the others. It has half of the width at most. */
+/**
+ * Rows behind a lead: `first` before the first one, `rest` before the others. It has half of the width at
+ * most.
+ */
 function led(first: string, rest: string, width: number, rows: (room: number) => Line[]): Line[] {
   const cells = Math.min(first.length, Math.floor(width / 2));
   const lead = (text: string) => span(text.slice(0, cells), 'accent');

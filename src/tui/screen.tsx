@@ -4,8 +4,9 @@ import { Plain } from './parts/plain.tsx';
 import type { Line, Look } from './span.ts';
 
 /**
- * Draws a layout. It is exactly as large as the terminal, never larger: when a window gets smaller, Ink draws what it has once more before
- * the layout follows, and a row that is too long by then would be broken by the terminal, and push all below it out of its place.
+ * Draws a layout. It is exactly as large as the terminal, never larger: when a window gets smaller, Ink draws
+ * what it has once more before the layout follows, and a row that is too long by then would be broken by the
+ * terminal, and push all below it out of its place.
  */
 export function Screen({ layout, size, look }: { layout: Layout; size: Size; look: Look }) {
   return (

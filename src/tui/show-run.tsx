@@ -11,18 +11,20 @@ import { createStore } from './store.ts';
 import { watchTerminal } from './watch-terminal.ts';
 
 /**
- * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is entered here too,
- * because not every way to the screen begins with a first frame, and what is erased must never be the ordinary one.
+ * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is
+ * entered here too, because not every way to the screen begins with a first frame, and what is erased must
+ * never be the ordinary one.
  */
 const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[?1049h\u001b[H\u001b[J';
 
 /**
- * Shows a run on the whole terminal until it is over and the operator has closed the screen, or until it is left: by
- * the operator, by SIGTERM, SIGHUP or SIGINT, or because the terminal is gone. Then it prints the summary to stdout, on
- * the normal screen.
+ * Shows a run on the whole terminal until it is over and the operator has closed the screen, or until it is
+ * left: by the operator, by SIGTERM, SIGHUP or SIGINT, or because the terminal is gone. Then it prints the
+ * summary to stdout, on the normal screen.
  *
- * The terminal is restored in every case, also when this rejects (with what broke the screen or the run). Leaving
- * detaches the run, so it stays open and can be resumed; a killed process leaves it just as resumable.
+ * The terminal is restored in every case, also when this rejects (with what broke the screen or the run).
+ * Leaving detaches the run, so it stays open and can be resumed; a killed process leaves it just as
+ * resumable.
  */
 export async function showRun(
   port: RunPort,
@@ -74,7 +76,8 @@ export async function showRun(
       maxFps: 15,
       interactive: true,
     });
-    // A prompt in lines before this may have left the terminal listened to and yet not read; asking for nothing makes Node read it again.
+    // A prompt in lines before this may have left the terminal listened to and yet not read; asking for
+    // nothing makes Node read it again.
     const listening = setImmediate(() => stdin.read(0));
     try {
       how = await Promise.race([done.promise, ink.waitUntilExit().then(() => 'closed' as const)]);

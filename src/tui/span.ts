@@ -22,7 +22,10 @@ export const BLANK: Line = [];
 /** Longest text the screen takes from a view in one piece; a state's prose is far below it. */
 export const TEXT_LIMIT = 4000;
 
-/** Printable text with a meaning: whatever could act on the terminal is replaced here, before widths are measured. */
+/**
+ * Printable text with a meaning: whatever could act on the terminal is replaced here, before widths are
+ * measured.
+ */
 export function span(text: string, token: Token = 'text'): Span {
   return { text: show(text, TEXT_LIMIT), token };
 }

@@ -28,7 +28,9 @@ export interface StoreOptions {
   readonly onClose: () => void;
 }
 
-/** As often as the screen is drawn; a run that reports every chunk of a download is looked at no more often. */
+/**
+ * As often as the screen is drawn; a run that reports every chunk of a download is looked at no more often.
+ */
 const LOOK_MS = 66;
 const TICK_MS = 1000;
 

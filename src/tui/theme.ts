@@ -1,6 +1,6 @@
 /**
- * What a piece of text means. Parts name a token, never a colour, and no meaning hangs on the colour alone: a glyph or a
- * word always says the same.
+ * What a piece of text means. Parts name a token, never a colour, and no meaning hangs on the colour alone: a
+ * glyph or a word always says the same.
  */
 export type Token =
   | 'text'
@@ -26,8 +26,8 @@ export interface Paint {
 }
 
 /*
- * Only the terminal's own named colours and its default foreground: its owner has chosen them to be readable on the
- * owner's background, light or dark.
+ * Only the terminal's own named colours and its default foreground: its owner has chosen them to be readable
+ * on the owner's background, light or dark.
  */
 const PAINTS: Readonly<Record<Token, Paint>> = {
   text: {},
@@ -46,7 +46,10 @@ const PAINTS: Readonly<Record<Token, Paint>> = {
   'badge.rehearsal': { bold: true },
 };
 
-/** How to paint a token. Without colour, weight and inverse stay: NO_COLOR asks for no colour, not for no emphasis. */
+/**
+ * How to paint a token. Without colour, weight and inverse stay: NO_COLOR asks for no colour, not for no
+ * emphasis.
+ */
 export function paintOf(token: Token, colour: boolean): Paint {
   const { color, ...plain } = PAINTS[token];
   return color === undefined || !colour ? plain : { ...plain, color };

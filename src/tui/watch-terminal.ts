@@ -20,9 +20,9 @@ const CONTINUED_MS = 50;
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 /**
- * Listens for the end of the terminal and of the process, and hands the terminal over while the process is stopped.
- * After `stop`, signals have their usual effect again. A lost terminal stays quiet for ever: an error on it must
- * not take down a process that is still writing its last entry.
+ * Listens for the end of the terminal and of the process, and hands the terminal over while the process is
+ * stopped. After `stop`, signals have their usual effect again. A lost terminal stays quiet for ever: an
+ * error on it must not take down a process that is still writing its last entry.
  */
 export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(): void; isLost(): boolean } {
   const { stdin, stdout, stderr } = streams;
@@ -40,7 +40,8 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
   const onStop = async () => {
     const suspension = await events.suspend();
     process.off('SIGTSTP', onSigtstp);
-    // With its usual effect, on everything that the shell takes for this command; it does nothing where no shell could continue it.
+    // With its usual effect, on everything that the shell takes for this command; it does nothing where no
+    // shell could continue it.
     process.kill(0, 'SIGTSTP');
     await new Promise((resolve) => setTimeout(resolve, CONTINUED_MS));
     process.on('SIGTSTP', onSigtstp);
@@ -54,7 +55,8 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
       .finally(() => (isStopping = false));
   };
   const onContinue = async () => {
-    // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws everything anew.
+    // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws
+    // everything anew.
     const suspension = await events.suspend();
     await suspension?.resume();
   };

@@ -43,8 +43,8 @@ type Stand =
 type Meta = StateMeta<unknown, never>;
 
 /**
- * The whole screen as data. Pure: the same facts and clock give the same view. Of entries that grow only the new ones are read, so what
- * a frame costs does not grow with the run.
+ * The whole screen as data. Pure: the same facts and clock give the same view. Of entries that grow only the
+ * new ones are read, so what a frame costs does not grow with the run.
  */
 export function buildRunView(facts: RunFacts): RunView {
   const { runbook, snapshot, entries, now } = facts;
@@ -184,7 +184,10 @@ function viewBanner(
   };
 }
 
-/** How it ended. What was not done, or stands on somebody's word alone, comes before everything that went well; a broken glass before all. */
+/**
+ * How it ended. What was not done, or stands on somebody's word alone, comes before everything that went
+ * well; a broken glass before all.
+ */
 function viewOutcome(
   { runbook, snapshot }: RunFacts,
   state: string,

@@ -3,13 +3,18 @@ import type { QuestionView, RunView } from './run-view.ts';
 
 export type TimeQuestion = QuestionView & { readonly kind: 'time' };
 
-/** Reads a text such as `14:32` or `10 minutes ago` as a moment within the range of a question. Never rejects. */
+/**
+ * Reads a text such as `14:32` or `10 minutes ago` as a moment within the range of a question. Never rejects.
+ */
 export type MomentReader = (
   text: string,
   about: { readonly question: TimeQuestion; readonly now: Date },
 ) => Promise<{ readonly time: Date } | { readonly problem: string }>;
 
-/** The reader of the product. Its parser of dates is loaded when the first text is read: nothing else needs it. */
+/**
+ * The reader of the product. Its parser of dates is loaded when the first text is read: nothing else needs
+ * it.
+ */
 export const momentReader: MomentReader = async (text, { question, now }) => {
   try {
     const { readMoment } = await import('./moment.ts');

@@ -47,10 +47,11 @@ const FORMS = 'write it as 14:32, 14:32 UTC, 10 minutes ago or 2026-03-01 02:59:
 const MAX_LENGTH = 80;
 
 /**
- * Reads a point in time as an operator types it: `14:32` (the last time a clock showed that), `14:32Z`, `-5m`, `10 minutes ago`,
- * `yesterday 23:10`, `2026-03-01T02:59:00.250Z`. The answer lies within the bounds, or says in one sentence why there is none: not
- * readable, two readings, an hour that a change of the clocks left out or repeated, outside the range (then with both edges). Pure but for
- * the zone of this machine, when none is given.
+ * Reads a point in time as an operator types it: `14:32` (the last time a clock showed that), `14:32Z`,
+ * `-5m`, `10 minutes ago`, `yesterday 23:10`, `2026-03-01T02:59:00.250Z`. The answer lies within the bounds,
+ * or says in one sentence why there is none: not readable, two readings, an hour that a change of the clocks
+ * left out or repeated, outside the range (then with both edges). Pure but for the zone of this machine, when
+ * none is given.
  */
 export function readMoment(text: string, options: MomentOptions): Moment | { readonly problem: string } {
   const zone = options.zone ?? localZone();
@@ -73,7 +74,10 @@ export function momentOf(time: Date, zone: string = localZone()): Moment {
   return { time, local: formatIn(time.getTime(), zone), utc: formatUtc(time.getTime()) };
 }
 
-/** The moment `n` units later (earlier when negative), but never outside of the bounds: there it stays at the edge. */
+/**
+ * The moment `n` units later (earlier when negative), but never outside of the bounds: there it stays at the
+ * edge.
+ */
 export function stepMoment(time: Date, unit: MomentUnit, n: number, bounds: MomentBounds): Date {
   const { earliest, latest } = edges(bounds);
   return new Date(Math.max(earliest, Math.min(latest, time.getTime() + n * UNIT_MS[unit])));
@@ -104,7 +108,10 @@ function readInstant(text: string, now: Date, zone: string): Read {
   return placed(found.start, rest, now, where);
 }
 
-/** The zone at the end of a text: `Z`, `UTC`, `GMT` or an offset, with or without `UTC` before it. Minutes east of UTC. */
+/**
+ * The zone at the end of a text: `Z`, `UTC`, `GMT` or an offset, with or without `UTC` before it. Minutes
+ * east of UTC.
+ */
 function splitOffset(text: string): { readonly rest: string; readonly offset: number | undefined } {
   // An offset follows a time, or `2026-03-01` would end in one.
   const found =
@@ -116,7 +123,10 @@ function splitOffset(text: string): { readonly rest: string; readonly offset: nu
   return { rest, offset: (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) || 0 };
 }
 
-/** Exactly three digits after the point, because the parser reads `.5` as five milliseconds. What is finer is cut off. */
+/**
+ * Exactly three digits after the point, because the parser reads `.5` as five milliseconds. What is finer is
+ * cut off.
+ */
 function withMilliseconds(text: string): string {
   return text.replace(/(\d:\d{2}:\d{2})[.,](\d+)/u, (_, time, fraction) => {
     return `${time}.${fraction.slice(0, 3).padEnd(3, '0')}`;
@@ -159,7 +169,10 @@ function inUtc({ year, month, day, hour, minute, second, millisecond }: WallTime
   return Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
 }
 
-/** What a time that lies ahead means instead, where its date was not said in full: the day, week or year before. */
+/**
+ * What a time that lies ahead means instead, where its date was not said in full: the day, week or year
+ * before.
+ */
 function lastTime(read: ParsedComponents, wall: WallTime): WallTime | undefined {
   const back = (days: number): WallTime => {
     const date = new Date(Date.UTC(wall.year, wall.month - 1, wall.day - days));

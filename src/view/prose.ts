@@ -10,8 +10,9 @@ export interface ProseSection {
 }
 
 /**
- * The sections of a runbook by the state they belong to. A section is a heading, followed by `<!-- state: a, b -->` with the names of
- * its states; other sections (introduction, diagram) are for readers of the file, and several for one state stand below each other. Pure.
+ * The sections of a runbook by the state they belong to. A section is a heading, followed by `<!-- state: a,
+ * b -->` with the names of its states; other sections (introduction, diagram) are for readers of the file,
+ * and several for one state stand below each other. Pure.
  */
 export function proseByState(markdown: string): ReadonlyMap<string, ProseSection> {
   const sections = new Map<string, ProseSection>();
@@ -87,8 +88,9 @@ function headed({ title, markdown }: ProseSection): string {
 const EVERY_STATE = '*';
 
 /**
- * A team's own text laid over a runbook's: what it says about a state stands above the text that comes along, because it is what this team
- * wants to be read first; what it says about `*` stands below every state. Neither hides what the runbook says. Pure.
+ * A team's own text laid over a runbook's: what it says about a state stands above the text that comes along,
+ * because it is what this team wants to be read first; what it says about `*` stands below every state.
+ * Neither hides what the runbook says. Pure.
  */
 export function layOver(
   runbook: ReadonlyMap<string, ProseSection>,

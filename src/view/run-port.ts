@@ -24,7 +24,10 @@ export interface RunAnswer {
 /** How a run left this process. `exitCode` follows the command line's table. */
 export interface RunEnd {
   readonly exitCode: number;
-  /** `detached`: still open, resumable; `paused`: waits for credentials; `ended`: its machine is in a final state. */
+  /**
+   * `detached`: still open, resumable; `paused`: waits for credentials; `ended`: its machine is in a final
+   * state.
+   */
   readonly how: 'ended' | 'detached' | 'paused';
 }
 
@@ -35,15 +38,21 @@ export interface RunPort {
    * The fallback script: the rest of the run as a shell script that works without this program. Printable.
    */
   fallback(): string;
-  /** Calls back whenever `view()` would differ (not for the mere passing of time). Gives the unsubscribe function. */
+  /**
+   * Calls back whenever `view()` would differ (not for the mere passing of time). Gives the unsubscribe
+   * function.
+   */
   subscribe(listener: () => void): () => void;
-  /** Resolves when the answer is durable; rejects with a LifeboatError (wrong name, too short, too late) and changes nothing. */
+  /**
+   * Resolves when the answer is durable; rejects with a LifeboatError (wrong name, too short, too late) and
+   * changes nothing.
+   */
   answer(answer: RunAnswer): Promise<void>;
   /** Tries again what waits for credentials; a no-op when nothing does. */
   wake(): void;
   /**
-   * Leaves the run as it is, resumable. Resolves when nothing more will be written. `why` is for its journal; of several reasons the first
-   * stands, and without one the operator left.
+   * Leaves the run as it is, resumable. Resolves when nothing more will be written. `why` is for its journal;
+   * of several reasons the first stands, and without one the operator left.
    */
   detach(why?: string): Promise<void>;
   readonly ended: Promise<RunEnd>;

@@ -5,7 +5,9 @@ import { promisedBy } from '../store/promised.ts';
 import { sentenceOf } from '../store/sentence.ts';
 import type { LogLine } from './run-view.ts';
 
-/** What the view shows of the entries of a run. A screen asks many times a second, so each entry is read once. */
+/**
+ * What the view shows of the entries of a run. A screen asks many times a second, so each entry is read once.
+ */
 export interface RunRecord {
   /** The first entry, and what it says that sets limits. */
   readonly started: Entry | undefined;

@@ -1,6 +1,6 @@
 /**
- * What a renderer needs to draw a run: plain data, every text already printable (see text.ts). The terminal UI, the
- * plain renderer and tests all take this and nothing else.
+ * What a renderer needs to draw a run: plain data, every text already printable (see text.ts). The terminal
+ * UI, the plain renderer and tests all take this and nothing else.
  */
 
 export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'dim';
@@ -69,7 +69,10 @@ export type QuestionView =
       readonly options: readonly QuestionOption[];
     }
   | {
-      /** A moment: arrows move it, digits and words such as `14:32` or `10 minutes ago` set it (see view/moment.ts). */
+      /**
+       * A moment: arrows move it, digits and words such as `14:32` or `10 minutes ago` set it (see
+       * view/moment.ts).
+       */
       readonly kind: 'time';
       readonly prompt: string;
       readonly event: string;
@@ -192,7 +195,10 @@ export interface RunView {
   readonly banner?: { readonly tone: Tone; readonly text: string; readonly hints: readonly string[] };
   /** The run waits for credentials that the service accepts; `RunPort.wake` tries again. */
   readonly paused: boolean;
-  /** Why nobody can carry it on once it was left, in one sentence with what stays of it; undefined for a run that can be resumed. */
+  /**
+   * Why nobody can carry it on once it was left, in one sentence with what stays of it; undefined for a run
+   * that can be resumed.
+   */
   readonly gone?: string | undefined;
   /** Present when the run is over. */
   readonly outcome?: OutcomeView;

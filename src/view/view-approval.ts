@@ -4,7 +4,10 @@ import type { Entry } from '../store/journal.ts';
 import { BREAK_GLASS } from './break-glass.ts';
 import type { ApprovalView, RunView } from './run-view.ts';
 
-/** A run's view with what the second person has done so far, and with the way around it. Cleaned for every renderer. */
+/**
+ * A run's view with what the second person has done so far, and with the way around it. Cleaned for every
+ * renderer.
+ */
 export function withApproval(view: RunView, approval: ApprovalView | undefined): RunView {
   const { question } = view;
   if (approval === undefined || question?.kind !== 'typed-name') return view;
@@ -23,8 +26,8 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
 }
 
 /**
- * What the record says of second people, for the end of a run: who approved, and what went on without one. An approval counts for the last
- * request of its order, unless it was taken back.
+ * What the record says of second people, for the end of a run: who approved, and what went on without one. An
+ * approval counts for the last request of its order, unless it was taken back.
  */
 export function approvalsIn(entries: readonly Entry[]): {
   readonly given: readonly string[];

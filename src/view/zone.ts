@@ -21,14 +21,15 @@ export function localZone(): string {
 }
 
 /**
- * The instants at which a clock of the zone shows this time, in milliseconds since 1970, earliest first: one on most days, none in the
- * hour that is left out when clocks go forward, two in the hour that comes twice when they go back.
+ * The instants at which a clock of the zone shows this time, in milliseconds since 1970, earliest first: one
+ * on most days, none in the hour that is left out when clocks go forward, two in the hour that comes twice
+ * when they go back.
  */
 export function instantsOf(wall: WallTime, zone: Zone): number[] {
   const { year, month, day, hour, minute, second, millisecond } = wall;
   const asUtc = Date.UTC(year, month - 1, day, hour, minute, second, millisecond);
-  // A clock is changed at most once within two days, so the offsets around it are the only ones it can have had. A time comes twice only
-  // where the later offset is the smaller one, so the instants are in order.
+  // A clock is changed at most once within two days, so the offsets around it are the only ones it can have
+  // had. A time comes twice only where the later offset is the smaller one, so the instants are in order.
   const offsets = new Set([asUtc - DAY_MS, asUtc + DAY_MS].map((near) => offsetAt(near, zone)));
   return [...offsets]
     .filter((offset) => offsetAt(asUtc - offset * MINUTE_MS, zone) === offset)

@@ -19,7 +19,10 @@ const backup = (id: number, triggeredAtMs?: number): Backup =>
     ...(triggeredAtMs === undefined ? {} : { triggered_at: new Date(triggeredAtMs).toISOString() }),
   });
 
-/** The service as it was listed before, what it lists now, and how far its clock is ahead: exactly known, or not at all. */
+/**
+ * The service as it was listed before, what it lists now, and how far its clock is ahead: exactly known, or
+ * not at all.
+ */
 const around = <Row extends Task>(
   tasks: readonly Row[],
   nowMs: number,

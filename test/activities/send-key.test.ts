@@ -20,7 +20,10 @@ describe.for([
   { what: 'setting a key', verb: setKey },
   { what: 'preparing a recovery with a key', verb: prepareRecovery },
 ])('$what', ({ verb }) => {
-  /** A ledger that grows as the runner would write it, on a machine whose clock stands still between two performances. */
+  /**
+   * A ledger that grows as the runner would write it, on a machine whose clock stands still between two
+   * performances.
+   */
   function world() {
     const fake = fakeService();
     const clock = { ms: START };

@@ -219,7 +219,10 @@ function finishAfter(service: ReturnType<typeof fakeService>, read: number, act:
   };
 }
 
-/** A waiting verb on a service in memory, in a run that began at 03:00:00. The clock moves only when the test moves it. */
+/**
+ * A waiting verb on a service in memory, in a run that began at 03:00:00. The clock moves only when the test
+ * moves it.
+ */
 function begin<Input, Output>(
   verb: (deps: ActivityDeps) => ReadActivity<Input, Output>,
   objectives: ActivityDeps['objectives'] = {},

@@ -33,7 +33,10 @@ export interface Habits {
   readonly lagMs: number;
   /** From `afterMs` on, by true time, the list no longer has what was triggered before `olderMs`. */
   readonly forgets: { readonly afterMs: number; readonly olderMs: number } | undefined;
-  /** From `afterMs` on the list is that of an older day again, and shows nothing that was triggered at `fromMs` or later. */
+  /**
+   * From `afterMs` on the list is that of an older day again, and shows nothing that was triggered at
+   * `fromMs` or later.
+   */
   readonly rollsBack: { readonly afterMs: number; readonly fromMs: number } | undefined;
   /** How many finished tasks of former years stand in the list besides. */
   readonly padding: number;

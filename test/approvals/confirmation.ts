@@ -30,7 +30,10 @@ export const PLAN: Plan = {
 
 export type Asked = RunEntryBody<'approval.asked'>;
 
-/** A run of Alice that stands at a confirmation, with a clock and a plan that a test can change; Bob may approve. */
+/**
+ * A run of Alice that stands at a confirmation, with a clock and a plan that a test can change; Bob may
+ * approve.
+ */
 export interface Confirmation {
   readonly gate: ApprovalGate;
   readonly bob: Person;

@@ -17,8 +17,8 @@ const IMPURE = [
 ];
 
 /**
- * The overrides of `.biome.json` that say what the table says: one for each folder of each room, since a rule sees a
- * path as it is written and not where it leads. `paths` are the files of the product.
+ * The overrides of `.biome.json` that say what the table says: one for each folder of each room, since a rule
+ * sees a path as it is written and not where it leads. `paths` are the files of the product.
  */
 export function linterRules(paths: readonly string[]): readonly object[] {
   return ROOMS.filter(({ rooms }) => !rooms.includes('*')).flatMap((room) => {

@@ -5,8 +5,8 @@ import { dirname, join, relative } from 'node:path';
 import { ROOT } from './source-files.ts';
 
 /**
- * Asks the linter, with the configuration of this project, which of the targets a file at each of the places may not import.
- * Gives `place -> target` with the linter's sentence. Nothing is written into the project.
+ * Asks the linter, with the configuration of this project, which of the targets a file at each of the places
+ * may not import. Gives `place -> target` with the linter's sentence. Nothing is written into the project.
  */
 export function refusedByLinter(
   places: readonly string[],

@@ -1,6 +1,11 @@
-/** One line of the plan of the bench: what a room may import besides itself. After `type `, only the types. */
+/**
+ * One line of the plan of the bench: what a room may import besides itself. After `type `, only the types.
+ */
 export interface Room {
-  /** The files it is made of, as a glob. Where several rows match a file, the last one counts, as in `.biome.json`. */
+  /**
+   * The files it is made of, as a glob. Where several rows match a file, the last one counts, as in
+   * `.biome.json`.
+   */
   readonly files: string;
   readonly packages: readonly string[];
   /** Modules of Node, without `node:`. */

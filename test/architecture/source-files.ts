@@ -41,7 +41,10 @@ function readSourceFile(file: string): SourceFile {
   return parseSource(file.split(sep).join('/'), readFileSync(join(ROOT, file), 'utf8'));
 }
 
-/** Parses one file of the given name. Every way to name another module is an import: static, dynamic, type, require. */
+/**
+ * Parses one file of the given name. Every way to name another module is an import: static, dynamic, type,
+ * require.
+ */
 export function parseSource(path: string, text: string): SourceFile {
   const tree = parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node;
   const lineOf = (node: Node) => text.slice(0, node.start).split('\n').length;

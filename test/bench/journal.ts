@@ -11,11 +11,17 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 
 export interface JournalBench {
-  /** Medians, in milliseconds, of the same loop: a raw append of the same size and fdatasync, a durable entry, its checkpoint in the home. */
+  /**
+   * Medians, in milliseconds, of the same loop: a raw append of the same size and fdatasync, a durable entry,
+   * its checkpoint in the home.
+   */
   readonly rawMs: number;
   readonly appendMs: number;
   readonly checkpointMs: number;
-  /** Means of processor time, of the same three: what is left of them on a machine that others use, or on a disk whose fdatasync does nothing. */
+  /**
+   * Means of processor time, of the same three: what is left of them on a machine that others use, or on a
+   * disk whose fdatasync does nothing.
+   */
   readonly cpu: { readonly rawMs: number; readonly appendMs: number; readonly checkpointMs: number };
   /** Of an entry to a raw append. Budget: at most 2. */
   readonly ratio: number;
@@ -59,7 +65,10 @@ const body = {
   to: 'prove.verify',
 };
 
-/** A run with a call under way, which each checkpoint names: that is what an entry and its checkpoint cost before a call leaves. */
+/**
+ * A run with a call under way, which each checkpoint names: that is what an entry and its checkpoint cost
+ * before a call leaves.
+ */
 const begun: readonly NewEntry[] = [
   {
     stream: 'run/a',

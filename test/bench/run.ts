@@ -6,8 +6,8 @@ import { benchTeam } from './team.ts';
 import { benchVerify } from './verify.ts';
 
 /*
- * `npm run bench [-- --quick]`: each figure is a ratio against a peer in the same run. `--quick` reads 256 MiB instead of 1 GiB.
- * Nothing here passes or fails: budgets stand beside the figures.
+ * `npm run bench [-- --quick]`: each figure is a ratio against a peer in the same run. `--quick` reads 256
+ * MiB instead of 1 GiB. Nothing here passes or fails: budgets stand beside the figures.
  */
 const quick = process.argv.includes('--quick');
 const CLI = resolve(import.meta.dirname, '../../dist/cli.js');

@@ -42,7 +42,10 @@ const COMMANDS: Readonly<Record<string, { readonly args: readonly string[]; read
   'start of a run': { args: START, isStart: true },
 };
 
-/** Times commands in a home with `count` closed runs and in one with ten, in turns, so that a noisy machine hurts both. */
+/**
+ * Times commands in a home with `count` closed runs and in one with ten, in turns, so that a noisy machine
+ * hurts both.
+ */
 export async function benchRuns(cli: readonly string[], count: number, rounds: number): Promise<RunsBench[]> {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-bench-'));
   try {
@@ -54,7 +57,8 @@ export async function benchRuns(cli: readonly string[], count: number, rounds: n
     const once = async (home: string, args: readonly string[], isStart: boolean) => {
       const its = { ...env, LIFEBOAT_HOME: home };
       if (!isStart) return timed([...cli, ...args], { env: its });
-      // A run has begun when its first entry is printed; it is given up at once, so that the next one can begin.
+      // A run has begun when its first entry is printed; it is given up at once, so that the next one can
+      // begin.
       const time = await timed([...cli, ...args], { env: its, codes: [EXIT.interrupted], untilSaid: true });
       await timed([...cli, 'resume', '--abandon', 'only timed'], { env: its });
       return time;
@@ -94,8 +98,8 @@ function environment(folder: string): NodeJS.ProcessEnv {
 }
 
 /**
- * A home with so many closed runs of one instance, each with its facts in the ledger. By the writer of the store, many runs an append: the
- * files of a hundred thousand holds would take longer than all the rest.
+ * A home with so many closed runs of one instance, each with its facts in the ledger. By the writer of the
+ * store, many runs an append: the files of a hundred thousand holds would take longer than all the rest.
  */
 async function fill(home: string, count: number, env: NodeJS.ProcessEnv): Promise<void> {
   mkdirSync(home, { mode: 0o700 });

@@ -9,7 +9,10 @@ export interface StartBench {
   readonly node: number;
   /** `lifeboat run`, from its start to the first bytes of the screen. */
   readonly firstFrame: number;
-  /** `lifeboat run`, from its start to the screen that Ink draws and takes keys on; undefined without a keychain daemon. */
+  /**
+   * `lifeboat run`, from its start to the screen that Ink draws and takes keys on; undefined without a
+   * keychain daemon.
+   */
   readonly interactive: number | undefined;
   readonly version: number;
   /** Resident memory at the interactive screen by that of `node -e` at rest. */

@@ -5,7 +5,10 @@ import { openPostgresStore } from '../../src/store/postgres/open.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 
-/* One process of the team's bench: `team-worker.ts ADDRESS NAME`; then lines `append SECONDS` or `plain SECONDS`. */
+/*
+ * One process of the team's bench: `team-worker.ts ADDRESS NAME`; then lines `append SECONDS` or `plain
+ * SECONDS`.
+ */
 const [address = '', name = ''] = process.argv.slice(2);
 const url = new URL(address.replace('///', '//none/').replace('@/', '@none/'));
 const body = { text: 'x'.repeat(400) };

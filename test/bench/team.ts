@@ -16,7 +16,10 @@ export interface TeamBench {
   readonly ratio: number;
 }
 
-/** Measures the store of a team on a PostgreSQL with fsync on: so many processes, each appending to a run of its own. */
+/**
+ * Measures the store of a team on a PostgreSQL with fsync on: so many processes, each appending to a run of
+ * its own.
+ */
 export async function benchTeam(processes = 50, seconds = 5): Promise<TeamBench> {
   const cluster = await startCluster({ fsync: true });
   try {

@@ -1,15 +1,18 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
-/** How long a program took to its end, and the most memory that it had resident; undefined where the system does not tell. */
+/**
+ * How long a program took to its end, and the most memory that it had resident; undefined where the system
+ * does not tell.
+ */
 export interface Timed {
   readonly ms: number;
   readonly peakRssMiB: number | undefined;
 }
 
 /**
- * Runs a program to its end, or, with `untilSaid`, until it has written anything to its output: then it is interrupted, and the time is
- * that of the first byte. Rejects when it ends with another code than these.
+ * Runs a program to its end, or, with `untilSaid`, until it has written anything to its output: then it is
+ * interrupted, and the time is that of the first byte. Rejects when it ends with another code than these.
  */
 export async function timed(
   [program = '', ...args]: readonly string[],

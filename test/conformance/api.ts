@@ -34,7 +34,10 @@ export interface Download {
   readonly whole: boolean;
 }
 
-/** Calls on one instance by one caller. Answers of any status resolve; a connection that fails rejects with a `Violation`. */
+/**
+ * Calls on one instance by one caller. Answers of any status resolve; a connection that fails rejects with a
+ * `Violation`.
+ */
 export interface Api {
   readonly access: Access;
   /** Below `/v1/instances/ID`. Redirects are answers like any other. */
@@ -60,7 +63,9 @@ export function makeApi(access: Access): Api {
     const sent = bodyOf(ask);
     return await readText(access, await send(access, undefined, method, v1Path(path), sent), sent);
   };
-  /** A POST that is redirected would arrive as a GET: whatever session the server wants is got by a GET first. */
+  /**
+   * A POST that is redirected would arrive as a GET: whatever session the server wants is got by a GET first.
+   */
   const openSession = async () => {
     if (jar.getCookieStringSync(access.origin + v0Path('')) !== '') return;
     const answer = await follow(access, jar, 'GET', v0Path('/backups'), undefined);

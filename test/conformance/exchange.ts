@@ -18,8 +18,8 @@ export interface Exchange {
 const SHOWN = 300;
 
 /**
- * One line about an exchange for a report. Secrets are replaced wherever they stand, control characters and marks that turn
- * the direction of text are left out, and bodies are cut: the text is a stranger's.
+ * One line about an exchange for a report. Secrets are replaced wherever they stand, control characters and
+ * marks that turn the direction of text are left out, and bodies are cut: the text is a stranger's.
  */
 export function excerptOf(exchange: Exchange, secrets: readonly string[]): string {
   const { method, path, sent, status, contentType, text } = exchange;

@@ -24,8 +24,8 @@ const NEXT: Record<TaskStatus, readonly TaskStatus[]> = {
 };
 
 /**
- * Looks at a task until it is `done` or `failed`. Rejects with a `Violation` when its status goes backwards or it is not over by
- * the deadline of the subject.
+ * Looks at a task until it is `done` or `failed`. Rejects with a `Violation` when its status goes backwards
+ * or it is not over by the deadline of the subject.
  */
 export async function followTask<T>(subject: Subject, look: () => Promise<Look<T>>): Promise<Look<T>> {
   const end = performance.now() + subject.deadline;

@@ -29,7 +29,10 @@ export interface Options {
   readonly json: boolean;
 }
 
-/** The suite could not begin: wrong words, nobody there, a token that is refused. Never a verdict about the service. */
+/**
+ * The suite could not begin: wrong words, nobody there, a token that is refused. Never a verdict about the
+ * service.
+ */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart';
 }

@@ -55,8 +55,8 @@ export async function newestBackup(
 }
 
 /**
- * Sends a call that changes something, and expects success. Revision 61 may say 409 while the same action is in progress:
- * nothing has been accepted then, so the call is sent again until the deadline.
+ * Sends a call that changes something, and expects success. Revision 61 may say 409 while the same action is
+ * in progress: nothing has been accepted then, so the call is sent again until the deadline.
  */
 export async function act<T>(
   subject: Subject,

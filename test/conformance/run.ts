@@ -6,8 +6,8 @@ import { start } from './start.ts';
 import { type Result, runChecks } from './suite.ts';
 
 /*
- * `npm run conformance -- --url URL --token-file FILE`: holds any server against service-api.md, from the outside. `--help` says
- * the rest.
+ * `npm run conformance -- --url URL --token-file FILE`: holds any server against service-api.md, from the
+ * outside. `--help` says the rest.
  */
 try {
   const options = readOptions(process.argv.slice(2), process.env);

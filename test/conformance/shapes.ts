@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * The bodies of service-api.md, section 2 and 7. Fields that the document does not know are allowed everywhere: it promises
- * what is there, not what is not.
+ * The bodies of service-api.md, section 2 and 7. Fields that the document does not know are allowed
+ * everywhere: it promises what is there, not what is not.
  */
 const DATETIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]00:?00)$/;
 

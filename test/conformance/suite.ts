@@ -7,8 +7,8 @@ export interface Result {
 }
 
 /**
- * Runs the checks one after the other, whatever became of the one before, and gives each result as it comes. A check whose
- * needs are not met is skipped.
+ * Runs the checks one after the other, whatever became of the one before, and gives each result as it comes.
+ * A check whose needs are not met is skipped.
  */
 export async function* runChecks(subject: Subject, checks: readonly Check[]): AsyncGenerator<Result> {
   for (const check of checks) {

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { TestBench } from '../e2e/test-bench.ts';
 import type { TrialDatabase } from './database.ts';
 
-/** What befalls the store after a process was killed: somebody copied only the database, put yesterday's back, or a place is gone. */
+/**
+ * What befalls the store after a process was killed: somebody copied only the database, put yesterday's back,
+ * or a place is gone.
+ */
 export type Accident = 'wal-lost' | 'yesterday' | 'place-lost';
 
 /** Those that an engine can meet: a server of PostgreSQL does not come up without its log. */

@@ -8,15 +8,22 @@ import type { Outcome } from './verdict.ts';
 
 /** How it went on after an accident. */
 export interface AfterLoss extends After {
-  /** Whether the loss was found, so that a person had to accept it. The record of the walk is not whole then. */
+  /**
+   * Whether the loss was found, so that a person had to accept it. The record of the walk is not whole then.
+   */
   readonly isAccepted: boolean;
   readonly problems: readonly string[];
 }
 
-/** Nobody is killed any more: what is to be seen is what the product makes of a store that is not what it was. */
+/**
+ * Nobody is killed any more: what is to be seen is what the product makes of a store that is not what it was.
+ */
 const CALM = { draw: () => 1 };
 
-/** Lets the accident happen, goes on, and when the product says what is lost, accepts it as a person would and goes on again. */
+/**
+ * Lets the accident happen, goes on, and when the product says what is lost, accepts it as a person would and
+ * goes on again.
+ */
 export async function goOnAfterLoss(
   stage: Stage,
   accident: NonNullable<Point['accident']>,

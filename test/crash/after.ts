@@ -22,12 +22,17 @@ export interface Chances {
 }
 
 const MOST_RESUMES = 12;
-/** From then on nobody is killed by chance, so that a run of bad luck is not taken for one that never ends. */
+/**
+ * From then on nobody is killed by chance, so that a run of bad luck is not taken for one that never ends.
+ */
 const CALM_FROM = 7;
 const MOST_QUESTIONS = 6;
 const MOST_WAITS = 20;
 
-/** Does what an operator would until it is over. The first process that goes on is struck by `second`, or like all others by chance. */
+/**
+ * Does what an operator would until it is over. The first process that goes on is struck by `second`, or like
+ * all others by chance.
+ */
 export function goOn(
   stage: Stage,
   second: Point['blow'] | undefined,

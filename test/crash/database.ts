@@ -37,7 +37,8 @@ export async function freshDatabase(): Promise<TrialDatabase> {
   const drop = (one: string) => ask(port, `drop database if exists ${one} with (force)`);
   await copy(TEMPLATE, name);
   return {
-    // Where the clock runs twenty times as fast, the usual five seconds are over before a busy server answers.
+    // Where the clock runs twenty times as fast, the usual five seconds are over before a busy server
+    // answers.
     address: `${addressOf([port], name)}&connect_timeout=100`,
     keep: async () => void (await copy(name, kept)),
     putBack: async () => {

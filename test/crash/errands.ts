@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { Ended } from '../e2e/product.ts';
 import type { Stage } from './stage.ts';
 
-/** A command that is no run of its own: it is typed again after its process has died, as somebody would who saw nothing of it. */
+/**
+ * A command that is no run of its own: it is typed again after its process has died, as somebody would who
+ * saw nothing of it.
+ */
 export interface Errand {
   readonly name: string;
   /**
@@ -28,7 +31,9 @@ export interface Errand {
 const SURE = ['--yes', '--confirm', 'orders'] as const;
 const BUNDLE = 'bundle.tar';
 
-/** One or more of each kind: calls to the service outside of a run, closing a follow-up, handing out evidence. */
+/**
+ * One or more of each kind: calls to the service outside of a run, closing a follow-up, handing out evidence.
+ */
 export const ERRANDS: readonly Errand[] = [
   {
     name: 'backups-restore',

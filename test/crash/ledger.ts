@@ -6,7 +6,10 @@ import type { Call } from '../e2e/foreign/call.ts';
 import type { Wish } from '../e2e/foreign/capi.ts';
 import type { Stage } from './stage.ts';
 
-/** What there is at the end of a walk: what was done by the ledgers of service and platform, and what the product has on record. */
+/**
+ * What there is at the end of a walk: what was done by the ledgers of service and platform, and what the
+ * product has on record.
+ */
 export interface Ledger {
   /** Changes that were carried out, by name, with how often. */
   readonly done: ReadonlyMap<string, number>;
@@ -88,9 +91,10 @@ export function runsIn(entries: readonly Entry[]): readonly (readonly Entry[])[]
 }
 
 /**
- * What may be asked for twice without a difference: the same value set again, the same question asked again. A request of a dead process
- * that arrives after the next one has looked (`isLate`) may stage or roll out once more: to wait for it would keep every application down
- * for as long as a router holds requests, and of two rollouts of one droplet the second takes the place of the first.
+ * What may be asked for twice without a difference: the same value set again, the same question asked again.
+ * A request of a dead process that arrives after the next one has looked (`isLate`) may stage or roll out
+ * once more: to wait for it would keep every application down for as long as a router holds requests, and of
+ * two rollouts of one droplet the second takes the place of the first.
  */
 export function isRepeatable(name: string, isLate: boolean): boolean {
   if (isLate && /^POST \/v3\/(?:builds|deployments) /u.test(name)) return true;

@@ -1,6 +1,8 @@
 import type { Stage } from './stage.ts';
 
-/** What can be read of a question in lines: its words, its numbered answers, and what is wanted below them. */
+/**
+ * What can be read of a question in lines: its words, its numbered answers, and what is wanted below them.
+ */
 interface Asked {
   readonly prompt: string;
   readonly options: readonly { readonly number: string; readonly label: string }[];
@@ -8,8 +10,8 @@ interface Asked {
 }
 
 /**
- * The line that somebody types who knows the service: what a lost answer has become is read from the service's own ledger, which a
- * responder sees in its dashboard.
+ * The line that somebody types who knows the service: what a lost answer has become is read from the
+ * service's own ledger, which a responder sees in its dashboard.
  */
 export function lineFor(text: string, stage: Stage): string {
   const { prompt, options, name } = read(text);

@@ -79,7 +79,10 @@ export async function planOf(
   return kept.map((task, at) => (draw() < wish.accidents ? struck(task, at) : task));
 }
 
-/** Evenly spread over the points of each kind, and never fewer than a few of a kind: of some there is one in each flow. */
+/**
+ * Evenly spread over the points of each kind, and never fewer than a few of a kind: of some there is one in
+ * each flow.
+ */
 function spreadOverKinds(tasks: readonly Task[], count: number, draw: () => number): Task[] {
   if (count >= tasks.length) return [...tasks];
   const kinds = [...Map.groupBy(tasks, ({ point }) => point.kind).values()];
@@ -133,7 +136,10 @@ function tasksOf(survey: Survey, { instants, seed, kind, dress, what = '' }: Wis
   });
 }
 
-/** How many moments of a kind are drawn for a scene that is to have so many kills; a screen, where a person takes their time, is met by kills and signals only. */
+/**
+ * How many moments of a kind are drawn for a scene that is to have so many kills; a screen, where a person
+ * takes their time, is met by kills and signals only.
+ */
 function countOf(kind: Kind, { dress, errand, approval }: Scene, kills: number): number {
   if (errand !== undefined && kind !== 'instant') return 0;
   // Whoever comes second to a run that is there, and before the first has taken it up, has every right to it.
@@ -142,7 +148,10 @@ function countOf(kind: Kind, { dress, errand, approval }: Scene, kills: number):
   return kind === 'instant' || kind === 'signal' ? Math.ceil(kills / 20) : 0;
 }
 
-/** On the way from a change that may be lost to its reconciliation: every kill there, with every kill of whoever resumes. */
+/**
+ * On the way from a change that may be lost to its reconciliation: every kill there, with every kill of
+ * whoever resumes.
+ */
 async function pairsIn(product: Product, surveys: readonly Survey[], { flow, only }: Wish): Promise<Task[]> {
   const chosen = surveys.filter(
     ({ scene }) => flow !== undefined || only !== undefined || PAIRED.includes(scene.name),

@@ -100,7 +100,10 @@ function momentsOf(request: string): readonly Moment[] {
   return request.startsWith('GET ') ? MOMENTS.filter((at) => at !== 'late' && at !== 'dropped') : MOMENTS;
 }
 
-/** Instants of one kind, uniform over the time that an undisturbed run takes. Each follows from the seed and its name alone. */
+/**
+ * Instants of one kind, uniform over the time that an undisturbed run takes. Each follows from the seed and
+ * its name alone.
+ */
 export function instantsOf(
   scene: string,
   kind: 'instant' | 'signal' | 'stop' | 'second',
@@ -141,7 +144,10 @@ export function pairsOf(scene: string, firsts: readonly Point[], seconds: readon
   );
 }
 
-/** The same point, and then an accident of those given, by turns. Only a process that is killed leaves a store behind. */
+/**
+ * The same point, and then an accident of those given, by turns. Only a process that is killed leaves a store
+ * behind.
+ */
 export function withAccident(point: Point, accidents: readonly Accident[], turn: number): Point {
   const isKill =
     point.blow.how === 'kill' ||

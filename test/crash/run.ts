@@ -11,7 +11,8 @@ import { figuresOf, tableOf } from './table.ts';
 import type { Trial } from './trial.ts';
 
 /*
- * Kills real processes of every flow at every point of their way, resumes them, and compares with the walk that nobody disturbed:
+ * Kills real processes of every flow at every point of their way, resumes them, and compares with the walk
+ * that nobody disturbed:
  *
  *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)
  *     --sample N     so many points of everything, each flow in one revision, and a few drawn moments: for every change
@@ -28,7 +29,8 @@ import type { Trial } from './trial.ts';
  *     --only POINT   one point, by the name that was printed; --list prints all names and does nothing else
  *     --json FILE    writes the figures
  *
- * The first Ctrl-C ends it after the trials that are under way, with the figures so far. Exit code 1 when a promise was broken.
+ * The first Ctrl-C ends it after the trials that are under way, with the figures so far. Exit code 1 when a
+ * promise was broken.
  */
 const { values } = parseArgs({
   options: {
@@ -52,7 +54,10 @@ const { values } = parseArgs({
   },
 });
 
-/** Longer than a process is stopped here, and short, since whoever comes after one that was killed waits for its end. */
+/**
+ * Longer than a process is stopped here, and short, since whoever comes after one that was killed waits for
+ * its end.
+ */
 const LEASE_MS = 3_000;
 
 /** What a sample is for is said by its points; a moment is slow, and mostly falls where a point is. */

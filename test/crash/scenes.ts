@@ -1,7 +1,10 @@
 import { CASES, type Flow, V0_CASES } from '../e2e/flows.ts';
 import { ERRANDS, type Errand } from './errands.ts';
 
-/** How the first process is started: without a terminal, or in one, with a full screen and somebody at the keys. */
+/**
+ * How the first process is started: without a terminal, or in one, with a full screen and somebody at the
+ * keys.
+ */
 export type Dress = 'headless' | 'screen';
 
 export type Store = 'sqlite' | 'postgres';
@@ -25,7 +28,10 @@ export interface Scene {
   readonly confirm: string;
   /** How it ends when nobody disturbs it; 0 unless said otherwise. */
   readonly code?: number;
-  /** A second person has to approve what is destructive: the walk ends where they are asked, or begins where they have answered. */
+  /**
+   * A second person has to approve what is destructive: the walk ends where they are asked, or begins where
+   * they have answered.
+   */
   readonly approval?: 'asked' | 'given';
   readonly errand?: Errand;
 }
@@ -43,7 +49,10 @@ const WITH_PLATFORM = ['restore-backup', 'restore-point-in-time', 'disaster-reco
 /** A point in time needs a past, and distance from both of its edges. */
 const PAST_MS = 9_500;
 
-/** Every flow in every revision, headless and on a screen, and where applications are bound again also with a platform. */
+/**
+ * Every flow in every revision, headless and on a screen, and where applications are bound again also with a
+ * platform.
+ */
 const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES, ...V0_CASES].flatMap((flow) => {
   const { name, revision, args, confirm } = flow;
   const before = 'before' in flow ? (flow.before ?? []) : [];

@@ -36,7 +36,9 @@ const IN_FLIGHT = '1s';
 /** Done before it is first asked for, so that waiting is not where most of the time goes. */
 const TASK_MS = 1;
 
-/** Sets everything up, up to the moment before the flow's own command. `accident`: what will befall the store. */
+/**
+ * Sets everything up, up to the moment before the flow's own command. `accident`: what will befall the store.
+ */
 export async function openStage(product: Product, scene: Scene, accident?: Accident): Promise<Stage> {
   const { revision, errand, approval } = scene;
   const database = scene.store === 'postgres' ? await freshDatabase() : undefined;

@@ -47,8 +47,8 @@ export function recording(path: string): string[] {
 }
 
 /**
- * The words before a command that send it a signal when one of its threads begins the n-th call of this name, on this path if there is one.
- * With SIGKILL the call is not carried out.
+ * The words before a command that send it a signal when one of its threads begins the n-th call of this name,
+ * on this path if there is one. With SIGKILL the call is not carried out.
  */
 export function signallingAt(
   call: string,
@@ -61,8 +61,9 @@ export function signallingAt(
 }
 
 /**
- * The calls that are worth a kill, of a process that has ended by itself. The tracer counts in each thread, and the thread that is there first
- * is the one that it meets: a call that comes second with its number is only reached by its path, if that is the same in every `folder`.
+ * The calls that are worth a kill, of a process that has ended by itself. The tracer counts in each thread,
+ * and the thread that is there first is the one that it meets: a call that comes second with its number is
+ * only reached by its path, if that is the same in every `folder`.
  */
 export function callsIn(trace: string, folder: string): readonly SystemCall[] {
   const lines = readFileSync(trace, 'utf8').split('\n');
@@ -101,7 +102,10 @@ function counter(): (...words: readonly unknown[]) => number {
   };
 }
 
-/** The path below the folder that a call is about, of a rename the new one; undefined where it has a run or chance in its name. */
+/**
+ * The path below the folder that a call is about, of a rename the new one; undefined where it has a run or
+ * chance in its name.
+ */
 function stablePath(rest: string, folder: string): string | undefined {
   const path = (/^"[^"]*", "([^"]*)"/u.exec(rest) ?? /^(?:\d+<|")([^>"]*)/u.exec(rest))?.[1] ?? '';
   if (!path.startsWith(`${folder}/`) || /[0-9A-Z]{26}|[0-9a-f]{8}|\.tmp$|\.\d+$/u.test(path))
@@ -127,7 +131,8 @@ function kindOf(call: string, to: string, rest: string, justSynced: boolean): Sy
   if (call === 'rename' || call === 'unlink') return 'file';
   if (call === 'connect') return rest.includes('AF_INET') ? 'send' : undefined;
   if (call === 'writev') return to === 'TCP' ? 'send' : undefined;
-  // A lock that is let go or taken: of the database, when something has just become durable; of the vault, around each key.
+  // A lock that is let go or taken: of the database, when something has just become durable; of the vault,
+  // around each key.
   if (to.startsWith(DATABASE) && justSynced) return 'after';
   return to === 'vault.age.lock' ? 'store' : undefined;
 }

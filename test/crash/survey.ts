@@ -23,7 +23,10 @@ export interface Survey {
 /** A tracer makes a walk about so much longer. */
 const SLOWER = 1.7;
 
-/** Walks a headless scene once; without strace(1) only the requests are found. Throws when the walk does not end well. */
+/**
+ * Walks a headless scene once; without strace(1) only the requests are found. Throws when the walk does not
+ * end well.
+ */
 export async function surveyOf(product: Product, scene: Scene): Promise<Survey> {
   return withTrace(async (path, isTraced) => {
     const { stage, spanMs, ...wanted } = await walkCalmly(product, scene, isTraced ? recording(path) : []);
@@ -40,7 +43,9 @@ export async function surveyOf(product: Product, scene: Scene): Promise<Survey> 
   });
 }
 
-/** Every point on the way of the process that resumes after `first`; none when that leaves nothing to resume. */
+/**
+ * Every point on the way of the process that resumes after `first`; none when that leaves nothing to resume.
+ */
 export async function pointsAfter(product: Product, scene: Scene, first: Point): Promise<readonly Point[]> {
   return withTrace(async (path, isTraced) => {
     const stage = await openStage(product, scene);

@@ -20,8 +20,8 @@ const WORKERS = 2;
 const AHEAD_OF_AGE = 10;
 
 /**
- * Makes every trial, two at a time. Each draws from a seed of its own, made of `seed` and its name. Rejects when a stage cannot be set up;
- * begins no more when `stop` says so, and gives what there is.
+ * Makes every trial, two at a time. Each draws from a seed of its own, made of `seed` and its name. Rejects
+ * when a stage cannot be set up; begins no more when `stop` says so, and gives what there is.
  */
 export async function sweep(
   product: Product,

@@ -27,8 +27,9 @@ export interface Trial extends Verdict {
 }
 
 /**
- * One walk whose process is struck at `point`, then resumed until it is over; each resume may be killed too. The verdict comes from the
- * ledgers of service and platform, from the journal and from the vault, compared with the walk that nobody disturbed.
+ * One walk whose process is struck at `point`, then resumed until it is over; each resume may be killed too.
+ * The verdict comes from the ledgers of service and platform, from the journal and from the vault, compared
+ * with the walk that nobody disturbed.
  */
 export async function runTrial(
   stage: Stage,
@@ -79,7 +80,10 @@ function afterwards(
   return goOn(stage, point.second, chances, wanted);
 }
 
-/** What is lost is lost, and was accepted; what holds all the same is that nothing is done twice and that no key is gone. */
+/**
+ * What is lost is lost, and was accepted; what holds all the same is that nothing is done twice and that no
+ * key is gone.
+ */
 function onlyOnce(verdict: Verdict): Verdict {
   const kept = verdict.problems.filter((problem) =>
     /^(?:done twice|\d+ keys of the service|\d+ approvals)/u.test(problem),
@@ -110,8 +114,8 @@ export async function walkCalmly(
 }
 
 /**
- * A process that is asked to leave does so with 130, or ends what it is about. Before it has begun a run, and when that is closed, it may
- * just die.
+ * A process that is asked to leave does so with 130, or ends what it is about. Before it has begun a run, and
+ * when that is closed, it may just die.
  */
 function rudeness(
   { blow }: Point,

@@ -20,7 +20,10 @@ export interface Verdict {
   readonly problems: readonly string[];
 }
 
-/** Compares what there is now with an undisturbed run of the same scene. `isLate`: a request arrived after its sender had died. */
+/**
+ * Compares what there is now with an undisturbed run of the same scene. `isLate`: a request arrived after its
+ * sender had died.
+ */
 export async function judge(
   stage: Stage,
   isLate: boolean,

@@ -24,16 +24,25 @@ export interface WireBlow {
   readonly at: Moment;
   /** None for a connection. */
   readonly words: string;
-  /** From 1. Others come and go with the speed of the day, such as the looks at a task: so each is counted for itself. */
+  /**
+   * From 1. Others come and go with the speed of the day, such as the looks at a task: so each is counted for
+   * itself.
+   */
   readonly nth: number;
 }
 
 export interface Wire {
   /** `127.0.0.1:PORT`, to be put in the place of the service's own. */
   readonly address: string;
-  /** Connections and requests since the last `arm`, each request by its words: `GET ~/backups`, `~` being the instance. */
+  /**
+   * Connections and requests since the last `arm`, each request by its words: `GET ~/backups`, `~` being the
+   * instance.
+   */
   seen(): { readonly connections: number; readonly requests: readonly string[] };
-  /** Counts from the beginning; `strike` is called once, at this moment of the n-th request of these words, or of the n-th connection. */
+  /**
+   * Counts from the beginning; `strike` is called once, at this moment of the n-th request of these words, or
+   * of the n-th connection.
+   */
   arm(blow?: WireBlow & { strike(): void }): void;
   close(): Promise<void>;
 }
@@ -42,9 +51,9 @@ export interface Wire {
 const LATE_MS = 500;
 
 /**
- * A wire in front of a service on loopback that carries every byte as it is, and can fall silent at any of them. One request is under way
- * at a time on each connection, and arrives in one piece, as small ones do on loopback. With `hidden`, the service's own address is
- * replaced by this one in what it answers.
+ * A wire in front of a service on loopback that carries every byte as it is, and can fall silent at any of
+ * them. One request is under way at a time on each connection, and arrives in one piece, as small ones do on
+ * loopback. With `hidden`, the service's own address is replaced by this one in what it answers.
  */
 export async function openWire(service: string, { hidden = false } = {}): Promise<Wire> {
   const sockets = new Set<Socket>();

@@ -1,6 +1,6 @@
 /**
- * Puts text between the markers `<!-- generated:NAME -->` and `<!-- /generated:NAME -->` of a document. Throws when the
- * document has a marker that nothing is generated for, or lacks one of the `required`.
+ * Puts text between the markers `<!-- generated:NAME -->` and `<!-- /generated:NAME -->` of a document.
+ * Throws when the document has a marker that nothing is generated for, or lacks one of the `required`.
  */
 export function fillBlocks(
   document: string,

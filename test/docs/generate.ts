@@ -8,8 +8,8 @@ import { diagramOf, sharedDiagrams } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
 
 /*
- * `npm run docs`: writes into the documents what the program knows about itself. With `--check` it writes nothing, and exits
- * with 1 when a document is stale.
+ * `npm run docs`: writes into the documents what the program knows about itself. With `--check` it writes
+ * nothing, and exits with 1 when a document is stale.
  */
 const ROOT = join(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { HOUR_MS, IN_FLIGHT_MS } from './kinds.ts';
 
 /*
- * What may have happened around a lost request: what was there before, what colleagues and schedules trigger meanwhile, when and whether
- * our own request arrives, clocks that differ and are set, lists that lag, are long and forget, and all the ways in which a service tells
- * less than it could.
+ * What may have happened around a lost request: what was there before, what colleagues and schedules trigger
+ * meanwhile, when and whether our own request arrives, clocks that differ and are set, lists that lag, are
+ * long and forget, and all the ways in which a service tells less than it could.
  */
 
 /** Ten thousand rows, in a share that keeps the rest quick. */
@@ -54,7 +54,10 @@ export const history = fc.record({
     { weight: 3, arbitrary: fc.constant(0) },
     { weight: 1, arbitrary: fc.integer({ min: 1, max: 16 * 60_000 }) },
   ),
-  /** The process dies while it waits for the answer: that it was lost then is not written down, only that another takes it up. */
+  /**
+   * The process dies while it waits for the answer: that it was lost then is not written down, only that
+   * another takes it up.
+   */
   diesInFlight: often(4, false, true),
   /** Whether what arrives late is counted from the loss, not from the arming. */
   arrivesAfterLoss: fc.boolean(),
@@ -111,8 +114,8 @@ export const history = fc.record({
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * Whether a history can be decided. It cannot if the service gives neither times nor fresh ids, or if its clock
- * is set and its answers carry no date.
+ * Whether a history can be decided. It cannot if the service gives neither times nor fresh ids, or if its
+ * clock is set and its answers carry no date.
  */
 export function isTellable({ habits: { leavesOut, tellsDate }, reusesIds, step }: History): boolean {
   return !(reusesIds && leavesOut === 'triggered_at') && (step === undefined || tellsDate);

@@ -16,7 +16,10 @@ export interface Decided {
   readonly hasWaited: boolean;
 }
 
-/** Lets the program decide one history, and holds the decision against what really happened. Throws when it is wrong. */
+/**
+ * Lets the program decide one history, and holds the decision against what really happened. Throws when it is
+ * wrong.
+ */
 export async function judgeOne(kind: Kind, history: History): Promise<Decided> {
   const readOffMs = START_MS + history.habits.thereMs;
   const armMs = readOffMs + history.habits.backMs + history.sealingMs;
@@ -110,7 +113,10 @@ function isClear(kind: Kind, history: History): boolean {
   return tellsAll && isAlone && isSteady;
 }
 
-/** What the journal tells of the loss, by our clock then: the entry of whoever lost it, or of who took it up from the dead. */
+/**
+ * What the journal tells of the loss, by our clock then: the entry of whoever lost it, or of who took it up
+ * from the dead.
+ */
 function lostAtOf(armedAt: string, now: Date, { diesInFlight, accepted }: History): string | undefined {
   const at = now.toISOString();
   const isDead = diesInFlight && !accepted;

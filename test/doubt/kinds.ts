@@ -21,7 +21,9 @@ export interface Content {
 export interface Kind {
   readonly what: string;
   readonly ours: Content;
-  /** What colleagues trigger that is not what we asked for: of the same way of restoring, and of the others. */
+  /**
+   * What colleagues trigger that is not what we asked for: of the same way of restoring, and of the others.
+   */
   readonly theirs: readonly Content[];
   /** Whether what the service says of every task of theirs distinguishes it from ours. */
   readonly isDistinct: boolean;

@@ -14,7 +14,10 @@ export interface ApprovalBench extends TestBench {
   approve(by: Person, text?: string): Promise<void>;
 }
 
-/** Opens a bench and adds approvals to its config. `signers` changes the file of allowed signers; `more` is added to `approvals`. */
+/**
+ * Opens a bench and adds approvals to its config. `signers` changes the file of allowed signers; `more` is
+ * added to `approvals`.
+ */
 export async function withApprovals(
   open: (context: Pick<TestContext, 'onTestFinished'>, bench?: BenchOptions) => Promise<TestBench>,
   context: Pick<TestContext, 'onTestFinished'>,

@@ -25,7 +25,10 @@ describe.runIf(hasTerminal())('the whole story of a drill on the screen', { time
   });
 });
 
-/** Somebody who takes what is recommended, types the name or the time that is wanted, and goes on when a chapter waits. */
+/**
+ * Somebody who takes what is recommended, types the name or the time that is wanted, and goes on when a
+ * chapter waits.
+ */
 async function playThrough(terminal: Terminal): Promise<string[]> {
   const met = new Set<string>();
   let before = '';

@@ -68,7 +68,10 @@ describe.skipIf(!isLinux)('a drill', () => {
     }
   });
 
-  /** Runs a drill with a temporary folder of its own; `ending` is the signal that it gets when it has said something. */
+  /**
+   * Runs a drill with a temporary folder of its own; `ending` is the signal that it gets when it has said
+   * something.
+   */
   async function drill(report: string, ending?: { signal: NodeJS.Signals; at: string }): Promise<Watched> {
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
     const json = ending === undefined ? ['--json'] : [];

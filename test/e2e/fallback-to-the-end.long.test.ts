@@ -121,7 +121,10 @@ async function everyAppRuns({ lab }: LabBench): Promise<void> {
   await lab.platform?.appsReach((states) => states.every(({ state }) => state === 'ok'));
 }
 
-/** A moment with everything that was written until now, and with so much written before and after it that a run may choose it. */
+/**
+ * A moment with everything that was written until now, and with so much written before and after it that a
+ * run may choose it.
+ */
 async function momentNow({
   lab,
   good,

@@ -37,7 +37,10 @@ export async function followFallback(
   return { code, screen };
 }
 
-/** A program of that name that only writes down how it was called, an argument a line, calls parted by an empty line. */
+/**
+ * A program of that name that only writes down how it was called, an argument a line, calls parted by an
+ * empty line.
+ */
 export function recorder(folder: string, name: string): { readonly bin: string; readonly log: string } {
   const bin = join(folder, 'bin');
   const log = join(folder, `${name}.log`);

@@ -35,7 +35,10 @@ function makeWithoutTables(path: string): void {
   database.close();
 }
 
-/** A database file with a rollback journal beside it that says: the file was empty before. Only a writer may undo it. */
+/**
+ * A database file with a rollback journal beside it that says: the file was empty before. Only a writer may
+ * undo it.
+ */
 function makeHalfWritten(path: string): void {
   const other = `${path}-other`;
   const database = new DatabaseSync(other);

@@ -4,8 +4,9 @@ import process from 'node:process';
 import { transformSync } from 'esbuild';
 
 /**
- * Puts a program into a folder of programs, from a TypeScript file that imports nothing of ours. The types are removed here,
- * once: Node would load its TypeScript reader again at every call, which is two thirds of what a call costs.
+ * Puts a program into a folder of programs, from a TypeScript file that imports nothing of ours. The types
+ * are removed here, once: Node would load its TypeScript reader again at every call, which is two thirds of
+ * what a call costs.
  */
 export function installTool(bin: string, name: string, source: string): void {
   const script = join(bin, `${basename(source, '.ts')}.mjs`);

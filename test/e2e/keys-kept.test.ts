@@ -149,7 +149,8 @@ describe.concurrent('keys that are only looked at', () => {
     const { home, run, rotate, startUnder } = await bench(context);
     expect((await rotate()).code).toBe(0);
     for (const name of ['lifeboat.db-wal', 'lifeboat.db-shm']) rmSync(join(home, name), { force: true });
-    // The superuser may write wherever the mode forbids it, but not on a disk that is mounted for reading only.
+    // The superuser may write wherever the mode forbids it, but not on a disk that is mounted for reading
+    // only.
     const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
     const isRoot = process.getuid?.() === 0;
     if (!isRoot) chmodSync(home, 0o500);

@@ -31,7 +31,10 @@ export interface LabBenchOptions extends Omit<LabOptions, 'queryCommand'> {
   readonly config?: (yaml: string) => string;
 }
 
-/** Gives every test of a file labs with the same copy of the product; they are gone when the test has finished. */
+/**
+ * Gives every test of a file labs with the same copy of the product; they are gone when the test has
+ * finished.
+ */
 export function useLabs(): (
   context: Pick<TestContext, 'onTestFinished'>,
   options?: LabBenchOptions,

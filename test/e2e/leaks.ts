@@ -31,7 +31,10 @@ export function leaksInProcesses(processes: readonly SeenProcess[], secrets: rea
   ]);
 }
 
-/** Base64 shifts with what stands before a text, so its three shifts are looked for, without the ends that depend on neighbours. */
+/**
+ * Base64 shifts with what stands before a text, so its three shifts are looked for, without the ends that
+ * depend on neighbours.
+ */
 function formsOf(secret: string): Record<string, string> {
   const bytes = Buffer.from(secret);
   const shifted = (by: number) =>

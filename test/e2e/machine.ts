@@ -11,7 +11,10 @@ export interface Machine {
   start(...args: string[]): Running;
 }
 
-/** A machine on which nothing of this program has ever been; gone, with all that was started on it, when the test is. */
+/**
+ * A machine on which nothing of this program has ever been; gone, with all that was started on it, when the
+ * test is.
+ */
 export function openMachine(
   product: Product,
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,

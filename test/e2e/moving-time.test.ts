@@ -5,7 +5,10 @@ import type { Answer, Call } from './foreign/call.ts';
 import { changes, useBenches } from './scene.ts';
 import { ANSWERED, ROTATE } from './test-bench.ts';
 
-/** An instance whose time of the last change is another one each time that it is asked for, while nothing else changes. */
+/**
+ * An instance whose time of the last change is another one each time that it is asked for, while nothing else
+ * changes.
+ */
 function movingTime() {
   let minutes = 0;
   return (_call: Call, answer: Answer): Answer => {

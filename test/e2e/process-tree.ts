@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** A process as /proc shows it; Linux only. */
 export interface SeenProcess {
   readonly pid: number;
-  /** Arguments and environment, NUL-separated as the kernel gives them; empty when the process was gone already. */
+  /**
+   * Arguments and environment, NUL-separated as the kernel gives them; empty when the process was gone
+   * already.
+   */
   readonly cmdline: string;
   readonly environ: string;
 }
@@ -24,7 +27,8 @@ export function watchTree(root: number): Watch {
       root,
       pids.filter((pid) => !strangers.has(pid)),
     );
-    // Nothing gets into a tree but by being born there: what is outside is not read again for as long as it lives.
+    // Nothing gets into a tree but by being born there: what is outside is not read again for as long as it
+    // lives.
     strangers = new Set(pids.filter((pid) => !tree.includes(pid)));
     for (const pid of tree) {
       const process = { pid, cmdline: read(pid, 'cmdline'), environ: read(pid, 'environ') };

@@ -44,11 +44,11 @@ export interface CopyOptions {
 }
 
 /**
- * Gives the copy of the build, below the checkout, where it finds its packages and runbooks. With `cheapVault` it
- * writes its vault with the least work factor: scrypt, made to be slow, would be nine tenths of the time of every
- * test. With `leaseMs` nobody waits for the end of a lease for longer. Nothing else differs. All who ask for the
- * same of one build share a copy: it stays, so that Node compiles its files once and not for each file of tests.
- * Throws when there is no build.
+ * Gives the copy of the build, below the checkout, where it finds its packages and runbooks. With
+ * `cheapVault` it writes its vault with the least work factor: scrypt, made to be slow, would be nine tenths
+ * of the time of every test. With `leaseMs` nobody waits for the end of a lease for longer. Nothing else
+ * differs. All who ask for the same of one build share a copy: it stays, so that Node compiles its files once
+ * and not for each file of tests. Throws when there is no build.
  */
 export function builtProduct(options: CopyOptions): Product {
   const from = resolve(ROOT, process.env['LIFEBOAT_DIST'] ?? 'dist');
@@ -134,8 +134,8 @@ export interface Running {
 }
 
 /**
- * Runs one command line of the product, below another program when `under` names one. The environment holds nothing but what is
- * given and the way to programs.
+ * Runs one command line of the product, below another program when `under` names one. The environment holds
+ * nothing but what is given and the way to programs.
  */
 export function runProduct(
   product: Product,

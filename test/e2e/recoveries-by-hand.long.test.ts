@@ -2,7 +2,10 @@ import { describe, type ExpectStatic, type TestContext, test } from 'vitest';
 import { type LabBench, useLabs } from './lab-bench.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
-/** What a person does who sees a runbook for the first time, key by key, at a real terminal, on real databases. */
+/**
+ * What a person does who sees a runbook for the first time, key by key, at a real terminal, on real
+ * databases.
+ */
 describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => {
   const labs = useLabs();
 

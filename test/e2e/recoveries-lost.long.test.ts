@@ -36,7 +36,10 @@ describe.concurrent('a recovery with a lost answer, against a service that a str
   );
 });
 
-/** How often more than in calm weather a call may be made: what changes nothing when it is made again, once for its lost answer. V0 has a download by POST. */
+/**
+ * How often more than in calm weather a call may be made: what changes nothing when it is made again, once
+ * for its lost answer. V0 has a download by POST.
+ */
 function harmless(call: string): number {
   return /prepare|backups-config|edit|download/.test(call) ? 1 : 0;
 }

@@ -113,7 +113,8 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       expect(listed.code).toBe(3);
       const { id, commands } = JSON.parse(listed.stdout) as { id: string; commands: string[] };
       expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
-      // The restart is still in doubt, and stops every other change until somebody has said what became of it.
+      // The restart is still in doubt, and stops every other change until somebody has said what became of
+      // it.
       expect((await run(...(commands[0]?.split(' ').slice(1) ?? []), '--yes')).code).toBe(5);
       await good('calls', 'resolve', '--instance', 'orders', '--became', 'nothing', '--reason', 'it did not');
       await good(...(commands[0]?.split(' ').slice(1) ?? []), '--yes');
@@ -162,7 +163,10 @@ async function stateOf(bench: LabBench, instance: string): Promise<unknown> {
   return overview.state;
 }
 
-/** Puts a listener at the address that the config has for an instance. It counts who comes, and answers nobody. */
+/**
+ * Puts a listener at the address that the config has for an instance. It counts who comes, and answers
+ * nobody.
+ */
 async function listenInPlaceOf(
   { lab, env }: LabBench,
   instance: string,

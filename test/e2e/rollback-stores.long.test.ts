@@ -50,7 +50,9 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     return { bench, hurt };
   }
 
-  /** The loss is accepted, and the call that was killed is in doubt: whatever asks for it again sends nothing. */
+  /**
+   * The loss is accepted, and the call that was killed is in doubt: whatever asks for it again sends nothing.
+   */
   async function acceptedOnce(
     { expect }: TestContext,
     { bench, restore, origin }: Awaited<ReturnType<typeof killed>>,

@@ -15,7 +15,8 @@ const SURE = [...ORDERS, '--confirm', 'orders'] as const;
 describe.concurrent('every endpoint from the command line', { timeout: 120_000 }, () => {
   const bench = useBenches();
 
-  // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of this.
+  // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of
+  // this.
   test.for([{ revision: 62 }, { revision: 61 }] as const)(
     'is taken by an odd service of revision $revision, none refused for our fault',
     async ({ revision }, context) => {

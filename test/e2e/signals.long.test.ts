@@ -166,7 +166,8 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       const screen = sit(opened, context, ...ROTATE);
       await expect.poll(() => screen.isTaken(), { timeout: 10_000, interval: 1 }).toBe(true);
       screen.type(CTRL_C);
-      // Pressed before the keyboard is the program's own it is a signal, to the shell around it too; later it is a key that asks first.
+      // Pressed before the keyboard is the program's own it is a signal, to the shell around it too; later it
+      // is a key that asks first.
       const asksFirst = () => screen.text().includes('leave this run?');
       await expect.poll(() => !screen.isTaken() || asksFirst(), { timeout: 10_000 }).toBe(true);
       if (asksFirst()) screen.type(CTRL_C);

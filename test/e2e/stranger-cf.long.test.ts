@@ -33,7 +33,8 @@ describe.concurrent('the tool cf in front of a platform that a stranger wrote', 
     expect(end.code).toBe(3);
   });
 
-  // An unbinding, a binding, a deployment, and the making of a service key: every call is a process, so not each of them is killed.
+  // An unbinding, a binding, a deployment, and the making of a service key: every call is a process, so not
+  // each of them is killed.
   test.for([{ index: 0 }, { index: 1 }, { index: 3 }, { index: 10 }])(
     'that dies with the program in wish $index is asked for nothing twice by the next one',
     async ({ index }, { onTestFinished }) => {

@@ -49,7 +49,10 @@ export function useStrangers(): (
   };
 }
 
-/** Three applications that are bound, one of them stopped, two of one name in two spaces; a service key; things that are nobody's business. */
+/**
+ * Three applications that are bound, one of them stopped, two of one name in two spaces; a service key;
+ * things that are nobody's business.
+ */
 function furnish(bench: TestBench, capi: ForeignCapi): StrangerBench {
   const { land } = capi;
   const prod = land.addSpace('prod', 'acme');
@@ -123,7 +126,10 @@ function kindOf(path: string): string {
   return [kind.replace('service_credential_bindings', 'binding').replace(/s$/u, ''), ...rest].join(' ');
 }
 
-/** Whether an application has one binding to this instance, made in this test, and every process was started with it. */
+/**
+ * Whether an application has one binding to this instance, made in this test, and every process was started
+ * with it.
+ */
 export function runsOn({ land }: StrangerBench, app: App, instance: ServiceInstance): boolean {
   const bound = land.bindingsOf(app).filter((one) => one.instance === instance);
   const [only, second] = bound;

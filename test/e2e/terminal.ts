@@ -9,8 +9,8 @@ import type { Product } from './product.ts';
 import type { TestBench } from './test-bench.ts';
 
 /*
- * A terminal of 100 x 30 that a person could sit at: the pseudo-terminal comes from util-linux `script`, whose options differ elsewhere
- * (macOS), what stands on the screen from the emulator that editors use.
+ * A terminal of 100 x 30 that a person could sit at: the pseudo-terminal comes from util-linux `script`,
+ * whose options differ elsewhere (macOS), what stands on the screen from the emulator that editors use.
  */
 
 const SIZE = { cols: 100, rows: 30 };
@@ -46,8 +46,9 @@ export interface Terminal {
 }
 
 /**
- * Runs a command in a shell of its own; after it, the shell tells its exit code (`rc=0`) and the settings of the terminal. With `stops` the
- * command is going to be stopped: the shell then tells the settings (`$ stopped`), waits for Enter and continues it.
+ * Runs a command in a shell of its own; after it, the shell tells its exit code (`rc=0`) and the settings of
+ * the terminal. With `stops` the command is going to be stopped: the shell then tells the settings (`$
+ * stopped`), waits for Enter and continues it.
  */
 export function openTerminal(
   product: Product,
@@ -115,7 +116,9 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
   const shows = async (wanted: string | RegExp) => {
     await expect.poll(() => terminal.text(), { timeout: 10_000, interval: 20 }).toMatch(wanted);
   };
-  /** Shows something to answer, long enough for a key to be taken for an answer to it. Nobody reads faster. */
+  /**
+   * Shows something to answer, long enough for a key to be taken for an answer to it. Nobody reads faster.
+   */
   const asks = async (wanted: string | RegExp) => {
     await shows(wanted);
     await pause(FIRST_REPEAT_MS);
@@ -124,7 +127,10 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     ...terminal,
     shows,
     asks,
-    /** Holds a key down for so many of its repeats, as a terminal sends them: after a delay, then thirty a second. */
+    /**
+     * Holds a key down for so many of its repeats, as a terminal sends them: after a delay, then thirty a
+     * second.
+     */
     hold: async (key: string, repeats: number) => {
       terminal.type(key);
       await pause(500);

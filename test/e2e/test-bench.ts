@@ -20,7 +20,9 @@ export const CANARIES = {
   passphrase: 'four words-Gw2bNr8mDc6v-of nonsense',
 } as const;
 
-/** Somebody's machine: config, token, passphrase, a home with a vault; and the service that the config names. */
+/**
+ * Somebody's machine: config, token, passphrase, a home with a vault; and the service that the config names.
+ */
 export interface TestBench {
   /** What the commands run. */
   readonly product: Product;

@@ -2,12 +2,16 @@ import type { Entry } from '../../src/store/journal.ts';
 import type { Case } from './cases.ts';
 
 /**
- * How much more often than in an undisturbed run a change may have been carried out, and by whose wish. None but these:
+ * How much more often than in an undisturbed run a change may have been carried out, and by whose wish. None
+ * but these:
  *
  * - what has failed as a task is asked for once more by the person who tries again;
- * - a key that was not set after all shows in a backup, which is followed by another once a person has it set again;
- * - a binding is removed by its own id: who asks again before the platform's worker has come to it removes nothing more;
- * - a backup whose status is a word that nobody knows proves nothing, so that a preparation makes one that does.
+ * - a key that was not set after all shows in a backup, which is followed by another once a person has it set
+ *   again;
+ * - a binding is removed by its own id: who asks again before the platform's worker has come to it removes
+ *   nothing more;
+ * - a backup whose status is a word that nobody knows proves nothing, so that a preparation makes one that
+ *   does.
  */
 export function allowedMore({ flow, kind, plan }: Case, change: string, entries: readonly Entry[]): number {
   if (plan.fault === 'task-failed') return change === plan.route ? 1 : 0;

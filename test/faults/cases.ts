@@ -37,7 +37,10 @@ export interface Recorded {
   readonly effects: ReadonlyMap<string, number>;
 }
 
-/** Every endpoint that a flow calls: of each step the first call of each route, and the second look at what is waited for. */
+/**
+ * Every endpoint that a flow calls: of each step the first call of each route, and the second look at what is
+ * waited for.
+ */
 export async function recordFlow(flow: Walkable): Promise<Recorded> {
   const { seen, effects } = await record(flow);
   const endpoints = endpointsIn(seen).filter(({ kind }) => !ASKS.has(kind));

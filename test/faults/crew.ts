@@ -9,7 +9,10 @@ export type Heard =
   | { readonly wants: true }
   | { readonly id: number; readonly finding: Omit<Finding, 'case'> };
 
-/** Tries cases in so many processes, each of which takes another as soon as it has time; calls back with each finding. */
+/**
+ * Tries cases in so many processes, each of which takes another as soon as it has time; calls back with each
+ * finding.
+ */
 export async function tryInCrew(
   cases: readonly Case[],
   size: number,

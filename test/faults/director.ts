@@ -9,7 +9,10 @@ import type { FaultProxy, Passing } from './proxy.ts';
 import type { Peer, Position, Seen } from './seen.ts';
 import { beSecond, type Hidden, hide, nameOld } from './tasks.ts';
 
-/** Where in a run something happens: by the step of the run where that can be seen, else by counting the requests of a route. */
+/**
+ * Where in a run something happens: by the step of the run where that can be seen, else by counting the
+ * requests of a route.
+ */
 export interface Spot {
   readonly peer: Peer;
   readonly route: string;
@@ -156,8 +159,8 @@ export class Director {
   }
 
   /**
-   * While a task is waited for, its list is read for what the end does not tell (revision 62), and where it takes long, for how long others
-   * took: the second comes or does not come with the load of the machine.
+   * While a task is waited for, its list is read for what the end does not tell (revision 62), and where it
+   * takes long, for how long others took: the second comes or does not come with the load of the machine.
    */
   #nameOf(route: string): string {
     const at = positionOf(this.#run, this.#requests, route);

@@ -17,7 +17,10 @@ export interface Walkable {
 
 const REVISIONS = [61, 62] as const;
 
-/** Every flow on every revision of V1. What the table says of a lost restore rests on lists that name its backup, which that of V0 does not. */
+/**
+ * Every flow on every revision of V1. What the table says of a lost restore rests on lists that name its
+ * backup, which that of V0 does not.
+ */
 export const WALKABLE: readonly Walkable[] = [
   ...REVISIONS.map(
     (revision): Walkable => ({

@@ -17,8 +17,9 @@ const MOST_ANSWERS = 60;
 const MOST_TRIES = 5;
 
 /**
- * Somebody patient, once everything is well again: tries again what has failed, looks again at what is in doubt, and where that tells
- * nothing, asks whoever runs the service what became of it. Never sends again what was done.
+ * Somebody patient, once everything is well again: tries again what has failed, looks again at what is in
+ * doubt, and where that tells nothing, asks whoever runs the service what became of it. Never sends again
+ * what was done.
  */
 export async function byPerson(run: Run, site: Site): Promise<PersonEnd> {
   const looked = new Map<string, number>();

@@ -29,7 +29,10 @@ export function count(
   requests.set(`${verb} ${turn}`, index + 1).set(`${verb} ${turn} ${route}`, sameBefore + 1);
 }
 
-/** Whether two requests of one route are the same step of two runs, however often something else was asked for in between. */
+/**
+ * Whether two requests of one route are the same step of two runs, however often something else was asked for
+ * in between.
+ */
 export function isSame(one: Position, other: Position): boolean {
   return one.verb === other.verb && one.turn === other.turn && one.sameBefore === other.sameBefore;
 }

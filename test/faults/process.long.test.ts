@@ -9,7 +9,10 @@ import { openSite } from './site.ts';
 import { cellOf } from './table.ts';
 import { exitsOf, wasInDoubt } from './verdict.ts';
 
-/* The product as it ships, in a process of its own, at some of the cells of the table; the rest is walked in one process. */
+/*
+ * The product as it ships, in a process of its own, at some of the cells of the table; the rest is walked in
+ * one process.
+ */
 
 const product = builtProduct({ cheapVault: true });
 let certificates: Certificates;

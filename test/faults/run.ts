@@ -13,8 +13,9 @@ import { TABLE_TEXT } from './table.ts';
 import type { Finding } from './trial.ts';
 
 /*
- * `npm run test:faults [-- --sample N --seed S --flow NAME --fault NAME --kind NAME --store ENGINE --out FILE --table]`: walks every flow into every fault
- * at every endpoint that it calls, and out of it again. Exit code 1 when a verdict is not the one of the table, or a promise was broken.
+ * `npm run test:faults [-- --sample N --seed S --flow NAME --fault NAME --kind NAME --store ENGINE --out FILE
+ * --table]`: walks every flow into every fault at every endpoint that it calls, and out of it again. Exit
+ * code 1 when a verdict is not the one of the table, or a promise was broken.
  */
 const { values } = parseArgs({
   options: {

@@ -31,7 +31,10 @@ export interface Seen {
   fault: string | undefined;
 }
 
-/** How often a step asks for something; what it reads, before its change or after it: what it has sent it may look for again and again. */
+/**
+ * How often a step asks for something; what it reads, before its change or after it: what it has sent it may
+ * look for again and again.
+ */
 export function countOf(
   seen: readonly Seen[],
   { route, at }: Pick<Seen, 'route'> & { readonly at?: Position | undefined },

@@ -36,7 +36,10 @@ export interface SiteOptions {
   readonly platform: boolean;
   readonly certificates?: Certificates | undefined;
   readonly plan?: Plan | undefined;
-  /** How long a backup, a restore or an action takes. Milliseconds; default: long enough to be looked at some times. */
+  /**
+   * How long a backup, a restore or an action takes. Milliseconds; default: long enough to be looked at some
+   * times.
+   */
   readonly taskMs?: number;
 }
 

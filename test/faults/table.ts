@@ -22,7 +22,10 @@ const WORDS: { readonly step: string; readonly read: string; readonly flow: stri
   [];
 readTables(TABLE_TEXT);
 
-/** What is expected of a fault at a kind of endpoint; undefined where the place decides. Throws for what no table has. */
+/**
+ * What is expected of a fault at a kind of endpoint; undefined where the place decides. Throws for what no
+ * table has.
+ */
 export function cellOf(kind: Kind, fault: Fault): Cell | undefined {
   if (!CELLS.has(`${kind} ${fault}`)) throw new Error(`the table has no verdict for ${fault} at ${kind}`);
   return CELLS.get(`${kind} ${fault}`);

@@ -7,7 +7,9 @@ import type { Seen } from './seen.ts';
 /** The answer without what is hidden in it; undefined when there is nothing to hide. */
 export type Hidden = (passing: Passing, reply: Reply) => Reply | undefined;
 
-/** From now on no list shows a task that is not there yet, and nothing is known of it when it is asked for. */
+/**
+ * From now on no list shows a task that is not there yet, and nothing is known of it when it is asked for.
+ */
 export function hide(server: ForeignServer, route: string): Hidden {
   const instance = server.instance(nameIn(route));
   const known = {
@@ -38,7 +40,10 @@ export async function restoreOnce(server: ForeignServer): Promise<void> {
   await until(() => restore.isOver);
 }
 
-/** Names a task of before as if it were the new one: in the answer to a call that is carried out (`wrong-id`), or is not. */
+/**
+ * Names a task of before as if it were the new one: in the answer to a call that is carried out (`wrong-id`),
+ * or is not.
+ */
 export async function nameOld(
   fault: Fault,
   { work, give }: Passing,

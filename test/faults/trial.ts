@@ -35,15 +35,18 @@ export interface Finding {
 const DESIGNED: readonly number[] = [0, 1, 2, 3, 4, 5, 130];
 /** Leaves a run that waits for what never comes: longer than the product's own patience. */
 const WAITS_MS = 360_000;
-/** Leaves any other that has stood still for so long: no step that ends takes longer, on a busy machine either. */
+/**
+ * Leaves any other that has stood still for so long: no step that ends takes longer, on a busy machine
+ * either.
+ */
 const STANDS_MS = 1_500_000;
 const ENDLESS: ReadonlySet<Fault> = new Set<Fault>(['task-stuck', 'unknown-enum']);
 /** A walk may take so long, by the fast clock: nothing that the product waits for adds up to it. */
 const HANG_MS = 6_000_000;
 
 /**
- * A restart and a recreate show only while they are under way, and a restore without an id by what it is: so long that none of them is over
- * when it is looked for. An update shows when it is over.
+ * A restart and a recreate show only while they are under way, and a restore without an id by what it is: so
+ * long that none of them is over when it is looked for. An update shows when it is over.
  */
 const SLOW_MS = 30_000;
 

@@ -2,11 +2,13 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 import process from 'node:process';
 
 /*
- * Preloaded with `node --import`, it lets the clock of a whole process run faster: what reads the time, and what waits for it, by the
- * same factor. The product is tried with the patience that it has, two minutes and more, without a knob that nobody else would turn.
+ * Preloaded with `node --import`, it lets the clock of a whole process run faster: what reads the time, and
+ * what waits for it, by the same factor. The product is tried with the patience that it has, two minutes and
+ * more, without a knob that nobody else would turn.
  *
- * `FAULTS_SPEED` is the factor; `FAULTS_EPOCH` the moment from which on time runs faster, in milliseconds since 1970, so that two
- * processes agree on what time it is. The waits inside Node itself, such as its own limits on requests, keep their pace.
+ * `FAULTS_SPEED` is the factor; `FAULTS_EPOCH` the moment from which on time runs faster, in milliseconds
+ * since 1970, so that two processes agree on what time it is. The waits inside Node itself, such as its own
+ * limits on requests, keep their pace.
  */
 const speed = Number(process.env['FAULTS_SPEED'] ?? 1);
 

@@ -7,8 +7,9 @@ import { flowsNamed } from './flows.ts';
 import { tryCase } from './trial.ts';
 
 /*
- * One process of the crew: asks for a case, tries it beside the others, and asks for the next as soon as it is not busy. Most of a case is
- * waiting; but what is late because this process is busy would look like a service that does not answer.
+ * One process of the crew: asks for a case, tries it beside the others, and asks for the next as soon as it
+ * is not busy. Most of a case is waiting; but what is late because this process is busy would look like a
+ * service that does not answer.
  */
 
 /** So many at once at most, and no further one while more than this part of the time is work. */

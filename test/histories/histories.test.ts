@@ -24,7 +24,10 @@ const HISTORIES = readdirSync(import.meta.dirname, { recursive: true, encoding: 
 // A version kept on purpose: what is here of it is replayed as the journals of older releases will be.
 older.push(rotateKey1);
 
-/** The released versions. A version that is not in the registry any more has to be kept loadable, or be taken off this list with its journals. */
+/**
+ * The released versions. A version that is not in the registry any more has to be kept loadable, or be taken
+ * off this list with its journals.
+ */
 const RELEASED = [
   'back-up-and-verify-2',
   'change-instance-2',

@@ -18,10 +18,11 @@ import {
 } from '../e2e/test-bench.ts';
 
 /*
- * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign service, in several ways each, and
- * writes the journals of the runs to `test/histories/<runbook>-<version>/<ending>.jsonl`. To be called once for each version that is
- * released; what is recorded then is replayed for ever and never recorded again. Runs name the host that they are driven on, so this goes on
- * under another name for it (`unshare`, on Linux, as root).
+ * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign
+ * service, in several ways each, and writes the journals of the runs to
+ * `test/histories/<runbook>-<version>/<ending>.jsonl`. To be called once for each version that is released;
+ * what is recorded then is replayed for ever and never recorded again. Runs name the host that they are
+ * driven on, so this goes on under another name for it (`unshare`, on Linux, as root).
  */
 const HOST = 'recorder';
 if (hostname() !== HOST) {

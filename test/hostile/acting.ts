@@ -1,24 +1,30 @@
 /*
- * What a terminal does with bytes, read strictly: whatever is not on the short list of what Lifeboat itself writes counts as having
- * acted, so that an unknown sequence is found as well as a known one.
+ * What a terminal does with bytes, read strictly: whatever is not on the short list of what Lifeboat itself
+ * writes counts as having acted, so that an unknown sequence is found as well as a known one.
  */
 
 /** Whatever acts on a terminal or hides in a text of several lines. */
 const ACTS = /[\p{Cc}--\n]|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{DI}/v;
 
-/** The first place of a text, written without any colour, that acts or hides: readable, or empty when there is none. */
+/**
+ * The first place of a text, written without any colour, that acts or hides: readable, or empty when there is
+ * none.
+ */
 export function actingIn(text: string): string {
   const at = text.search(ACTS);
   return at < 0 ? '' : JSON.stringify(text.slice(Math.max(0, at - 30), at + 30));
 }
 
-/** What the screen and the lines of Lifeboat write themselves. No hostile text has a look with one of these numbers that is not here. */
+/**
+ * What the screen and the lines of Lifeboat write themselves. No hostile text has a look with one of these
+ * numbers that is not here.
+ */
 const OWN =
   /^\u001b\[(?:\?(?:1049|25|2004|2026)[hl]|\d*[ABCDEFGJK]|\d*;?\d*H|(?:(?:[0127]|22|27|3[1236]|39)(?:;(?:[127]|3[1236]))*)?m)/u;
 
 /**
- * The sequences in the bytes of a terminal that Lifeboat never writes, readable; and, with `typed`, none of what the line discipline
- * echoes of that.
+ * The sequences in the bytes of a terminal that Lifeboat never writes, readable; and, with `typed`, none of
+ * what the line discipline echoes of that.
  */
 export function foreignIn(bytes: string): string[] {
   const found: string[] = [];

@@ -17,7 +17,8 @@ import { corpus, MARK } from './corpus.ts';
 import { count } from './figures.ts';
 
 /*
- * A bundle that somebody has made from beginning to end, with a key of his own, for the terminal of the one who verifies it.
+ * A bundle that somebody has made from beginning to end, with a key of his own, for the terminal of the one
+ * who verifies it.
  */
 
 const VERIFIER = resolve('src/audit/bundle/verify.mjs');

@@ -8,7 +8,10 @@ import { type Measured, measured } from './peak.ts';
 /** The most memory that a process may ever have in use, MiB. */
 const MOST_MIB = 250;
 
-/** Runs a command that has to end by itself, in little memory, with words of its own, and to leave nothing in the temporary folder. */
+/**
+ * Runs a command that has to end by itself, in little memory, with words of its own, and to leave nothing in
+ * the temporary folder.
+ */
 export type Calm = (...args: string[]) => Promise<Measured>;
 
 /** Gives a bench a temporary folder of its own, and the way to run commands that have to keep calm in it. */

@@ -1,6 +1,7 @@
 /*
- * Texts that act on terminals, browsers and shells, that hide or that lie: what a service, a platform or a file could say where a name
- * or a reason is expected. Generated, so that the list names families and not examples, and always the same.
+ * Texts that act on terminals, browsers and shells, that hide or that lie: what a service, a platform or a
+ * file could say where a name or a reason is expected. Generated, so that the list names families and not
+ * examples, and always the same.
  */
 
 /** Stands in every text that is short enough for it to be seen: proof that the text was drawn at all. */
@@ -243,7 +244,9 @@ const SHELL = [
   '# HURT',
 ];
 
-/** Every character that formats or that Unicode draws as nothing; of the long runs of unassigned ones, some. */
+/**
+ * Every character that formats or that Unicode draws as nothing; of the long runs of unassigned ones, some.
+ */
 function invisible(): number[] {
   const all = range(0x80, 0x10ffff).filter((code) => /[\p{Cf}\p{DI}\p{Zl}\p{Zp}]/u.test(chr(code)));
   return all.filter((code, at) => code < 0xe0000 || at % 40 === 0);

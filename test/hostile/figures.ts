@@ -4,7 +4,9 @@ import process from 'node:process';
 /** What the figures are about: a line of the summary each. */
 export type About = 'texts' | 'browser' | 'tars' | 'sizes' | 'patience' | 'secrets';
 
-/** The variable with the path of the file in which a run collects its figures. Without it nothing is written. */
+/**
+ * The variable with the path of the file in which a run collects its figures. Without it nothing is written.
+ */
 export const FIGURES_FILE = 'LIFEBOAT_FIGURES';
 
 /** Adds to the figures of the run, once something has been tried and was found as it should be. */

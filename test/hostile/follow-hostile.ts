@@ -14,7 +14,9 @@ export interface Followed {
   readonly folder: string;
 }
 
-/** Follows a fallback script with bash and says yes to everything; a `cf` writes down what it is asked for. */
+/**
+ * Follows a fallback script with bash and says yes to everything; a `cf` writes down what it is asked for.
+ */
 export async function followAll(
   fallback: string,
   { folder: parent, token }: { readonly folder: string; readonly token: string },

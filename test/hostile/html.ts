@@ -4,7 +4,10 @@ const ELEMENTS =
 const ATTRIBUTES =
   /^(?:lang|charset|name|content|http-equiv|id|class|role|scope|tabindex|href|colspan|aria-[a-z]+|d|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|dx|dy|width|height|viewBox|points|transform|text-anchor|font-size|font-weight|dominant-baseline|clip-path|fill|stroke|xmlns|preserveAspectRatio|patternUnits|patternTransform)$/u;
 
-/** Whatever in a page is not of the report's own making, by its exact spelling: `<` begins one of its elements, or it is escaped. */
+/**
+ * Whatever in a page is not of the report's own making, by its exact spelling: `<` begins one of its
+ * elements, or it is escaped.
+ */
 export function strangeIn(html: string): string[] {
   const body = html.replace(/^<!DOCTYPE html>/u, '').replace(/<style>[^<]*<\/style>/u, '');
   return [...body.matchAll(/<[^>]*>?/gu)].flatMap(([tag]) => {

@@ -32,8 +32,8 @@ async function runIn(bench: TestBench): Promise<string> {
 type Things = Readonly<Record<string, (path: string, begin: Buffer) => void>>;
 
 /**
- * What shows a reader without a limit, which grows, or one that waits inside an open. These are made wherever a file is
- * expected, since each place could have a reader of its own.
+ * What shows a reader without a limit, which grows, or one that waits inside an open. These are made wherever
+ * a file is expected, since each place could have a reader of its own.
  */
 const TELLING: Things = {
   'a file of 1 GB': (path, begin) => ofSize(path, begin, 10 ** 9),
@@ -41,7 +41,10 @@ const TELLING: Things = {
   'a pipe that never ends': endless,
 };
 
-/** With what our readers refuse by the same look as the above, before they read: one place for each reader meets these. */
+/**
+ * With what our readers refuse by the same look as the above, before they read: one place for each reader
+ * meets these.
+ */
 const ALL: Things = {
   ...TELLING,
   'a file of 5 GB': (path, begin) => ofSize(path, begin, 5 * 10 ** 9),
@@ -63,7 +66,10 @@ function end(leader: number): void {
   }
 }
 
-/** Nothing of the machine itself is put in the way, such as its own endless device: a program that errs here would replace it. */
+/**
+ * Nothing of the machine itself is put in the way, such as its own endless device: a program that errs here
+ * would replace it.
+ */
 function endless(path: string): void {
   spawnSync('mkfifo', ['-m', '600', path]);
   const work = 'while :; do cat /dev/zero > "$1" 2> /dev/null; [ -p "$1" ] || exit; done';

@@ -6,11 +6,14 @@ import { refusal } from '../e2e/foreign/capi-words.ts';
 import type { StrangerBench } from '../e2e/stranger.ts';
 
 /*
- * A platform in which whoever may create something has chosen a hostile name, and which says something hostile wherever its API lets it say
- * anything. Ids stay ids: what is none is no answer at all.
+ * A platform in which whoever may create something has chosen a hostile name, and which says something
+ * hostile wherever its API lets it say anything. Ids stay ids: what is none is no answer at all.
  */
 
-/** Renames everything that there is, and binds one more application, stopped, and a service key for each of the texts. */
+/**
+ * Renames everything that there is, and binds one more application, stopped, and a service key for each of
+ * the texts.
+ */
 export function hostileLand({ land, orders, target }: StrangerBench, texts: readonly string[]): void {
   let next = 0;
   const word = () => texts[next++ % texts.length] ?? '';
@@ -33,7 +36,10 @@ export function hostileLand({ land, orders, target }: StrangerBench, texts: read
   });
 }
 
-/** What goes wrong with the changes that it is asked for, one after the other: they fail, or are refused, in hostile words. */
+/**
+ * What goes wrong with the changes that it is asked for, one after the other: they fail, or are refused, in
+ * hostile words.
+ */
 export function hostileMishaps(texts: readonly string[]): (wish: Wish) => Mishap | undefined {
   let next = 0;
   const word = () => texts[next++ % texts.length] ?? '';
@@ -45,7 +51,10 @@ export function hostileMishaps(texts: readonly string[]): (wish: Wish) => Mishap
   };
 }
 
-/** A tool `cf` that reads what there is and, asked to change anything, says something hostile on both streams and fails. */
+/**
+ * A tool `cf` that reads what there is and, asked to change anything, says something hostile on both streams
+ * and fails.
+ */
 export function installHostileCf(bench: StrangerBench, text: string): void {
   bench.installCf(true);
   const [real, bin] = [join(bench.folder, 'bin/cf'), join(bench.folder, 'hostile-bin')];

@@ -12,7 +12,10 @@ import { type Watched, watchOver } from './watched.ts';
 
 const KEPT = 'backups/bindings/';
 
-/** Samples what is started, and looks everywhere at the end: for these secrets, every key that there ever was, and the one that signs. */
+/**
+ * Samples what is started, and looks everywhere at the end: for these secrets, every key that there ever was,
+ * and the one that signs.
+ */
 export async function lookedAfter(
   bench: TestBench,
   secrets: readonly string[],

@@ -1,4 +1,7 @@
-/** What Markdown (CommonMark, and what GitHub adds) would make more of than text. Each in a text of one line, code spans and escapes taken out. */
+/**
+ * What Markdown (CommonMark, and what GitHub adds) would make more of than text. Each in a text of one line,
+ * code spans and escapes taken out.
+ */
 const ACTIVE: readonly RegExp[] = [
   /\]\(/u,
   /\]\[/u,
@@ -13,7 +16,10 @@ const ACTIVE: readonly RegExp[] = [
   /^(?:===+|---+)\s*$/u,
 ];
 
-/** Lines of a report in which something would be a link, a picture, an element or a block of its own, and is not of the report itself. */
+/**
+ * Lines of a report in which something would be a link, a picture, an element or a block of its own, and is
+ * not of the report itself.
+ */
 export function activeIn(markdown: string): string[] {
   let isCode = false;
   return markdown.split('\n').flatMap((line, at, lines) => {

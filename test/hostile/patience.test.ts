@@ -4,7 +4,9 @@ import { json } from '../service/fault-server.ts';
 import { rejection, serve } from '../service/serve.ts';
 import { count } from './figures.ts';
 
-/** The limits of a client, shortened: what is bounded in a third of a second here is bounded in minutes there. */
+/**
+ * The limits of a client, shortened: what is bounded in a third of a second here is bounded in minutes there.
+ */
 const LIMITS = { headersMs: 100, bodyMs: 100, readMs: 300, sendMs: 300, retryBaseMs: 10, attempts: 4 };
 /** Every one of the limits, one after the other, and the slowest of machines. */
 const LONGEST_MS = 10_000;

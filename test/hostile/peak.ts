@@ -7,10 +7,16 @@ export interface Measured extends Ended {
   readonly seconds: number;
 }
 
-/** Longer than anything here takes on the busiest machine: whoever is still there waits for something that never comes. */
+/**
+ * Longer than anything here takes on the busiest machine: whoever is still there waits for something that
+ * never comes.
+ */
 const LONGEST_MS = 60_000;
 
-/** Waits for the end of a process and looks all the while at its peak. One that does not end is ended, and has no exit code. */
+/**
+ * Waits for the end of a process and looks all the while at its peak. One that does not end is ended, and has
+ * no exit code.
+ */
 export async function measured({ child, ended }: Running): Promise<Measured> {
   const began = performance.now();
   let peak = 0;

@@ -16,7 +16,10 @@ import { hostileLand, hostileMishaps, installHostileCf } from './land.ts';
 import { activeIn } from './markdown.ts';
 import { runIdsIn } from './run-ids.ts';
 
-/* A Cloud Foundry whose people choose names to hurt, from its API and its tool to every place where somebody reads them. */
+/*
+ * A Cloud Foundry whose people choose names to hurt, from its API and its tool to every place where somebody
+ * reads them.
+ */
 
 const FAMILIES = families();
 /** Two of each family, as far as they fit into a name. */

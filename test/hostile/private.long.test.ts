@@ -19,7 +19,10 @@ const FATAL = ['SIGABRT', 'SIGSEGV'] as const;
 describe.skipIf(!hasProc)('a process that holds keys', () => {
   const benches = useBenches();
 
-  /** A rotation that waits for the service with the keys in its hands, in a folder of its own, with core files allowed. */
+  /**
+   * A rotation that waits for the service with the keys in its hands, in a folder of its own, with core files
+   * allowed.
+   */
   async function waiting(context: Pick<TestContext, 'onTestFinished'>, env: Record<string, string> = {}) {
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();

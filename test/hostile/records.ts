@@ -4,8 +4,8 @@ import { recovery } from '../report/recovery.ts';
 import { rotation } from '../report/rotation.ts';
 
 /*
- * Records of runs in which every text says something hostile: as a service, a platform or whoever could write into the database
- * would make them.
+ * Records of runs in which every text says something hostile: as a service, a platform or whoever could write
+ * into the database would make them.
  */
 
 const failure = {
@@ -75,7 +75,10 @@ export const RECORDS: Readonly<Record<string, readonly Entry[]>> = {
   ],
 };
 
-/** Words by which a reader finds out what an entry is: with something else in their place it is another entry, or none. */
+/**
+ * Words by which a reader finds out what an entry is: with something else in their place it is another entry,
+ * or none.
+ */
 const TELLING = new Set([
   'type',
   'verb',
@@ -90,8 +93,8 @@ const TELLING = new Set([
 ]);
 
 /**
- * The record with another text of `texts` in every place, beginning with the one at `first`. `sparing` keeps the words that tell what an
- * entry is, and whatever its schema does not let be anything.
+ * The record with another text of `texts` in every place, beginning with the one at `first`. `sparing` keeps
+ * the words that tell what an entry is, and whatever its schema does not let be anything.
  */
 export function filled(
   entries: readonly Entry[],

@@ -27,7 +27,10 @@ export interface Renderer {
   readonly name: string;
   /** Places of the text in what is rendered. */
   readonly fields: number;
-  /** It takes every so manyth text: all of them where it is the first to show a field, some where it differs little from another. */
+  /**
+   * It takes every so manyth text: all of them where it is the first to show a field, some where it differs
+   * little from another.
+   */
   readonly share: number;
   /** Written without colour, so that not one escape sequence has a right to be there. */
   readonly render: (text: string) => string;

@@ -20,7 +20,10 @@ const LONG = corpus().filter((text) => text.length >= 100_000);
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-hostile-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Reports of a record in which every text stood four times, each time in another place, and of one with the endless ones. */
+/**
+ * Reports of a record in which every text stood four times, each time in another place, and of one with the
+ * endless ones.
+ */
 function* reportsOf(name: string, how: 'all' | 'sparing') {
   const record = RECORDS[name] ?? [];
   const { places } = filled(record, TEXTS, 0, how);
@@ -97,7 +100,8 @@ test.skipIf(browser === undefined)(
         { encoding: 'utf8', timeout: 60_000, env: { ...process.env, HOME: folder } },
       );
       expect(stdout.length, stderr).toBeGreaterThan(10_000);
-      // What a browser makes of the page is the page: a script would have changed its title, a stray element its shape.
+      // What a browser makes of the page is the page: a script would have changed its title, a stray element
+      // its shape.
       expect(titleOf(stdout)).toBe(titleOf(html));
       expect(strangeIn(stdout.replaceAll('&amp;', '&'))).toEqual([]);
       expect(elementsIn(stdout)).toEqual(elementsIn(html));

@@ -7,8 +7,8 @@ import process from 'node:process';
 import { FIGURES_FILE, summary } from './figures.ts';
 
 /*
- * Runs every test of hostile texts, hostile sizes and secrets, the long ones too, and prints how much was tried. Words on the command line
- * are handed on to Vitest. Exit 0 when all is well.
+ * Runs every test of hostile texts, hostile sizes and secrets, the long ones too, and prints how much was
+ * tried. Words on the command line are handed on to Vitest. Exit 0 when all is well.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');

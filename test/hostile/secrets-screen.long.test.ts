@@ -17,7 +17,9 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
   const benches = useBenches();
   const strangers = useStrangers();
 
-  /** A command on a terminal, with everything that is started for it; the bytes are looked at when it is left. */
+  /**
+   * A command on a terminal, with everything that is started for it; the bytes are looked at when it is left.
+   */
   function sitDown(context: Pick<TestContext, 'onTestFinished'>, bench: TestBench, ...words: string[]) {
     const watch = watchTree(process.pid);
     const screen = personAt(openTerminal(bench.product, bench, words), expect);

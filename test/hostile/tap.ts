@@ -13,8 +13,8 @@ export interface Tap {
 }
 
 /**
- * Lets a program of Node write down what it draws, which is the only way to learn secrets that live in memory alone. The file is nobody's
- * business and is not looked into.
+ * Lets a program of Node write down what it draws, which is the only way to learn secrets that live in memory
+ * alone. The file is nobody's business and is not looked into.
  */
 export function tapIn(folder: string): Tap {
   const [program, file] = [join(folder, 'tap.mjs'), join(folder, 'tapped')];

@@ -1,5 +1,6 @@
 /*
- * Tars that want out, want more or want to be something else: as a service would send them that somebody else has taken over. By name.
+ * Tars that want out, want more or want to be something else: as a service would send them that somebody else
+ * has taken over. By name.
  */
 
 interface Header {

@@ -4,7 +4,10 @@ import type { Watched } from './watched.ts';
 
 const FORMATS = ['md', 'html', 'json'] as const;
 
-/** Everything that tells of a run afterwards. What is written goes where it is looked at: `BUNDLE` stands for the bundle. */
+/**
+ * Everything that tells of a run afterwards. What is written goes where it is looked at: `BUNDLE` stands for
+ * the bundle.
+ */
 const OF_A_RUN: readonly (readonly string[])[] = [
   ...FORMATS.map((format) => ['report', 'RUN', '--format', format]),
   ['audit', 'show', 'RUN'],

@@ -4,11 +4,15 @@ import type { ForeignOptions } from '../e2e/foreign/options.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /*
- * A service that says something hostile wherever its document lets it say anything: in every field of its lists, in its errors, in
- * its headers. What it needs to be understood at all (ids, the rows that are real) stays.
+ * A service that says something hostile wherever its document lets it say anything: in every field of its
+ * lists, in its errors, in its headers. What it needs to be understood at all (ids, the rows that are real)
+ * stays.
  */
 
-/** Adds a row for each text to every list, with the text in each of its fields, and puts texts where the document has names. */
+/**
+ * Adds a row for each text to every list, with the text in each of its fields, and puts texts where the
+ * document has names.
+ */
 export function hostileWords(texts: readonly string[]): NonNullable<ForeignOptions['twist']> {
   let next = 0;
   const word = () => texts[next++ % texts.length] ?? '';
@@ -37,7 +41,9 @@ export function hostileErrors(text: string, status: number): NonNullable<Foreign
   return () => ({ status, bytes: Buffer.from(JSON.stringify(body)), headers: headersOf(text) });
 }
 
-/** Headers with the text, as far as a header can hold it: the bytes of C1 are among what HTTP lets through. */
+/**
+ * Headers with the text, as far as a header can hold it: the bytes of C1 are among what HTTP lets through.
+ */
 export function headersOf(text: string): Record<string, string> {
   const value = text.replace(/[^\x20-\x7e\x80-\xff]/gu, '').slice(0, 300);
   return {

@@ -22,8 +22,9 @@ export interface Sight {
 }
 
 /**
- * Samples what is started, and looks at the end at all that was said and into these folders of the place. `known` are secrets from the beginning;
- * more may be put into it meanwhile. `held` gives those that are known at the end alone.
+ * Samples what is started, and looks at the end at all that was said and into these folders of the place.
+ * `known` are secrets from the beginning; more may be put into it meanwhile. `held` gives those that are
+ * known at the end alone.
  */
 export async function watchOver(
   place: Place,
@@ -45,8 +46,8 @@ export async function watchOver(
     said.push(end.stdout, end.stderr);
     const own = running.child.pid;
     const mine = watch.seen().find(({ pid }) => pid === own)?.cmdline;
-    // Its own environment is what it was given, and for a moment that of a child which is not another program yet; of what it starts,
-    // nothing may have the token.
+    // Its own environment is what it was given, and for a moment that of a child which is not another program
+    // yet; of what it starts, nothing may have the token.
     const others = watch.seen().map((one) => (one.cmdline === mine ? { ...one, environ: '' } : one));
     seen.push({ about: args.join(' '), processes: others });
     return end;

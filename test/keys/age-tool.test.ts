@@ -41,7 +41,9 @@ function open(folder: string) {
   return openVault({ path: join(folder, 'vault.age'), passphrase: async () => new Secret(PASSPHRASE) });
 }
 
-/** Runs a command on a pseudo-terminal and gives the passphrase at each of its prompts: age asks nowhere else. */
+/**
+ * Runs a command on a pseudo-terminal and gives the passphrase at each of its prompts: age asks nowhere else.
+ */
 async function inTerminal(command: string, cwd: string, prompts: number): Promise<void> {
   const terminal = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { cwd });
   let screen = '';

@@ -10,7 +10,10 @@ import { curl, startTestLab } from './helpers.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
-/** As service-api.md lists them; a new endpoint of the lab that is not there is a mistake, and the other way round. */
+/**
+ * As service-api.md lists them; a new endpoint of the lab that is not there is a mistake, and the other way
+ * round.
+ */
 const V0 = [
   'GET /service-instances/:/backups',
   'POST /service-instances/:/backups',

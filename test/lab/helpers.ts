@@ -51,8 +51,8 @@ export async function curl(
 }
 
 /**
- * Asks with curl, and holds the answer against what the lab itself says of the endpoint: its status, and its fields,
- * no more and no fewer.
+ * Asks with curl, and holds the answer against what the lab itself says of the endpoint: its status, and its
+ * fields, no more and no fewer.
  */
 export async function ask(
   lab: Lab,

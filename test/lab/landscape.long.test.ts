@@ -112,7 +112,8 @@ test('two hundred clients at once, reading and creating, get no answer that is n
     };
     const strange = await Promise.all(Array.from({ length: 200 }, client));
     expect(strange.flat()).toEqual([]);
-    // 200 clients with 5 turns over 8 kinds: each kind came 125 times, so 250 backups were made, each with an id.
+    // 200 clients with 5 turns over 8 kinds: each kind came 125 times, so 250 backups were made, each with an
+    // id.
     const listed = z.array(Backup).parse((await curl(lab, 'GET', `${v1}/backups`)).json);
     expect(listed.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at));
     expect(new Set(listed.map(({ backup_id }) => backup_id)).size).toBe(250);

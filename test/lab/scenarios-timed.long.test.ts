@@ -3,7 +3,10 @@ import { describe, type TestContext, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { curl, instanceOf, listBackups, run, startTestLab, until } from './helpers.ts';
 
-/** A lab of its own in which that scenario has just begun. Each test waits for seconds to pass; together they wait once. */
+/**
+ * A lab of its own in which that scenario has just begun. Each test waits for seconds to pass; together they
+ * wait once.
+ */
 async function begin(name: string, { onTestFinished }: TestContext): Promise<Lab> {
   const instances = [{ name: 'orders', key: true }, { name: 'orders-dr' }];
   const lab = await startTestLab({ instances, sso: false });

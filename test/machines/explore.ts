@@ -28,7 +28,10 @@ export interface Exploration {
   readonly isUsed: (snapshot: AnyMachineSnapshot) => boolean;
 }
 
-/** Every situation, found by giving every possible outcome and every open answer, each once for each situation. */
+/**
+ * Every situation, found by giving every possible outcome and every open answer, each once for each
+ * situation.
+ */
 export function explore({ runbook, input, outcomesOf, identity, basis, isUsed }: Exploration): Situation[] {
   const [snapshot] = initialTransition(runbook.machine, input as never);
   const first: Situation = { snapshot, path: [], confirmed: false };

@@ -13,7 +13,10 @@ import { prove } from '../../machines/phases/prove.ts';
 import { recordRotation } from '../../machines/phases/record.ts';
 import { runbook } from '../../machines/setup.ts';
 
-/** A rotation as an older version might have had it: nothing is proven before it, and no old key is tried after it. */
+/**
+ * A rotation as an older version might have had it: nothing is proven before it, and no old key is tried
+ * after it.
+ */
 export const rotateKey1 = of(
   runbook.createMachine({
     id: 'rotate-key',

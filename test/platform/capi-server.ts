@@ -5,7 +5,10 @@ import { type Asked, change, problem, type Reply } from './capi-changes.ts';
 import { CapiModel } from './capi-model.ts';
 import { read } from './capi-reads.ts';
 
-/** What happens to the next call that fits. `before`: it is not made; `after`: it is made, and its answer is lost. */
+/**
+ * What happens to the next call that fits. `before`: it is not made; `after`: it is made, and its answer is
+ * lost.
+ */
 export interface Fault {
   readonly call: RegExp;
   /** As a function: what it answers when the call comes, and what it does to the model before. */

@@ -17,7 +17,10 @@ interface Note {
   readonly sees: string | null;
 }
 
-/** The scene of the API, reached through a tool `cf` that somebody has logged in with and pointed at another space. */
+/**
+ * The scene of the API, reached through a tool `cf` that somebody has logged in with and pointed at another
+ * space.
+ */
 async function cfScene(options: { readonly loggedIn?: boolean; readonly installed?: boolean } = {}) {
   const world = await scene();
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-fake-cf-'));

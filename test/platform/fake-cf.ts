@@ -1,7 +1,7 @@
 /*
- * The tool `cf` in miniature, after its own source (cloudfoundry/cli, command/v7): login and target live in config.json of
- * CF_HOME, `curl` ends with 0 whatever the status is, and binding a bound application says OK. Every command is noted in the
- * file that the login names, with the environment it saw.
+ * The tool `cf` in miniature, after its own source (cloudfoundry/cli, command/v7): login and target live in
+ * config.json of CF_HOME, `curl` ends with 0 whatever the status is, and binding a bound application says OK.
+ * Every command is noted in the file that the login names, with the environment it saw.
  */
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';

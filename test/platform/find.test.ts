@@ -136,7 +136,8 @@ describe('the connection', () => {
   });
 
   test('goes nowhere but to the configured address, whatever the answers name', async () => {
-    // Next pages and jobs are named with a host of their own by this server; every call arrives here all the same.
+    // Next pages and jobs are named with a host of their own by this server; every call arrives here all the
+    // same.
     const { capi, platform, bound, options } = await scene();
     await platform.unbind(bound, options);
     expect(capi.calls.some((call) => call.startsWith('GET /v3/jobs/'))).toBe(true);

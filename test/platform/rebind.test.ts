@@ -200,7 +200,8 @@ describe('a service key whose name is taken by the time it is made', () => {
 
 describe.for(['reset-before', 'reset-after', 'gateway-after'] as const)('an answer lost by %s', (how) => {
   const twice = async (verb: () => Promise<unknown>) => {
-    // What was done in spite of the lost answer is found in the same attempt; what was not is left for the next.
+    // What was done in spite of the lost answer is found in the same attempt; what was not is left for the
+    // next.
     if (how === 'reset-before') expect(failureOf(await rejection(verb())).code).toBe('platform.unreachable');
     else expect(await verb()).toMatchObject({ outcome: 'done' });
     return verb();

@@ -10,7 +10,10 @@ import { PACE, RUN } from './world.ts';
 const URL = 'https://dashboard.example.com/service-instances/77';
 const TOKEN = 'tok-of-a-stranger';
 
-/** One application with a worker, bound an hour ago to an instance of a platform that a stranger wrote; restored ten minutes ago. */
+/**
+ * One application with a worker, bound an hour ago to an instance of a platform that a stranger wrote;
+ * restored ten minutes ago.
+ */
 async function strange(given: Partial<ForeignCapiOptions> = {}, pace: Partial<Pace> = {}) {
   const capi = await startForeignCapi({ token: TOKEN, jobMs: 5, ...given });
   onTestFinished(capi.close);

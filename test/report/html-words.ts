@@ -9,7 +9,10 @@ const VOID = ['meta', 'br', 'hr', 'img', 'input', 'link'];
 const TOKEN =
   /<!DOCTYPE html>|<\/(?<end>[a-z][a-z0-9]*)>|<(?<start>[a-z][a-z0-9]*)(?<attributes>(?: [a-zA-Z0-9-]+(?:="[^"<>]*")?)*)(?<closed>\/?)>|(?<text>[^<]+)/gy;
 
-/** Reads HTML as strictly as XML: throws for a tag that is not closed in its order, a stray `<`, or an attribute without quotes. */
+/**
+ * Reads HTML as strictly as XML: throws for a tag that is not closed in its order, a stray `<`, or an
+ * attribute without quotes.
+ */
 export function readHtml(html: string): ReadHtml {
   const open: string[] = [];
   const elements: { name: string; attributes: Map<string, string> }[] = [];

@@ -37,8 +37,9 @@ const restored = {
 const waiting = performed([5.3 * HOUR, 8 * HOUR], 'waitForRestore', restored, 'waitingForInstance');
 
 /**
- * A recovery of nine hours in which everything happens that a record has to tell: an approval that was given, one that was withdrawn, a step
- * that went on without its second person, a lost answer, an overdue task, a paused token, a second process.
+ * A recovery of nine hours in which everything happens that a record has to tell: an approval that was given,
+ * one that was withdrawn, a step that went on without its second person, a lost answer, an overdue task, a
+ * paused token, a second process.
  */
 export const longNight: readonly Entry[] = journalOf(
   started({

@@ -152,8 +152,9 @@ const restored = {
 };
 
 /**
- * A restore in place, second by second: decided at 100, at work from 110, available at 150, asked about the applications
- * from 170 to 200, the last of them bound at 300, closed at 340. The service's clock is 2 s ahead.
+ * A restore in place, second by second: decided at 100, at work from 110, available at 150, asked about the
+ * applications from 170 to 200, the last of them bound at 300, closed at 340. The service's clock is 2 s
+ * ahead.
  */
 export const story: readonly Line[] = [
   moved(1, 'checking', { type: 'xstate.init' }),

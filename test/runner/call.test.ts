@@ -136,7 +136,9 @@ test('facts for the ledger are written together with the end of the call', async
 
 const DEATH = new Error('the process dies here');
 
-/** A call that ends in the middle of its send, with nothing written afterwards, as when the process is killed. */
+/**
+ * A call that ends in the middle of its send, with nothing written afterwards, as when the process is killed.
+ */
 async function dying(journal: Journal, activity: AnyActivity): Promise<void> {
   const armed: Journal = {
     ...journal,

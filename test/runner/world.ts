@@ -16,8 +16,9 @@ import { freshSigner } from '../audit/signing.ts';
 import { outcomesOf } from '../machines/outcomes.ts';
 
 /**
- * A journal on disk, and activities that end as the test says; the machine and the runner are the real ones. With `databaseAheadMs` its
- * entries are stamped as by a database whose clock is so far ahead of this machine's.
+ * A journal on disk, and activities that end as the test says; the machine and the runner are the real ones.
+ * With `databaseAheadMs` its entries are stamped as by a database whose clock is so far ahead of this
+ * machine's.
  */
 export interface World {
   readonly home: string;

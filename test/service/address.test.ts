@@ -99,7 +99,8 @@ for (const [url, words] of WRONG) {
 test('the skew of a clock is known as far as one answer can tell', () => {
   const date = new Date('2026-01-01T00:00:10Z');
   const at = (ms: number) => new Date(date.getTime() + ms);
-  // Whatever the true moment within the second of the header and within the exchange: it is inside the bounds.
+  // Whatever the true moment within the second of the header and within the exchange: it is inside the
+  // bounds.
   for (const [trueSkew, sent, received, generated] of [
     [0, 100, 300, 200],
     [5000, 100, 300, 150],

@@ -9,8 +9,8 @@ export interface DownloadServer extends FaultServer {
 }
 
 /**
- * A service that lists backup 7 with a size of its choice (`undefined` leaves the field out) and gives every other
- * request to `respond`: the ways to its download, which may be raw bytes.
+ * A service that lists backup 7 with a size of its choice (`undefined` leaves the field out) and gives every
+ * other request to `respond`: the ways to its download, which may be raw bytes.
  */
 export async function startDownloadServer(
   size: number | undefined,

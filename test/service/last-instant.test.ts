@@ -17,7 +17,10 @@ const OVER = new LifeboatError('journal.lost-hold', 'the hold does not surely la
   hints: ['nothing was sent'],
 });
 
-/** Lets a call go on until it is asked for the last time, and not then: what it was asked before is before the connection. */
+/**
+ * Lets a call go on until it is asked for the last time, and not then: what it was asked before is before the
+ * connection.
+ */
 function leaveOnce() {
   let asked = 0;
   const mayLeave = () => {

@@ -6,9 +6,10 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from './fresh-signer.ts';
 
 /*
- * A process that appends until it is killed or the disk is full: `appender.ts HOME ENTRIES-PER-APPEND [RUN]`. It holds the
- * run's stream, and prints a line for what is acknowledged only after the append has resolved. With RUN it writes to the
- * ledger in the same appends, which it takes and gives back each time, as another one wants it too.
+ * A process that appends until it is killed or the disk is full: `appender.ts HOME ENTRIES-PER-APPEND [RUN]`.
+ * It holds the run's stream, and prints a line for what is acknowledged only after the append has resolved.
+ * With RUN it writes to the ledger in the same appends, which it takes and gives back each time, as another
+ * one wants it too.
  */
 const [home = '', count = '1', run] = process.argv.slice(2);
 const journal = await openSqliteStore({

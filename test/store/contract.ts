@@ -8,7 +8,10 @@ import { logContract } from './contract/log.ts';
 import { rowsContract } from './contract/rows.ts';
 import type { FreshStore } from './contract/store-under-test.ts';
 
-/** What every store behind the port (src/store/journal.ts) promises. `freshStore` makes an empty store for one test. */
+/**
+ * What every store behind the port (src/store/journal.ts) promises. `freshStore` makes an empty store for one
+ * test.
+ */
 export function storeContract(name: string, freshStore: FreshStore): void {
   describe(`${name} keeps the contract of the store`, () => {
     appendContract(freshStore);

@@ -8,8 +8,9 @@ const every = (refusal: Pick<Refusal, 'call' | 'file'>, from: readonly number[])
   from.map((number, index) => ({ ...refusal, error: index % 2 === 0 ? 'ENOSPC' : 'EIO', from: number }));
 
 /**
- * The journal's files, its checkpoints, the vault and the downloads; each early, in the middle and late, with both errors. `any file`
- * counts the journal's syncs too, so that its numbers fall between those of the journal.
+ * The journal's files, its checkpoints, the vault and the downloads; each early, in the middle and late, with
+ * both errors. `any file` counts the journal's syncs too, so that its numbers fall between those of the
+ * journal.
  */
 const REFUSALS: readonly Refusal[] = [
   ...every({ call: 'pwrite64', file: 'lifeboat.db-wal' }, [1, 17, 40, 101]),

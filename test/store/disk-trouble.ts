@@ -28,7 +28,10 @@ export interface Aftermath {
   readonly waits: boolean;
 }
 
-/** Goes on as an operator would when the disk is well again, and judges what has become of the run that ended so. */
+/**
+ * Goes on as an operator would when the disk is well again, and judges what has become of the run that ended
+ * so.
+ */
 export async function goOnAfter(bench: TestBench, end: Ended): Promise<Aftermath> {
   const { server } = bench;
   const armed = (await entriesOf(bench)).filter(({ type }) => type === 'intent.armed').length;

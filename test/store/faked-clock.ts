@@ -2,13 +2,18 @@ import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestBench } from '../e2e/test-bench.ts';
 
-/** The library behind faketime(1): a process that is preloaded with it, and nothing else, sees another time. */
+/**
+ * The library behind faketime(1): a process that is preloaded with it, and nothing else, sees another time.
+ */
 const LIBRARY = globSync('/usr/lib/{*/,}faketime/libfaketime.so.1')[0];
 
 export interface FakedClock {
   /** What to run the product below. */
   readonly under: readonly string[];
-  /** Sets the clock of what runs below it: `+86400s` and `-3600s` from the true time, `@1970-01-02 00:00:00` at that time. */
+  /**
+   * Sets the clock of what runs below it: `+86400s` and `-3600s` from the true time, `@1970-01-02 00:00:00`
+   * at that time.
+   */
   set(to: string): void;
 }
 

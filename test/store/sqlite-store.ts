@@ -74,7 +74,10 @@ export function sqliteStore(home = temporaryHome(), signer = freshSigner()): Sto
   };
 }
 
-/** What somebody with a database tool does to the database of a home; what keeps it append-only is away meanwhile. */
+/**
+ * What somebody with a database tool does to the database of a home; what keeps it append-only is away
+ * meanwhile.
+ */
 export function tampered(home: string, act: (db: DatabaseSync) => void): void {
   const triggers = Object.keys(SCHEMA).filter((name) => SCHEMA[name]?.startsWith('CREATE TRIGGER'));
   const db = new DatabaseSync(join(home, 'lifeboat.db'));

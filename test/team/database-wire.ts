@@ -8,8 +8,8 @@ export interface DatabaseBlow {
   /** From 1. */
   readonly nth: number;
   /**
-   * `held`: before the database has them; what was sent is kept back until `release`. `done`: the database has answered that it is durable, and
-   * nothing of that answer is passed on until `release`.
+   * `held`: before the database has them; what was sent is kept back until `release`. `done`: the database
+   * has answered that it is durable, and nothing of that answer is passed on until `release`.
    */
   readonly at: 'held' | 'done';
   strike(): void;
@@ -22,7 +22,10 @@ export interface DatabaseWire {
   arm(blow: DatabaseBlow): void;
   /** Passes on what was kept back. */
   release(): void;
-  /** Breaks every connection, and lets none in until `mend`; or with `silent` lets nothing through, and says so to nobody. */
+  /**
+   * Breaks every connection, and lets none in until `mend`; or with `silent` lets nothing through, and says
+   * so to nobody.
+   */
   cut(how?: 'silent'): void;
   mend(): void;
   close(): Promise<void>;

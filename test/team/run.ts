@@ -6,8 +6,9 @@ import { CASES, nameOf } from './cases.ts';
 import { LEASE_MS, type Outcome, tryCase } from './trial.ts';
 
 /*
- * `npm run test:team -- [--sample N] [--seed S] [--only TEXT] [--list]`: two people on two machines with one PostgreSQL. One of them, or the
- * database, is hit in every state of a call, and the other one goes on. Exit code 1 when a promise was broken.
+ * `npm run test:team -- [--sample N] [--seed S] [--only TEXT] [--list]`: two people on two machines with one
+ * PostgreSQL. One of them, or the database, is hit in every state of a call, and the other one goes on. Exit
+ * code 1 when a promise was broken.
  */
 const { values } = parseArgs({
   options: {

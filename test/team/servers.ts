@@ -14,7 +14,10 @@ export interface DatabaseServer {
   readonly port: number;
   /** Runs statements as the superuser; gives the rows of the last one. */
   query(sql: string): Promise<readonly Record<string, unknown>[]>;
-  /** Immediate shutdown, as `pg_ctl restart -m immediate` does it, and a start: every connection breaks, and the log is replayed. */
+  /**
+   * Immediate shutdown, as `pg_ctl restart -m immediate` does it, and a start: every connection breaks, and
+   * the log is replayed.
+   */
   restart(): Promise<void>;
   /** Ends every process of it at once. It is not started again. */
   kill(): Promise<void>;
@@ -40,7 +43,9 @@ export function addressOf(ports: readonly number[], database: string): string {
   return `postgres://${SUPERUSER}@${hosts}/${database}?sslmode=disable${query}`;
 }
 
-/** Starts a server, or two: the standby is a copy of the primary's folder, so that no base backup is needed. */
+/**
+ * Starts a server, or two: the standby is a copy of the primary's folder, so that no base backup is needed.
+ */
 export async function startServers({ standby: isPair = false } = {}): Promise<Servers> {
   const user = await engineUser();
   const launcher = await makeLauncher(user);

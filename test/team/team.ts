@@ -8,7 +8,10 @@ import { type BenchOptions, CANARIES, openBench, type TestBench } from '../e2e/t
 import { type DatabaseWire, openDatabaseWire } from './database-wire.ts';
 import { addressOf, type Servers, startServers } from './servers.ts';
 
-/** Somebody with a machine of their own: a home, a key store, and ways to the database and to the service that can be hurt. */
+/**
+ * Somebody with a machine of their own: a home, a key store, and ways to the database and to the service that
+ * can be hurt.
+ */
 export interface Person {
   readonly name: string;
   readonly bench: TestBench;

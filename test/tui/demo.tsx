@@ -1,6 +1,7 @@
 /**
- * The terminal UI with an invented run, to look at by hand or in a pseudo-terminal: bundle it with esbuild (as the
- * product is), then `node demo.mjs [VIEW | tour] [crash]`. An answer moves a tour on to the next view.
+ * The terminal UI with an invented run, to look at by hand or in a pseudo-terminal: bundle it with esbuild
+ * (as the product is), then `node demo.mjs [VIEW | tour] [crash]`. An answer moves a tour on to the next
+ * view.
  */
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';

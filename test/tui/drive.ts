@@ -10,8 +10,8 @@ const PAGE = { height: 5, last: 20 };
 const READING_MS = 1000;
 
 /**
- * Presses keys as the keyboard would. Printable ones type where nothing is bound to them. Whoever presses them reads before each; from the
- * first `at` on, time stands still but for `at` and `later`.
+ * Presses keys as the keyboard would. Printable ones type where nothing is bound to them. Whoever presses
+ * them reads before each; from the first `at` on, time stands still but for `at` and `later`.
  */
 export function drive(view: RunView, startAt = 0) {
   let state = firstState(view, startAt);
@@ -38,7 +38,10 @@ export function drive(view: RunView, startAt = 0) {
   return {
     press,
     type,
-    /** Holds a key down for so many milliseconds: it comes once, again after the delay of the keyboard, then at its rate. */
+    /**
+     * Holds a key down for so many milliseconds: it comes once, again after the delay of the keyboard, then
+     * at its rate.
+     */
     hold: (
       key: string,
       rate: { readonly delay: number; readonly every: number; readonly ms: number },

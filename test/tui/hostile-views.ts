@@ -24,7 +24,10 @@ export const HOSTILE: readonly string[] = [
 export const FORBIDDEN =
   /[\u0000-\u0009\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
-/** The escape sequences that Ink and this UI write; nothing else may remain. No hostile text has one of these colours. */
+/**
+ * The escape sequences that Ink and this UI write; nothing else may remain. No hostile text has one of these
+ * colours.
+ */
 export function withoutOurSequences(bytes: string): string {
   return bytes.replace(
     /\u001b\[(?:\?(?:1049|25|2004|2026)[hl]|\d*[ABCDEFGJK]|\d*;?\d*H|(?:(?:[127];)*(?:[01237]|22|27|3[136]|39))m)/gu,

@@ -2,7 +2,9 @@ import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 import { drawAtOnce } from '../../build/plugins.ts';
 
-/** The modules that come with an entry when it is loaded, and those that come later, when they are asked for. */
+/**
+ * The modules that come with an entry when it is loaded, and those that come later, when they are asked for.
+ */
 async function loadedBy(entry: string) {
   const { metafile } = await build({
     entryPoints: [entry],

@@ -11,8 +11,8 @@ import { drawAtOnce } from '../../build/plugins.ts';
 import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
 
 /*
- * The bundle in a real pseudo-terminal. It comes from util-linux `script`, whose options differ elsewhere (macOS), so
- * there these promises rest on the tests with a terminal in memory.
+ * The bundle in a real pseudo-terminal. It comes from util-linux `script`, whose options differ elsewhere
+ * (macOS), so there these promises rest on the tests with a terminal in memory.
  */
 const hasScript = (() => {
   try {

@@ -12,7 +12,10 @@ import type { Findings } from '../verdict.ts';
 
 /** What an auditor has got from elsewhere. */
 export interface Trust {
-  /** Keys in PEM, one below the other. Without it those in the bundle are taken, and nothing is pinned by them. */
+  /**
+   * Keys in PEM, one below the other. Without it those in the bundle are taken, and nothing is pinned by
+   * them.
+   */
   readonly publicKey?: string | undefined;
   readonly anchors?: readonly Anchor[] | undefined;
 }
@@ -47,7 +50,9 @@ export function checkSignatures(notes: Notes, keys: readonly KeyObject[], findin
   }
 }
 
-/** What there is without a key from elsewhere: the keys beside the bundle, and that of the log's first entry. */
+/**
+ * What there is without a key from elsewhere: the keys beside the bundle, and that of the log's first entry.
+ */
 export function keysBeside(pem: string, begun: Begun): readonly KeyObject[] {
   return [...parsePublicKeys(pem), ...parsePublicKeys(begun?.publicKey ?? '')];
 }

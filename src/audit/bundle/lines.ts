@@ -7,8 +7,9 @@ const ENTRIES = 'journal.jsonl';
 const LONGEST_END = 16 * 1024 * 1024;
 
 /**
- * Packs the journal of a run into lines of printable ASCII: the entries, each as its leaf text (store/leaf.ts), then one line with every other
- * file of the bundle, as a JSON object of texts by name. So it stands alone.
+ * Packs the journal of a run into lines of printable ASCII: the entries, each as its leaf text
+ * (store/leaf.ts), then one line with every other file of the bundle, as a JSON object of texts by name. So
+ * it stands alone.
  */
 export function packLines(files: BundleFiles): string {
   const others = [...files]
@@ -17,7 +18,9 @@ export function packLines(files: BundleFiles): string {
   return `${files.get(ENTRIES) ?? ''}${printableJson(Object.fromEntries(others))}\n`;
 }
 
-/** The files in such lines; undefined where the last line is missing or has another spelling. Never throws. */
+/**
+ * The files in such lines; undefined where the last line is missing or has another spelling. Never throws.
+ */
 export function unpackLines(text: Buffer): BundleFiles | undefined {
   const last = linesOf(text).at(-1) ?? '';
   if (last.length > LONGEST_END || text.at(-1) !== 0x0a) return undefined;

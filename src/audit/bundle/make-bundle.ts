@@ -17,7 +17,10 @@ export interface BundleSource {
   readonly signer: Signer;
   /** Checkpoints from the time of the run, as notes. Those that the log does not fit are left out. */
   readonly notes: readonly string[];
-  /** What somebody has written down: the proof shows the log at each of them, so that it can be verified with the bundle. */
+  /**
+   * What somebody has written down: the proof shows the log at each of them, so that it can be verified with
+   * the bundle.
+   */
   readonly anchors: readonly Anchor[];
   readonly madeAt: Date;
   /** Name and version of this program. */
@@ -36,8 +39,9 @@ export interface WholeSource extends BundleSource {
 }
 
 /**
- * All evidence of a run in one tar that anybody can verify without this program. Changes nothing; of a live run it holds what was durable at this moment. Rejects
- * with `evidence.secret`, and nothing is made, when any file would hold a secret; with `run.unknown` for a run without entries.
+ * All evidence of a run in one tar that anybody can verify without this program. Changes nothing; of a live
+ * run it holds what was durable at this moment. Rejects with `evidence.secret`, and nothing is made, when any
+ * file would hold a secret; with `run.unknown` for a run without entries.
  */
 export async function makeBundle(source: WholeSource): Promise<Buffer> {
   const { journal, runId, instances, fallbacks, transcript } = source;
@@ -52,7 +56,10 @@ export async function makeBundle(source: WholeSource): Promise<Buffer> {
   return packFiles(signed(files, source));
 }
 
-/** The journal of a run alone, with what it takes to verify it, as lines of printable ASCII (lines.ts). Rejects as `makeBundle` does. */
+/**
+ * The journal of a run alone, with what it takes to verify it, as lines of printable ASCII (lines.ts).
+ * Rejects as `makeBundle` does.
+ */
 export async function makeLines(source: BundleSource): Promise<string> {
   return packLines(signed((await evidenceOf(source, [])).files, source));
 }

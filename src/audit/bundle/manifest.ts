@@ -7,7 +7,8 @@ import type { Findings } from '../verdict.ts';
 import type { BundleFiles } from './tar.ts';
 
 /*
- * SHA256SUMS lists every file of a bundle but itself and the note that signs it (signed-note.ts), whose text is
+ * SHA256SUMS lists every file of a bundle but itself and the note that signs it (signed-note.ts), whose text
+ * is
  *
  *     lifeboat.bundle/1
  *     run <id>
@@ -47,7 +48,10 @@ export function runOf(files: BundleFiles): string | undefined {
   return lines[0] === FORMAT && lines.length === 5 && isStreamName(`run/${run}`) ? run : undefined;
 }
 
-/** Whether one of the keys has signed the list, every file is the one that was listed, none is missing, none was added. */
+/**
+ * Whether one of the keys has signed the list, every file is the one that was listed, none is missing, none
+ * was added.
+ */
 export function checkManifest(
   files: BundleFiles,
   run: string,

@@ -7,8 +7,9 @@ import { claimOf, type Place } from '../../store/log/places/place.ts';
 const MOST = 100;
 
 /**
- * The checkpoints that belong into the bundle of a run: those that name a call of it, the first one that covers all its entries, and
- * the newest of each key of the log, below which its endorsements count. Of places that cannot be read there are none.
+ * The checkpoints that belong into the bundle of a run: those that name a call of it, the first one that
+ * covers all its entries, and the newest of each key of the log, below which its endorsements count. Of
+ * places that cannot be read there are none.
  */
 export async function notesOfRun(
   journal: Pick<JournalReader, 'read'>,

@@ -40,8 +40,9 @@ const Leaf = z.strictObject({
 });
 
 /**
- * Reads the lines of some streams of a log of `size` entries: whether each is the exact text of a leaf, the streams have no gap, and the
- * proof is one for these lines at these places. Of which tree is said by its root. Never throws on any content.
+ * Reads the lines of some streams of a log of `size` entries: whether each is the exact text of a leaf, the
+ * streams have no gap, and the proof is one for these lines at these places. Of which tree is said by its
+ * root. Never throws on any content.
  */
 export function readLog(
   files: ReadonlyMap<string, readonly string[]>,
@@ -102,7 +103,10 @@ const LONGEST_LINE = 2 * 1024 * 1024;
 /** No entry is shorter. */
 const SHORTEST_LINE = 64;
 
-/** The lines of a file of entries. It is printable ASCII, and what cannot be one, by its size alone, has no lines. */
+/**
+ * The lines of a file of entries. It is printable ASCII, and what cannot be one, by its size alone, has no
+ * lines.
+ */
 export function linesOf(bytes: Buffer): string[] {
   let lines = 0;
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) lines += 1;

@@ -28,9 +28,10 @@ export interface Proof {
 }
 
 /**
- * Takes streams out of a log up to its newest signed head, and shows its smaller sizes as well, those of other checkpoints and of anchors;
- * sizes that it does not have are passed over. Entries that come meanwhile are left out. Rejects with `journal.damaged` for an entry that
- * does not give its hash, and with `run.unknown` for an empty log.
+ * Takes streams out of a log up to its newest signed head, and shows its smaller sizes as well, those of
+ * other checkpoints and of anchors; sizes that it does not have are passed over. Entries that come meanwhile
+ * are left out. Rejects with `journal.damaged` for an entry that does not give its hash, and with
+ * `run.unknown` for an empty log.
  */
 export async function showLog(
   journal: JournalReader,

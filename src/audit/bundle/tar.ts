@@ -7,7 +7,10 @@ const BLOCK = 512;
 /** The files of a bundle by their names. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
-/** Packs files into a tar (ustar) that depends on nothing but them: sorted, of nobody, from the beginning of time. */
+/**
+ * Packs files into a tar (ustar) that depends on nothing but them: sorted, of nobody, from the beginning of
+ * time.
+ */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   const blocks = sorted.flatMap(([name, bytes]) => [
@@ -19,8 +22,8 @@ export function packFiles(files: BundleFiles): Buffer {
 }
 
 /**
- * Unpacks a bundle. `sound` is false when a single byte of the tar is not as `packFiles` would make it, so that nothing hides between the
- * files; what could be read before that is given all the same. Never throws.
+ * Unpacks a bundle. `sound` is false when a single byte of the tar is not as `packFiles` would make it, so
+ * that nothing hides between the files; what could be read before that is given all the same. Never throws.
  */
 export function unpackFiles(tar: Buffer): { readonly files: BundleFiles; readonly sound: boolean } {
   const files = new Map<string, Buffer>();

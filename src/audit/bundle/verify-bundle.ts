@@ -42,9 +42,9 @@ const CHECKPOINT = 'checkpoint.note';
 const ENTRIES = /^(?:journal|log)\.jsonl$|^ledger\//u;
 
 /**
- * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed list of files, every file's hash, every
- * entry, the root of the log at each checkpoint and anchor, every signature, what the record says of the transcript and of approvals.
- * Never throws on any content.
+ * Re-computes everything in an evidence bundle, on any machine, without a home or a config: the signed list
+ * of files, every file's hash, every entry, the root of the log at each checkpoint and anchor, every
+ * signature, what the record says of the transcript and of approvals. Never throws on any content.
  */
 export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleReport {
   const findings = createFindings();

@@ -28,14 +28,20 @@ const PLATFORM_FIELDS = new Set(
 /** Answers that are nothing but secrets, or whose fields are named by strangers. */
 const NEVER = /\/(?:details|parameters|credentials|env|environment_variables|permissions)(?:[/?]|$)/u;
 
-/** A request body as it may be shown: known secrets by their names, unknown ones in fields of that sort not at all. */
+/**
+ * A request body as it may be shown: known secrets by their names, unknown ones in fields of that sort not at
+ * all.
+ */
 export function blankBody(body: string, kind: HttpCall['kind'], blanks: Blanks): unknown {
   const json = parse(body);
   if (json === undefined) return SECRET;
   return kind === 'platform' ? picked(json, blanks, 0) : blanked(json, blanks, 0);
 }
 
-/** What is kept of an answer's body. Its hash stands only for a body without secrets: a short secret can be guessed from its hash. */
+/**
+ * What is kept of an answer's body. Its hash stands only for a body without secrets: a short secret can be
+ * guessed from its hash.
+ */
 export function keptAnswer(
   { kind, url, answer, bytes, sha256 }: HttpCall,
   blanks: Blanks,

@@ -4,8 +4,9 @@ import { readRunEntry } from '../../store/run-entries.ts';
 import { transcriptOf } from './path.ts';
 
 /**
- * What the record is to say where the transcript of what was sent until now is not in this home, because another machine has driven the run: on
- * which host that was, as far as the record knows. Nothing where it is here, or where nothing was sent.
+ * What the record is to say where the transcript of what was sent until now is not in this home, because
+ * another machine has driven the run: on which host that was, as far as the record knows. Nothing where it is
+ * here, or where nothing was sent.
  */
 export function transcriptElsewhere(
   home: string,

@@ -76,7 +76,10 @@ function httpFields(call: HttpCall, blanks: Blanks) {
   };
 }
 
-/** The query of a redirected download can be its password, so only what the platform's lists are asked by stays. */
+/**
+ * The query of a redirected download can be its password, so only what the platform's lists are asked by
+ * stays.
+ */
 function openUrl(text: string, kind: HttpCall['kind']): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return show(text.split('?')[0] ?? '', 500);

@@ -20,11 +20,19 @@ export interface TranscriptState {
 }
 
 export interface Transcript {
-  /** Appends the line of a call. Throws nothing: the first failure ends the transcript, and `problem` says so. */
+  /**
+   * Appends the line of a call. Throws nothing: the first failure ends the transcript, and `problem` says so.
+   */
   write(call: TranscribedCall): void;
-  /** From now on no line may hold this secret in any of its forms. `name` stands where it is part of a request. */
+  /**
+   * From now on no line may hold this secret in any of its forms. `name` stands where it is part of a
+   * request.
+   */
   guard(secret: Secret, name?: string): void;
-  /** Waits for the disk, so that a record that says how far the transcript reaches cannot outlive it, and gives how far that is. */
+  /**
+   * Waits for the disk, so that a record that says how far the transcript reaches cannot outlive it, and
+   * gives how far that is.
+   */
   keep(): TranscriptState;
   /** Why the transcript ends early. */
   readonly problem: LifeboatError | undefined;
@@ -35,9 +43,10 @@ export interface Transcript {
 const SHORTEST = 8;
 
 /**
- * Opens the transcript of a run for appending; only the process that holds the run may. Each line is written at once, so a process that is killed
- * loses at most the last one: what is left of that is cut off here, and a line in its place says so. A transcript that cannot be
- * written stops nobody: it has a `problem` and takes no more lines.
+ * Opens the transcript of a run for appending; only the process that holds the run may. Each line is written
+ * at once, so a process that is killed loses at most the last one: what is left of that is cut off here, and
+ * a line in its place says so. A transcript that cannot be written stops nobody: it has a `problem` and takes
+ * no more lines.
  */
 export function openTranscript(home: string, runId: string): Transcript {
   const guard = createSecretGuard();

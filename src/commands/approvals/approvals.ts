@@ -24,7 +24,10 @@ import { findRun, openRuns } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
 import { rulesOf } from './gate-of-run.ts';
 
-/** `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while something waits. */
+/**
+ * `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while
+ * something waits.
+ */
 export async function approvals(
   context: CommandContext,
   [word]: readonly string[],
@@ -92,7 +95,10 @@ interface Row {
   readonly key?: string;
 }
 
-/** The key store is opened where a signature lies there: only then is this installation's own key needed, to tell it from another's. */
+/**
+ * The key store is opened where a signature lies there: only then is this installation's own key needed, to
+ * tell it from another's.
+ */
 async function rowOf(about: AskedOf, home: string, rules: () => Promise<ApprovalRules>): Promise<Row> {
   const { run, entries, asked } = about;
   const misfit = fitsAsked(asked, { runId: run });
@@ -122,8 +128,9 @@ function strayRow({ run, asked }: AskedOf, misfit: string): Row {
 }
 
 /**
- * `lifeboat approvals accept RUN SIG-FILE`: verifies a signature that was brought back and puts it where the run looks for it, also while another
- * process shows the run. Rejects with why it does not count; then nothing was put anywhere.
+ * `lifeboat approvals accept RUN SIG-FILE`: verifies a signature that was brought back and puts it where the
+ * run looks for it, also while another process shows the run. Rejects with why it does not count; then
+ * nothing was put anywhere.
  */
 export function approvalsAccept(
   context: CommandContext,
@@ -149,7 +156,10 @@ export function approvalsAccept(
   });
 }
 
-/** `lifeboat approvals withdraw RUN --reason TEXT`: until the name is typed, an approval or the request for one can be taken back. */
+/**
+ * `lifeboat approvals withdraw RUN --reason TEXT`: until the name is typed, an approval or the request for
+ * one can be taken back.
+ */
 export function approvalsWithdraw(
   context: CommandContext,
   [word = '']: readonly string[],
@@ -161,7 +171,8 @@ export function approvalsWithdraw(
     const { run, asked } = await askedOf(workspace, word);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
       throw late('approval.astray', 'the request on record has no name that lifeboat gives');
-    // The file comes first: it alone stops a process that drives the run at this moment, and that one writes it down.
+    // The file comes first: it alone stops a process that drives the run at this moment, and that one writes
+    // it down.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);
     await writeDown(workspace, run, {
       challenge: asked.challenge,

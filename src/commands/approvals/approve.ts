@@ -25,8 +25,9 @@ interface ApproveFlags {
 }
 
 /**
- * `lifeboat approve CHALLENGE-FILE`, on the second person's machine: shows what is asked, has the target's name typed, and signs with an SSH key or
- * with lifeboat's own. It needs no config, and the signature is a file of its own. `--print-key NAME` prints the line that the other side needs.
+ * `lifeboat approve CHALLENGE-FILE`, on the second person's machine: shows what is asked, has the target's
+ * name typed, and signs with an SSH key or with lifeboat's own. It needs no config, and the signature is a
+ * file of its own. `--print-key NAME` prints the line that the other side needs.
  */
 export async function approve(
   context: CommandContext,

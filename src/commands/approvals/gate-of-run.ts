@@ -13,8 +13,8 @@ import { planOfState } from './plan-of-state.ts';
 import { refuseNobody } from './required.ts';
 
 /**
- * The gate that a run goes through. It lets everything pass where neither the config nor the record of the run asks for an approval. Rejects with
- * `config.approvals`.
+ * The gate that a run goes through. It lets everything pass where neither the config nor the record of the
+ * run asks for an approval. Rejects with `config.approvals`.
  */
 export async function gateOfRun(
   context: CommandContext,
@@ -49,10 +49,16 @@ export async function gateOfRun(
   });
 }
 
-/** For a run whose config has come to ask for nothing: the request stands in the record, for the time that is the rule. */
+/**
+ * For a run whose config has come to ask for nothing: the request stands in the record, for the time that is
+ * the rule.
+ */
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
-/** Who may approve for the operator of this home. Rejects with `approval.nobody` where the config has no approvals. */
+/**
+ * Who may approve for the operator of this home. Rejects with `approval.nobody` where the config has no
+ * approvals.
+ */
 export async function rulesOf(
   config: LoadedConfig,
   workspace: Pick<Workspace, 'keyring' | 'operator'>,

@@ -82,7 +82,10 @@ function planned(
   return { plan, isAsked };
 }
 
-/** The question asks to type a name to do something; what is to be done is the order. On its own it names what it is done to. */
+/**
+ * The question asks to type a name to do something; what is to be done is the order. On its own it names what
+ * it is done to.
+ */
 function orderOf(prompt: string, target: string): string {
   const [, order] =
     /^(?:.*: )?type (?:its name|the instance's name|the name of the TARGET) to (.+?)(?: all the same)?$/s.exec(

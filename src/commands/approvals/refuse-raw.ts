@@ -4,7 +4,10 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { Operation } from '../../service/revisions.ts';
 import { needsApproval } from './required.ts';
 
-/** What the call of a command risks; undefined for one that can be taken back. Setting a key is what makes a setting destroy. */
+/**
+ * What the call of a command risks; undefined for one that can be taken back. Setting a key is what makes a
+ * setting destroy.
+ */
 export function riskOfCall(needs: Operation, weight: 'changes' | 'destroys'): Risk | undefined {
   return RISKS[needs] ?? (weight === 'destroys' ? 'destructive' : undefined);
 }
@@ -19,8 +22,8 @@ const RISKS: Readonly<Partial<Record<Operation, Risk>>> = {
 };
 
 /**
- * Rejects, with exit 2, a command that would change an instance at once although a second person has to approve it: only a runbook waits
- * for one. Nothing is rejected when the glass is broken.
+ * Rejects, with exit 2, a command that would change an instance at once although a second person has to
+ * approve it: only a runbook waits for one. Nothing is rejected when the glass is broken.
  */
 export function refuseRaw(
   config: LoadedConfig,

@@ -22,8 +22,8 @@ export function needsApproval(config: LoadedConfig, instance: string, risk: Risk
 }
 
 /**
- * What the confirmation in a state leads to; undefined for a state without one. The confirmation of a state that is not on the path
- * counts as one that replaces data, because nothing shows that it does not.
+ * What the confirmation in a state leads to; undefined for a state without one. The confirmation of a state
+ * that is not on the path counts as one that replaces data, because nothing shows that it does not.
  */
 export function riskOf(runbook: Runbook, path: readonly string[], state: string): Risk | undefined {
   if (!isConfirmation(runbook, state)) return undefined;

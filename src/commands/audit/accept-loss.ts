@@ -194,8 +194,8 @@ async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBod
 }
 
 /**
- * What is said where the end of the tree hangs on a leaf that is gone, so that nothing can be signed behind it: a team's database goes
- * on before the last gap.
+ * What is said where the end of the tree hangs on a leaf that is gone, so that nothing can be signed behind
+ * it: a team's database goes on before the last gap.
  */
 async function unwritten(
   thrown: unknown,

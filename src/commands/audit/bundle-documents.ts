@@ -15,7 +15,9 @@ import { pathOf } from '../run/refuse-unsupported.ts';
 import { planText } from './plan-text.ts';
 import { reportFiles } from './report-files.ts';
 
-/** What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier. */
+/**
+ * What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier.
+ */
 export async function bundleDocuments(
   context: CommandContext,
   journal: JournalReader,

@@ -24,9 +24,10 @@ interface ExportFlags {
 }
 
 /**
- * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal alone, as lines that stand alone.
- * Nothing is overwritten. What is not intact is not signed: rejects with `evidence.not-intact`; so a key that signs here without an
- * endorsement is not vouched for. The proof shows the log at each anchor given, so that it can be verified with the bundle.
+ * `lifeboat audit export [RUN]`: everything that proves a run, in one signed tar; with `--lines` its journal
+ * alone, as lines that stand alone. Nothing is overwritten. What is not intact is not signed: rejects with
+ * `evidence.not-intact`; so a key that signs here without an endorsement is not vouched for. The proof shows
+ * the log at each anchor given, so that it can be verified with the bundle.
  */
 export async function auditExportCommand(
   given: CommandContext,
@@ -69,7 +70,10 @@ export async function auditExportCommand(
   }
 }
 
-/** The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then there are none, and it is said. */
+/**
+ * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then
+ * there are none, and it is said.
+ */
 async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
   try {
     return await openKeys(context, 'check');
@@ -100,7 +104,10 @@ async function refuseUnsound(
   });
 }
 
-/** The key of a drill is gone when it ends: what is exported later has another signature on the outside than on the inside. */
+/**
+ * The key of a drill is gone when it ends: what is exported later has another signature on the outside than
+ * on the inside.
+ */
 async function tellOtherKey(
   { stderr }: CommandContext,
   journal: JournalReader,
@@ -164,7 +171,10 @@ function quotes({ body }: Entry, runId: string): boolean {
   return typeof body === 'object' && body !== null && 'run' in body && body['run'] === runId;
 }
 
-/** Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the tokens in the environment. */
+/**
+ * Every secret of this home that could have got somewhere: the keys in the store, the installation's own, the
+ * tokens in the environment.
+ */
 async function guardOf(context: CommandContext, keyring: Keyring | undefined): Promise<SecretGuard> {
   const guard = createSecretGuard();
   for (const account of (await keyring?.store.accounts()) ?? []) {

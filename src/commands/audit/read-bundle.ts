@@ -10,7 +10,10 @@ export interface ReadBundle {
   readonly problems: readonly { readonly code: string; readonly shortMessage: string }[];
 }
 
-/** Bytes. The longest run with the longest transcript has half of that; more is no bundle of ours, and would only fill the memory. */
+/**
+ * Bytes. The longest run with the longest transcript has half of that; more is no bundle of ours, and would
+ * only fill the memory.
+ */
 export const MOST_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 /** A bundle from its tar (`bytes`) or from the folder it was unpacked into. Nothing of it is believed. */

@@ -8,7 +8,10 @@ import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 
-/** `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every stream. */
+/**
+ * `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every
+ * stream.
+ */
 export async function auditShowCommand(
   context: CommandContext,
   [word]: readonly string[],

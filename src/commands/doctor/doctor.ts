@@ -28,8 +28,9 @@ import { tlsChecks } from './tls.ts';
 const LITTLE_ROOM = 1024 ** 3;
 
 /**
- * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into the key store, and with
- * `--rebuild` the lists that follow from the journal; sends nothing but GETs. Exit 0 when nothing is bad, 4 when only credentials are, 1 otherwise.
+ * `lifeboat doctor`: everything a recovery leans on, looked at in peace time. Writes nothing but a probe into
+ * the key store, and with `--rebuild` the lists that follow from the journal; sends nothing but GETs. Exit 0
+ * when nothing is bad, 4 when only credentials are, 1 otherwise.
  */
 export async function doctor(
   context: CommandContext,

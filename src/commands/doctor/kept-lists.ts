@@ -15,8 +15,8 @@ import { attempt, type Check, good } from './check.ts';
 const MOST_NAMED = 5;
 
 /**
- * Whether the lists that commands read instead of the whole journal are what its entries give; reads every entry. With `rebuild` they are
- * made anew where they are not.
+ * Whether the lists that commands read instead of the whole journal are what its entries give; reads every
+ * entry. With `rebuild` they are made anew where they are not.
  */
 export async function keptLists(
   context: CommandContext,

@@ -5,7 +5,10 @@ import { candidates } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** Whether every key that may be in force is held; nothing for an instance whose ledger names none. Only looks. */
+/**
+ * Whether every key that may be in force is held; nothing for an instance whose ledger names none. Only
+ * looks.
+ */
 export async function keysHeld(
   context: CommandContext,
   instances: readonly string[],

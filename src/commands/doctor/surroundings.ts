@@ -10,7 +10,10 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { tokenVariables } from '../../config/load.ts';
 import { attempt, type Check, good } from './check.ts';
 
-/** What a recovery leans on besides the service: the platform, the reconciliation commands, a team's own texts. Only looks. */
+/**
+ * What a recovery leans on besides the service: the platform, the reconciliation commands, a team's own
+ * texts. Only looks.
+ */
 export async function surroundings(context: CommandContext, config: LoadedConfig): Promise<Check[]> {
   const asked = Object.keys(config.instances).map((name) => reconciliation(config, name));
   const found = await Promise.all([platform(context, config), teamTexts(config), ...asked]);
@@ -86,7 +89,9 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
   );
 }
 
-/** A folder that the config names and that holds no runbook would leave the phone numbers out without a word. */
+/**
+ * A folder that the config names and that holds no runbook would leave the phone numbers out without a word.
+ */
 async function teamTexts(config: LoadedConfig): Promise<Check | undefined> {
   const folder = config.runbooks;
   if (folder === undefined) return undefined;

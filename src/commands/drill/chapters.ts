@@ -30,8 +30,8 @@ const SCENARIO_RUNBOOK: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a drill plays: the chapter of one runbook; with a scenario and no runbook the one that the scenario is about; else the whole story.
- * Rejects, with exit 2, what the lab's revision does not document.
+ * What a drill plays: the chapter of one runbook; with a scenario and no runbook the one that the scenario is
+ * about; else the whole story. Rejects, with exit 2, what the lab's revision does not document.
  */
 export function chaptersFor(wish: {
   readonly runbook: string | undefined;

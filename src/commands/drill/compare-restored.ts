@@ -27,9 +27,10 @@ export interface DrillProof {
 }
 
 /**
- * Restores the backup that a run proved into a scratch database and compares every row with the source, up to the newest order that
- * the backup holds. The recovery time is measured from here to the first answer of the restored database; the recovery point is the
- * age of its newest order against the source's at that moment, as if the source were lost now.
+ * Restores the backup that a run proved into a scratch database and compares every row with the source, up to
+ * the newest order that the backup holds. The recovery time is measured from here to the first answer of the
+ * restored database; the recovery point is the age of its newest order against the source's at that moment,
+ * as if the source were lost now.
  */
 export async function restoreAndCompare(
   lab: Lab,
@@ -122,7 +123,10 @@ async function newestOrder(query: Query): Promise<Date> {
   return new Date(row?.newest ?? 0);
 }
 
-/** Orders from before the backup was asked for must be in it; its newest must not be younger than the moment it was done. */
+/**
+ * Orders from before the backup was asked for must be in it; its newest must not be younger than the moment
+ * it was done.
+ */
 async function isWithin(
   source: Query,
   maxId: number,

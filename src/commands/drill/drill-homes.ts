@@ -113,7 +113,10 @@ export function drillCommand(context: CommandContext, home: string, ...words: re
   return [`LIFEBOAT_HOME=${plain(home)}`, ...store, ownCommand(context.env), ...words.map(plain)].join(' ');
 }
 
-/** The same context, from which `drillCommand` knows whether another store than the home's own is configured here. */
+/**
+ * The same context, from which `drillCommand` knows whether another store than the home's own is configured
+ * here.
+ */
 export async function knowingStore(context: CommandContext): Promise<CommandContext> {
   const store = await storeNamed(context.env, context.configPath);
   return store === SQLITE ? context : { ...context, env: { ...context.env, LIFEBOAT_STORE: SQLITE } };

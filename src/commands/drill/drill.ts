@@ -28,8 +28,9 @@ interface DrillFlags {
 }
 
 /**
- * `lifeboat drill`: a whole story on a lab, or one runbook of it: things happen to real databases, runs bring them back, every row is compared,
- * and it says what was proven. Lab, databases and keys are gone afterwards, whatever ends it; reports and journal stay.
+ * `lifeboat drill`: a whole story on a lab, or one runbook of it: things happen to real databases, runs bring
+ * them back, every row is compared, and it says what was proven. Lab, databases and keys are gone afterwards,
+ * whatever ends it; reports and journal stay.
  */
 export async function drill(
   outside: CommandContext,

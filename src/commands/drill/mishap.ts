@@ -10,12 +10,17 @@ import { outputOf, recoveryTimeOf } from './run-facts.ts';
 import { queryOf } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; back by point in time';
-/** Without an order before the last good moment, and a while after it: the service's times have milliseconds, the database's have more. */
+/**
+ * Without an order before the last good moment, and a while after it: the service's times have milliseconds,
+ * the database's have more.
+ */
 const QUIET_MS = 50;
 const PAST_SECONDS = 10;
 const NOTICED_MS = 2_500;
 
-/** Somebody deletes all orders. The instance is brought back to the moment before, exact to the transaction. */
+/**
+ * Somebody deletes all orders. The instance is brought back to the moment before, exact to the transaction.
+ */
 export function mishap(instance: string): Chapter {
   return {
     runbook: 'restore-point-in-time',
@@ -87,8 +92,9 @@ export function mishap(instance: string): Chapter {
 }
 
 /**
- * Deletes every order in one transaction. Whoever places orders waits for its lock, so what is digested meanwhile is what is deleted, and there is
- * a stretch without an order in which the last good moment lies: a whole second of the service's clock, as people type it.
+ * Deletes every order in one transaction. Whoever places orders waits for its lock, so what is digested
+ * meanwhile is what is deleted, and there is a stretch without an order in which the last good moment lies: a
+ * whole second of the service's clock, as people type it.
  */
 async function deleteAllOrders(
   query: Query,

@@ -12,8 +12,9 @@ const LOST_ORDERS = 10;
 const TITLE = 'the region is lost; perform recovery into the target';
 
 /**
- * In peace time a recovery card is made. Then the instance is gone while its shop keeps writing, and its data is brought back in the target;
- * its applications are bound to that one. The lost region is looked at once more at the end, to compare every row with it.
+ * In peace time a recovery card is made. Then the instance is gone while its shop keeps writing, and its data
+ * is brought back in the target; its applications are bound to that one. The lost region is looked at once
+ * more at the end, to compare every row with it.
  */
 export function regionLoss(instance: string, target: string): Chapter {
   return {
@@ -100,8 +101,8 @@ function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
 }
 
 /**
- * The sample applications that are bound to an instance, and whether each of them says that it works. One that has just been started gets a
- * moment to say so.
+ * The sample applications that are bound to an instance, and whether each of them says that it works. One
+ * that has just been started gets a moment to say so.
  */
 export async function appsRunning(
   { lab, signal }: Stage,

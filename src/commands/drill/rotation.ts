@@ -2,7 +2,10 @@ import { appendHolding } from '../../runner/holds.ts';
 import type { Chapter } from './chapter.ts';
 import { restoreAndCompare } from './compare-restored.ts';
 
-/** The key is rotated, and the backup that proves it is brought back in a scratch database and compared row by row. */
+/**
+ * The key is rotated, and the backup that proves it is brought back in a scratch database and compared row by
+ * row.
+ */
 export function rotation(instance: string): Chapter {
   return {
     runbook: 'rotate-key',

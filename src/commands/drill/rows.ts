@@ -19,7 +19,9 @@ export function compareTables(restored: SampleDigest, expected: SampleDigest): C
   });
 }
 
-/** The newest order of a shop, up to and including a moment where one is given; undefined for an empty one. */
+/**
+ * The newest order of a shop, up to and including a moment where one is given; undefined for an empty one.
+ */
 export async function newestOrder(
   query: Query,
   until?: Date,

@@ -6,7 +6,10 @@ import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run/run-report.ts';
 import type { ChapterProof } from './chapter.ts';
 
-/** Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and gives them in Markdown, in their order. */
+/**
+ * Writes each run of a chapter as `reports/<run>/report.html` and `report.json`, and gives them in Markdown,
+ * in their order.
+ */
 export async function runReports(
   journal: JournalReader,
   folder: string,

@@ -23,7 +23,9 @@ import { inSeconds } from '../run/run.ts';
 import { inputFrom, type RunFlags } from '../run/run-input.ts';
 import { inDrill, journalIn } from './drill-homes.ts';
 
-/** Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill. */
+/**
+ * Where a drill takes place: a lab, a journal of its own, and a key store that lives as long as the drill.
+ */
 export interface Stage extends AsyncDisposable {
   readonly lab: Lab;
   readonly config: LoadedConfig;
@@ -56,7 +58,10 @@ export interface StageOptions {
   readonly signal: AbortSignal;
 }
 
-/** Sets the stage. Everything is gone after its disposal, whatever ended it; journal and reports stay in the folder. */
+/**
+ * Sets the stage. Everything is gone after its disposal, whatever ended it; journal and reports stay in the
+ * folder.
+ */
 export async function setStage(context: CommandContext, options: StageOptions): Promise<Stage> {
   const { folder, signal, json } = options;
   await using opened = new AsyncDisposableStack();
@@ -66,7 +71,8 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   const lab = await startLab({
     ...options.lab,
     queryCommand,
-    // A broker whose instance is gone for good forgets its bindings; one that does not is what a person has to see to.
+    // A broker whose instance is gone for good forgets its bindings; one that does not is what a person has
+    // to see to.
     platform: { unbindLost: true },
     signal,
     // A line of the lab in the middle of the screen would shift what stands there.
@@ -84,7 +90,8 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   let ended: number | undefined;
 
   const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
-    // Until the run can be left, a signal would end only the lab, and the run would meet a service that is gone.
+    // Until the run can be left, a signal would end only the lab, and the run would meet a service that is
+    // gone.
     const early = keepSignals();
     using _ = { [Symbol.dispose]: () => void early.release() };
     signal.throwIfAborted();
@@ -148,7 +155,10 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   };
 }
 
-/** The lab hands out the keys that its first backups were made with, as a team would have them in its key store. */
+/**
+ * The lab hands out the keys that its first backups were made with, as a team would have them in its key
+ * store.
+ */
 async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<void> {
   for (const { name, keyFile } of lab.instances) {
     if (keyFile === undefined) continue;

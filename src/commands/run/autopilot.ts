@@ -12,7 +12,10 @@ import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 export interface Policy {
   /** Give the recommended answer wherever there is one. */
   readonly yes: boolean;
-  /** The name that confirms a destructive step, once in this process. It overrides nothing that speaks against the step. */
+  /**
+   * The name that confirms a destructive step, once in this process. It overrides nothing that speaks against
+   * the step.
+   */
   readonly confirm?: string | undefined;
   /** The new key, instead of a generated one. */
   readonly key?: Secret | undefined;
@@ -31,8 +34,8 @@ export interface Policy {
 }
 
 /**
- * Answers what the policy determines and leaves the run, resumable, at the first question that it does not. Resolves with the exit code
- * and, when it left, with the sentence that says why.
+ * Answers what the policy determines and leaves the run, resumable, at the first question that it does not.
+ * Resolves with the exit code and, when it left, with the sentence that says why.
  */
 export async function autopilot(
   run: Run,
@@ -141,7 +144,8 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
     return { event: question.event, text: policy.word };
   }
   if (question.kind === 'typed-name') {
-    // `--confirm` is for the change, whose facts were found good. That a finding is passed over was on nobody's mind when it was written.
+    // `--confirm` is for the change, whose facts were found good. That a finding is passed over was on
+    // nobody's mind when it was written.
     if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
     if (confirmed) return `--confirm counts once, and a person has to look now: ${question.prompt}`;

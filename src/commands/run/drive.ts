@@ -43,8 +43,9 @@ export interface DriveOptions extends Policy {
 }
 
 /**
- * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the exit code. In a terminal it
- * shows the screen; otherwise, or with `json`, `plain` or `yes`, it goes by the flags.
+ * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the
+ * exit code. In a terminal it shows the screen; otherwise, or with `json`, `plain` or `yes`, it goes by the
+ * flags.
  */
 export async function drive(
   context: CommandContext,
@@ -98,7 +99,10 @@ export async function drive(
   }
 }
 
-/** How a run is shown and who answers: a full screen, lines with questions (a dumb terminal, a screen reader), or the flags. */
+/**
+ * How a run is shown and who answers: a full screen, lines with questions (a dumb terminal, a screen reader),
+ * or the flags.
+ */
 function mannerOf(
   context: CommandContext,
   { json, plain, yes, first }: DriveOptions,
@@ -155,7 +159,8 @@ async function takeUpRun(
       target: runInstances.target && depsFor(runInstances.target, setup),
     }),
     stepped: fallback.write,
-    // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far that reaches.
+    // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far
+    // that reaches.
     held: () => runInstances.recorder.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
     lastNotes: runInstances.recorder.notes,
   });
@@ -181,8 +186,8 @@ async function driveByFlags(
 }
 
 /**
- * What lets this process take the run up: who it is and what the config asks for, the keys that the run still needs, and where the transcript
- * of the part before lies.
+ * What lets this process take the run up: who it is and what the config asks for, the keys that the run still
+ * needs, and where the transcript of the part before lies.
  */
 async function admissionOf(
   context: CommandContext,

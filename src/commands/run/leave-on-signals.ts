@@ -7,7 +7,10 @@ import type { Run } from '../../runner/run.ts';
 import { foldIntents, isInDoubt } from '../../store/projections/intents.ts';
 import { afterLeaving, leftBySignal } from '../../view/leaving.ts';
 
-/** One keystroke can reach a process twice: from the terminal, and handed on by whoever started it. Milliseconds. */
+/**
+ * One keystroke can reach a process twice: from the terminal, and handed on by whoever started it.
+ * Milliseconds.
+ */
 const SAME_KEYSTROKE_MS = 300;
 
 /** The signals of a run in this process. */
@@ -19,8 +22,9 @@ export interface Leaving {
 }
 
 /**
- * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call that is under way may still answer. A Ctrl-C after that quits at once and
- * says on stderr where the run stands; what was on its way then is in doubt, and the next resume asks the service.
+ * Leaves the run at the first SIGINT, SIGTERM or SIGHUP: a call that is under way may still answer. A Ctrl-C
+ * after that quits at once and says on stderr where the run stands; what was on its way then is in doubt, and
+ * the next resume asks the service.
  */
 export function leaveOnSignals(run: Run, context: CommandContext, gone?: string): Leaving {
   let leavingSince: number | undefined;

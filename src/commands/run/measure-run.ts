@@ -7,7 +7,10 @@ import { untilEnd } from '../../report/model/found.ts';
 import { followUpsOf } from '../../runner/run-follow-ups.ts';
 import type { Entry } from '../../store/journal.ts';
 
-/** What a run's journal tells of its times; undefined for a runbook that recovers nothing, or in a version that is not kept. */
+/**
+ * What a run's journal tells of its times; undefined for a runbook that recovers nothing, or in a version
+ * that is not kept.
+ */
 export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
   const { version = '' } = (entries[0]?.body ?? {}) as { readonly version?: string };
   const known = runbookOf(runbook, version);

@@ -6,8 +6,9 @@ import type { DrivenRun } from '../../compose/instances.ts';
 import type { Entry, Journal, StreamName } from '../../store/journal.ts';
 
 /**
- * `--json`: entries of a run and of the ledgers of its instances, one a line, in the order of the log, as they are written; of a new run also its
- * first. Nobody waits for it, until the function that it gives: that one prints what was written before it was called, and never rejects.
+ * `--json`: entries of a run and of the ledgers of its instances, one a line, in the order of the log, as
+ * they are written; of a new run also its first. Nobody waits for it, until the function that it gives: that
+ * one prints what was written before it was called, and never rejects.
  */
 export async function printEntries(
   context: CommandContext,

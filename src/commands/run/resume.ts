@@ -15,7 +15,10 @@ import { drive } from './drive.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
 import { momentFrom } from './run-input.ts';
 
-/** `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon REASON`. */
+/**
+ * `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon
+ * REASON`.
+ */
 export async function resume(
   context: CommandContext,
   [word]: readonly string[],

@@ -32,8 +32,8 @@ const FLAG_OF: Readonly<Record<string, string>> = {
 };
 
 /**
- * The input of a run from its flags, checked by its runbook. Rejects with a usage error for a flag that the runbook has no use for: it
- * would be a wish that nobody meets.
+ * The input of a run from its flags, checked by its runbook. Rejects with a usage error for a flag that the
+ * runbook has no use for: it would be a wish that nobody meets.
  */
 export async function inputFrom(
   runbook: Runbook,
@@ -56,7 +56,8 @@ export async function inputFrom(
     ...(reason === undefined ? {} : { reason }),
   };
   const read = runbook.input.safeParse(wish);
-  // A backup is known by a number within its instance, and by a longer id elsewhere: which one is meant, the runbook knows.
+  // A backup is known by a number within its instance, and by a longer id elsewhere: which one is meant, the
+  // runbook knows.
   const again =
     !read.success && backup !== undefined && /^\d+$/.test(backup)
       ? runbook.input.safeParse({ ...wish, backup: Number(backup) })

@@ -8,7 +8,10 @@ import type { RunPort } from '../../view/run-port.ts';
 import type { ApprovalView, RunView } from '../../view/run-view.ts';
 import { withApproval } from '../../view/view-approval.ts';
 
-/** A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it, anybody can. */
+/**
+ * A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it,
+ * anybody can.
+ */
 export function portOf(
   run: Run,
   log: Pick<Log, 'origin' | 'head'>,

@@ -12,8 +12,8 @@ import { measuresOfRun } from './measure-run.ts';
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;
 
 /**
- * The report of a run, with what the run wrote into the ledgers of its instances and the newest signed head of the run. `files` are those
- * that belong to its evidence.
+ * The report of a run, with what the run wrote into the ledgers of its instances and the newest signed head
+ * of the run. `files` are those that belong to its evidence.
  */
 export async function reportOf(
   journal: Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> },
@@ -44,7 +44,10 @@ async function ledgersOf(
   return ledgers.flat();
 }
 
-/** The recovery in figures. A run whose version of its runbook is not kept has none here: its states are not known any more. */
+/**
+ * The recovery in figures. A run whose version of its runbook is not kept has none here: its states are not
+ * known any more.
+ */
 function whatItTook(
   id: string,
   version: string,

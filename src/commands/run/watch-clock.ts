@@ -23,7 +23,10 @@ export function watchClock(now: () => number = Date.now, passed: () => number = 
   };
 }
 
-/** How the clock stands to the time since this machine was started; undefined where the system tells neither that nor which start it was. */
+/**
+ * How the clock stands to the time since this machine was started; undefined where the system tells neither
+ * that nor which start it was.
+ */
 export function clockMark(): ClockMark | undefined {
   try {
     const start = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

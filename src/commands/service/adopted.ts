@@ -11,8 +11,9 @@ const GRADES: Readonly<Record<string, string>> = {
 };
 
 /**
- * One line about a call whose answer was lost and which the service shows to be done: what was taken for it, and how sure that is. Undefined for
- * a call that was answered. Its texts come from the service and still have to be cleaned.
+ * One line about a call whose answer was lost and which the service shows to be done: what was taken for it,
+ * and how sure that is. Undefined for a call that was answered. Its texts come from the service and still
+ * have to be cleaned.
  */
 export function adoptedLine({ performed, lost, evidence }: CallEnd, what: string): string | undefined {
   if (performed.how !== 'done') return undefined;

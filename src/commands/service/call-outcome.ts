@@ -44,7 +44,9 @@ function absent(lost: Failure | undefined): LifeboatError {
   });
 }
 
-/** KEY UNCERTAIN (design, keys): the old key or the new one is in force, and none that is held is given up. */
+/**
+ * KEY UNCERTAIN (design, keys): the old key or the new one is in force, and none that is held is given up.
+ */
 function inDoubt(output: Output): LifeboatError {
   const failure = output['failure'] as { readonly shortMessage?: string } | undefined;
   const why = failure?.shortMessage ?? 'the answer was lost';

@@ -2,7 +2,10 @@ import { type Command, Option } from 'commander';
 import { type Define, group, json, TIME } from '../../cli/define.ts';
 import { patience } from '../run/run-options.ts';
 
-/** The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no runbook covers. */
+/**
+ * The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no
+ * runbook covers.
+ */
 export function defineService(program: Command, command: Define): void {
   const backups = group(program, 'backups', 'backups of an instance: list, get, create, download, restore');
   command(

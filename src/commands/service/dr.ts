@@ -11,7 +11,10 @@ import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, storeKey } from './ne
 import type { ChangeFlags, Scene } from './planned-change.ts';
 import { followRestore } from './tasks.ts';
 
-/** `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation, which asks for the name. */
+/**
+ * `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation,
+ * which asks for the name.
+ */
 export function drPrepare(
   context: CommandContext,
   _: readonly string[],
@@ -51,7 +54,9 @@ interface PerformFlags extends ChangeFlags {
   readonly key?: string;
 }
 
-/** `lifeboat dr perform`: recovers another instance's backup into this one, which is the target (endpoint 11). */
+/**
+ * `lifeboat dr perform`: recovers another instance's backup into this one, which is the target (endpoint 11).
+ */
 export function drPerform(
   context: CommandContext,
   _: readonly string[],
@@ -93,13 +98,19 @@ export function drPerform(
   });
 }
 
-/** From when the data of that backup is, by the record of its instance: what a recovery is known by when its answer is lost. */
+/**
+ * From when the data of that backup is, by the record of its instance: what a recovery is known by when its
+ * answer is lost.
+ */
 async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
   const { card, proven } = await readLedger(workspace.journal, owner);
   return expectedOrigin(guid, { ...(card === undefined ? {} : { card }), proven: [...proven] });
 }
 
-/** The key of the backup by its fingerprint, and under whose name it is kept: from a file, which is kept then, or of those held for the source. */
+/**
+ * The key of the backup by its fingerprint, and under whose name it is kept: from a file, which is kept then,
+ * or of those held for the source.
+ */
 async function keyInHand(
   context: CommandContext,
   { keyFile, source, key: wanted }: PerformFlags,

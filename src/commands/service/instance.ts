@@ -29,7 +29,9 @@ export const instanceRestart = acting('restart', 'changes', [
   'the database is away while it restarts; connections are cut',
 ]);
 
-/** `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name. */
+/**
+ * `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name.
+ */
 export const instanceRecreate = acting('recreate', 'destroys', [
   'the machines of the instance are built anew; the database is away meanwhile',
   'take a backup first, if there is none that is proven',

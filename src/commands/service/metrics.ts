@@ -12,7 +12,10 @@ import { type InstanceFlags, onInstance } from './on-instance.ts';
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
 const POINTS = 20;
 
-/** `lifeboat metrics`: the latest value of every path with its course; the disks against the parachute first (endpoint 16). */
+/**
+ * `lifeboat metrics`: the latest value of every path with its course; the disks against the parachute first
+ * (endpoint 16).
+ */
 export async function metrics(
   context: CommandContext,
   _: readonly string[],

@@ -29,7 +29,10 @@ export function isKeyWanted({ newKey, keyFile, askKey }: KeyFlags): boolean {
   return newKey === true || keyFile !== undefined || askKey === true;
 }
 
-/** Takes the new key from where the flags say and checks its length; nothing is stored yet. Exit 2 for a key that is too short. */
+/**
+ * Takes the new key from where the flags say and checks its length; nothing is stored yet. Exit 2 for a key
+ * that is too short.
+ */
 export async function newKeyOf(
   context: CommandContext,
   flags: KeyFlags,
@@ -89,8 +92,8 @@ export async function storeKey(
 }
 
 /**
- * Rejects, with exit 3, while an earlier key change may still arrive: it would win over the new key, and the ledger would believe the
- * wrong one to be in force.
+ * Rejects, with exit 3, while an earlier key change may still arrive: it would win over the new key, and the
+ * ledger would believe the wrong one to be in force.
  */
 async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
   const { epochs } = await readLedger(workspace.journal, instance.name);

@@ -11,7 +11,10 @@ export interface InstanceFlags {
   readonly json?: boolean;
 }
 
-/** Opens the instance that a command is about, for looking, and closes it after `work`. Needs a key store only for a token that rests in one. */
+/**
+ * Opens the instance that a command is about, for looking, and closes it after `work`. Needs a key store only
+ * for a token that rests in one.
+ */
 export async function onInstance<T>(
   context: CommandContext,
   flags: InstanceFlags,

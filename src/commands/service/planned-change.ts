@@ -22,12 +22,14 @@ export interface ChangeFlags extends InstanceFlags {
 }
 
 /**
- * Whether a change can be made again or made good, or replaces data or a key for good. The second kind asks for the typed name of the
- * instance.
+ * Whether a change can be made again or made good, or replaces data or a key for good. The second kind asks
+ * for the typed name of the instance.
  */
 export type Weight = 'changes' | 'destroys';
 
-/** Performs one verb under the ledger's rules; rejects with a LifeboatError whose exit code says how it ended. */
+/**
+ * Performs one verb under the ledger's rules; rejects with a LifeboatError whose exit code says how it ended.
+ */
 export type Perform = (call: CallOf<Verb>) => Promise<Output>;
 
 /** One change of one instance, looked into and not yet made. */
@@ -37,7 +39,10 @@ export interface Change {
   /** What is at stake, one line each. */
   readonly warnings: readonly string[];
   act(perform: Perform): Promise<Output>;
-  /** What came of it: under the service's own names of fields, beside what the service itself says, and in words. */
+  /**
+   * What came of it: under the service's own names of fields, beside what the service itself says, and in
+   * words.
+   */
   done(output: Output): { readonly fields: Readonly<Record<string, unknown>>; readonly text: string };
   readonly wait?: Wait;
 }

@@ -10,8 +10,9 @@ import { type InstanceFlags, onInstance } from './on-instance.ts';
 const SHOWN = 10;
 
 /**
- * Refuses an id that a call cannot have become (`usage.became`, exit 2): it is none of those that the service showed when it was asked, and not in
- * its list now. A service that cannot be asked proves nothing: then it is a warning. What becomes of a restart, recreate or update has no id.
+ * Refuses an id that a call cannot have become (`usage.became`, exit 2): it is none of those that the service
+ * showed when it was asked, and not in its list now. A service that cannot be asked proves nothing: then it
+ * is a warning. What becomes of a restart, recreate or update has no id.
  */
 export async function refuseUnlisted(
   context: CommandContext,

@@ -15,8 +15,8 @@ export interface Pace {
 const MEASURED_AFTER_MS = 5_000;
 
 /**
- * What to tell a person when a download will not end before the router ends it; undefined while it will, and while it is too
- * early to say. Pure.
+ * What to tell a person when a download will not end before the router ends it; undefined while it will, and
+ * while it is too early to say. Pure.
  */
 export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pace): string | undefined {
   if (total === undefined || done === 0 || elapsedMs < MEASURED_AFTER_MS) return undefined;

@@ -5,8 +5,8 @@ import { stopSignal } from '../../cli/stop-signal.ts';
 import { openAsking } from '../../plain/ask.ts';
 
 /**
- * Resolves when a person has typed `word`, or `--confirm` says it. Rejects with exit 2 for another `--confirm`, with exit 3 where nobody can be
- * asked, and with 130 when the person leaves.
+ * Resolves when a person has typed `word`, or `--confirm` says it. Rejects with exit 2 for another
+ * `--confirm`, with exit 3 where nobody can be asked, and with 130 when the person leaves.
  */
 export async function confirmTyped(
   context: CommandContext,

@@ -18,9 +18,10 @@ interface CopyFlags {
 }
 
 /**
- * `lifeboat store copy --from STORE --to STORE`: moves all entries into an empty store, leaf by leaf, so that every checkpoint and anchor
- * of before still holds. First the source says that it was moved, as its last entry, and from then on no process writes to it; then
- * everything is laid down in the target in one transaction. When the process dies in between, the same command goes on.
+ * `lifeboat store copy --from STORE --to STORE`: moves all entries into an empty store, leaf by leaf, so that
+ * every checkpoint and anchor of before still holds. First the source says that it was moved, as its last
+ * entry, and from then on no process writes to it; then everything is laid down in the target in one
+ * transaction. When the process dies in between, the same command goes on.
  */
 export async function storeCopy(
   context: CommandContext,
@@ -115,7 +116,10 @@ async function refuseOther(
   });
 }
 
-/** The last entry of the source. It is there already when an earlier copy to this target did not come to its end. */
+/**
+ * The last entry of the source. It is there already when an earlier copy to this target did not come to its
+ * end.
+ */
 async function leave(source: StoreSide, target: StoreSide): Promise<void> {
   const before = await movedTo(source);
   if (before === target.shown) return;

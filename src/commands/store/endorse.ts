@@ -12,8 +12,9 @@ import { confirmTyped } from './confirm.ts';
 import { type Installation, installationsIn } from './installations.ts';
 
 /**
- * `lifeboat store endorse INSTALLATION --reason TEXT`: puts on record that the key of another installation is believed. It shows the key first, for the
- * reason is that somebody has compared it (`lifeboat audit key` on the other machine prints it).
+ * `lifeboat store endorse INSTALLATION --reason TEXT`: puts on record that the key of another installation is
+ * believed. It shows the key first, for the reason is that somebody has compared it (`lifeboat audit key` on
+ * the other machine prints it).
  */
 export async function storeEndorse(
   context: CommandContext,

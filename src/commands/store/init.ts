@@ -4,7 +4,9 @@ import type { CommandContext } from '../../cli/context.ts';
 import { storeNamed } from '../../config/load.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 
-/** `lifeboat store init`: makes or migrates the schema of a team's PostgreSQL, and says who may do what in it. */
+/**
+ * `lifeboat store init`: makes or migrates the schema of a team's PostgreSQL, and says who may do what in it.
+ */
 export async function storeInit(context: CommandContext): Promise<number> {
   const address = await storeNamed(context.env, context.configPath);
   if (!isPostgres(address))

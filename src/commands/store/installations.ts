@@ -8,8 +8,8 @@ export interface Installation {
   /** PEM. */
   readonly publicKey: string;
   /**
-   * `first`: its key began the log; `endorsed`: the first one, or one that it endorsed, vouches for it; `announced`: nobody has
-   * yet, so what it signs is not believed.
+   * `first`: its key began the log; `endorsed`: the first one, or one that it endorsed, vouches for it;
+   * `announced`: nobody has yet, so what it signs is not believed.
    */
   readonly state: 'first' | 'endorsed' | 'announced';
   readonly by: string;
@@ -19,8 +19,8 @@ export interface Installation {
 }
 
 /**
- * The installations that the entries of `store/log` name, in order of their first entry, as `by` sees them: a PEM, or the key
- * that the log began with. Pure; what cannot be read names none.
+ * The installations that the entries of `store/log` name, in order of their first entry, as `by` sees them: a
+ * PEM, or the key that the log began with. Pure; what cannot be read names none.
  */
 export function installationsIn(
   entries: readonly Entry[],

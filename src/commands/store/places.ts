@@ -9,7 +9,10 @@ export interface PlaceReached {
   readonly newest: string;
 }
 
-/** The newest checkpoint of a log in each place; its signature is for `lifeboat audit verify` and `doctor` to check. */
+/**
+ * The newest checkpoint of a log in each place; its signature is for `lifeboat audit verify` and `doctor` to
+ * check.
+ */
 export async function newestInPlaces(
   context: CommandContext,
   origin: string | undefined,

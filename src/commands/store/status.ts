@@ -12,7 +12,9 @@ import { installationsIn } from './installations.ts';
 import { newestInPlaces } from './places.ts';
 import { sideOf } from './side.ts';
 
-/** `lifeboat store status`: where the entries live, how many, who signs, who holds what now. Changes nothing. */
+/**
+ * `lifeboat store status`: where the entries live, how many, who signs, who holds what now. Changes nothing.
+ */
 export async function storeStatus(
   context: CommandContext,
   _: readonly string[],

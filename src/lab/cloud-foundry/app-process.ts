@@ -56,8 +56,8 @@ export interface AppProcessOptions {
 }
 
 /**
- * Starts a sample application. Neither its arguments nor its environment hold a secret. It dies with this process, however that
- * dies: the launcher sees to it.
+ * Starts a sample application. Neither its arguments nor its environment hold a secret. It dies with this
+ * process, however that dies: the launcher sees to it.
  */
 export async function startAppProcess(options: AppProcessOptions): Promise<AppProcess> {
   const { launcher, folder, name, work, perSecond, services, changed } = options;
@@ -104,7 +104,10 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
   };
 }
 
-/** The sample application: a source file beside this one, or in the bundle an entry point beside the chunk that this is part of. */
+/**
+ * The sample application: a source file beside this one, or in the bundle an entry point beside the chunk
+ * that this is part of.
+ */
 export function sampleAppFile(): string {
   const isSource = import.meta.filename.endsWith('.ts');
   return join(import.meta.dirname, isSource ? 'sample-app.ts' : 'sample-app.js');

@@ -5,7 +5,10 @@ import { oneOf, paged, queryOf } from './page.ts';
 import { ORG, SPACE } from './places.ts';
 import type { CfRequest } from './route.ts';
 
-/** A page of what happened: filtered by `types`, `target_guids`, spaces, orgs and `created_ats`; the oldest first. */
+/**
+ * A page of what happened: filtered by `types`, `target_guids`, spaces, orgs and `created_ats`; the oldest
+ * first.
+ */
 export function auditEvents({ context, origin, platform }: CfRequest): object {
   const query = queryOf(context, ['types', 'target_guids', 'space_guids', 'organization_guids']);
   const isInTime = timesOf(query);

@@ -3,8 +3,8 @@ import type { BindingStrategy, BindingWish, CredentialBinding } from './credenti
 
 /**
  * Throws 422 for a binding that may not be made, in the words of the platform (cloud_controller_ng,
- * `app/actions/service_credential_binding_app_create.rb` and `..._key_create.rb`). Without the strategy `multiple` any bound application
- * is "already bound"; with it, the limit decides (RFC 0040).
+ * `app/actions/service_credential_binding_app_create.rb` and `..._key_create.rb`). Without the strategy
+ * `multiple` any bound application is "already bound"; with it, the limit decides (RFC 0040).
  */
 export function checkNewBinding(
   wish: BindingWish,

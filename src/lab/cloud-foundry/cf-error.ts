@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 
 /**
- * A refusal as Cloud Foundry words it (cloud_controller_ng, `errors/v2.yml`): a number and a title for programs, a detail for
- * people.
+ * A refusal as Cloud Foundry words it (cloud_controller_ng, `errors/v2.yml`): a number and a title for
+ * programs, a detail for people.
  */
 export class CfError extends Error {
   readonly status: number;
@@ -40,7 +40,9 @@ export function brokerFailed(what: 'bind' | 'unbind', why: string): CfError {
   return new CfError(502, 10_009, 'UnableToPerform', `${what} could not be completed: ${why}`);
 }
 
-/** The value as the schema reads it; throws 422 with everything that is wrong with it, as the platform does. */
+/**
+ * The value as the schema reads it; throws 422 with everything that is wrong with it, as the platform does.
+ */
 export function parsedBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
   // A body that is no JSON comes as its text.
   if (typeof body === 'string') {

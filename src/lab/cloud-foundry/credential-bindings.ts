@@ -53,8 +53,9 @@ export interface BindingParts {
 }
 
 /**
- * The bindings as the platform keeps them. What a binding opens is a user of the instance's database, made and removed by the
- * instance's own bindings; here it has a name, parameters, labels, and an operation that takes its time and may fail.
+ * The bindings as the platform keeps them. What a binding opens is a user of the instance's database, made
+ * and removed by the instance's own bindings; here it has a name, parameters, labels, and an operation that
+ * takes its time and may fail.
  */
 export class CredentialBindings {
   readonly #parts: BindingParts;
@@ -73,7 +74,10 @@ export class CredentialBindings {
     return this.#bindings.get(guid);
   }
 
-  /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way, as on the platform. */
+  /**
+   * Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way, as on the
+   * platform.
+   */
   create(
     wish: BindingWish,
     strategy: BindingStrategy = 'single',

@@ -16,7 +16,10 @@ export interface Job {
   readonly ended: Promise<void>;
 }
 
-/** What the platform works on after it has answered. A job is `PROCESSING`, `POLLING` while the broker works, then over. */
+/**
+ * What the platform works on after it has answered. A job is `PROCESSING`, `POLLING` while the broker works,
+ * then over.
+ */
 export class Jobs {
   readonly #now: () => Date;
   readonly #log: (line: string) => void;

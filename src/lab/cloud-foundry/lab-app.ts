@@ -21,7 +21,10 @@ export interface LabAppParts {
   readonly closing: AbortSignal;
 }
 
-/** An application of the lab's platform: it has one process while it is started, two while it is rolled out, none while stopped. */
+/**
+ * An application of the lab's platform: it has one process while it is started, two while it is rolled out,
+ * none while stopped.
+ */
 export class LabApp {
   readonly guid = randomUUID();
   readonly facts: LabAppFacts;
@@ -67,7 +70,10 @@ export class LabApp {
     return this.#process;
   }
 
-  /** Wants it started; its process, with the credentials of now, comes up afterwards. Nothing changes when it is started. */
+  /**
+   * Wants it started; its process, with the credentials of now, comes up afterwards. Nothing changes when it
+   * is started.
+   */
   start(): void {
     if (this.#state === 'STARTED') return;
     this.#become('STARTED');
@@ -88,8 +94,8 @@ export class LabApp {
   }
 
   /**
-   * Puts a new process, with the credentials of now, in the place of the old one as soon as it does its work. Gives why it did not
-   * come to that; the old process goes on then.
+   * Puts a new process, with the credentials of now, in the place of the old one as soon as it does its work.
+   * Gives why it did not come to that; the old process goes on then.
    */
   async roll(patienceMs: number, signal: AbortSignal): Promise<string | undefined> {
     const candidate = await this.#parts.spawn(this, this.#parts.services(this));

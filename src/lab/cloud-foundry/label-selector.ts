@@ -3,9 +3,9 @@ import { badQuery } from './cf-error.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * The test that a `label_selector` stands for (Cloud Foundry's v3 API, "Labels and selectors"): requirements separated by commas, all
- * of which must hold: `key`, `!key`, `key=value`, `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`. Throws 400 for
- * anything else.
+ * The test that a `label_selector` stands for (Cloud Foundry's v3 API, "Labels and selectors"): requirements
+ * separated by commas, all of which must hold: `key`, `!key`, `key=value`, `key==value`, `key!=value`, `key
+ * in (a,b)`, `key notin (a,b)`. Throws 400 for anything else.
  */
 export function labelSelector(text: string): (labels: Labels) => boolean {
   const requirements = splitRequirements(text).map(requirementOf);

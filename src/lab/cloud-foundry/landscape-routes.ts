@@ -8,7 +8,10 @@ import type { Platform } from './platform.ts';
 import { presentInstance } from './present-binding.ts';
 import type { CfRequest, CfRoute } from './route.ts';
 
-/** Where everything is: the root, org, space, service instances; and what became of things: jobs and audit events. */
+/**
+ * Where everything is: the root, org, space, service instances; and what became of things: jobs and audit
+ * events.
+ */
 export const landscapeRoutes: readonly CfRoute[] = [
   { method: 'GET', path: '/', answer: ({ origin }) => ({ json: root(origin) }) },
   {
@@ -161,7 +164,10 @@ function space(origin: string, { createdAt }: Platform): object {
   };
 }
 
-/** How many applications are bound in the spaces that an instance is shared with, also in those that a token does not see. */
+/**
+ * How many applications are bound in the spaces that an instance is shared with, also in those that a token
+ * does not see.
+ */
 function usageSummary(request: CfRequest): object {
   const instance = instanceOf(request);
   const unseen = request.platform.unseenAppsOf(instance);

@@ -14,13 +14,25 @@ import { Staging } from './staging.ts';
 import { vcapServices } from './vcap.ts';
 
 export interface PlatformOptions {
-  /** Bindings that an application may have to one service instance at once; 1 by default, 2 allows the order without downtime. */
+  /**
+   * Bindings that an application may have to one service instance at once; 1 by default, 2 allows the order
+   * without downtime.
+   */
   readonly maxBindings?: number;
-  /** Bound applications of an instance, by its name, in a space that no token of the lab may see; none by default. */
+  /**
+   * Bound applications of an instance, by its name, in a space that no token of the lab may see; none by
+   * default.
+   */
   readonly unseen?: Readonly<Record<string, number>>;
-  /** Whether unbinding from a lost instance succeeds, as with a broker that outlives its databases; off by default, then its job fails. */
+  /**
+   * Whether unbinding from a lost instance succeeds, as with a broker that outlives its databases; off by
+   * default, then its job fails.
+   */
   readonly unbindLost?: boolean;
-  /** How long a new process may take until it does its work, before its rollout is canceled; 10 seconds by default. */
+  /**
+   * How long a new process may take until it does its work, before its rollout is canceled; 10 seconds by
+   * default.
+   */
   readonly rolloutMs?: number;
 }
 
@@ -36,8 +48,8 @@ export interface PlatformParts extends PlatformOptions {
 }
 
 /**
- * The application platform around the lab's instances: one org, one space, two applications and a service key for each shop. The API
- * (`platform-routes.ts`) is its face.
+ * The application platform around the lab's instances: one org, one space, two applications and a service key
+ * for each shop. The API (`platform-routes.ts`) is its face.
  */
 export class Platform {
   readonly maxBindings: number;
@@ -52,7 +64,10 @@ export class Platform {
   readonly #parts: PlatformParts;
   readonly #processes = new Set<AppProcess>();
   readonly #spawning = new Set<Promise<AppProcess>>();
-  /** Applications run as whoever started the lab: the code is theirs, and need not be readable to the database's user. */
+  /**
+   * Applications run as whoever started the lab: the code is theirs, and need not be readable to the
+   * database's user.
+   */
   readonly #launcher = once(async () =>
     this.#parts.launcher.user === undefined ? this.#parts.launcher : await makeLauncher(undefined),
   );
@@ -92,7 +107,10 @@ export class Platform {
       ]);
   }
 
-  /** Pushes and binds the applications and starts them. Resolves when all are bound; their processes come up afterwards. */
+  /**
+   * Pushes and binds the applications and starts them. Resolves when all are bound; their processes come up
+   * afterwards.
+   */
   async open(): Promise<void> {
     await Promise.all([
       mkdir(this.#parts.folder, { mode: 0o700 }),

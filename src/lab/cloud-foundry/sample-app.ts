@@ -7,9 +7,10 @@ import { Client } from 'pg';
 import { strangerIn } from '../http/own-address.ts';
 
 /*
- * A sample application, in a process of its own: it talks to its database with the credentials that it was started with, and with
- * no others, until it is ended. Its argument is a private file with its name and work and its VCAP_SERVICES, which it removes.
- * Every line that it prints is its state as JSON; `GET /` on its port says the same, with 503 while it fails.
+ * A sample application, in a process of its own: it talks to its database with the credentials that it was
+ * started with, and with no others, until it is ended. Its argument is a private file with its name and work
+ * and its VCAP_SERVICES, which it removes. Every line that it prints is its state as JSON; `GET /` on its
+ * port says the same, with 503 while it fails.
  *
  * It loads as little as it can: the lab starts several at once, on machines that have better things to do.
  */

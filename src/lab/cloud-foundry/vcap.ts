@@ -9,8 +9,9 @@ const PLAN = 'single';
 export const PLAN_GUID = PLAN_ID;
 
 /**
- * VCAP_SERVICES of an application at this moment, as JSON: of several bindings to one instance only the newest is in it
- * (Cloud Foundry RFC 0040). Newest first, so that an application that was bound to another instance uses that one.
+ * VCAP_SERVICES of an application at this moment, as JSON: of several bindings to one instance only the
+ * newest is in it (Cloud Foundry RFC 0040). Newest first, so that an application that was bound to another
+ * instance uses that one.
  */
 export function vcapServices(app: LabApp, bindings: readonly CredentialBinding[]): Secret {
   const usable = bindings.filter((binding) => binding.app === app && isUsable(binding)).toReversed();

@@ -4,8 +4,8 @@ import { Secret } from '../../base/secret.ts';
 import type { Query } from '../engine/engine.ts';
 
 /**
- * Makes a user that reads and writes all tables. What it creates belongs to the group of all such users, so that the next
- * user of a rebound application finds it and may change it.
+ * Makes a user that reads and writes all tables. What it creates belongs to the group of all such users, so
+ * that the next user of a rebound application finds it and may change it.
  */
 export async function createAppUser(query: Query): Promise<{ user: string; password: Secret }> {
   const user = `app_${randomBytes(6).toString('hex')}`;
@@ -22,7 +22,10 @@ export async function createAppUser(query: Query): Promise<{ user: string; passw
   return { user, password };
 }
 
-/** Drops a user that `createAppUser` made, cuts its connections and keeps what it owned. Others are left alone. */
+/**
+ * Drops a user that `createAppUser` made, cuts its connections and keeps what it owned. Others are left
+ * alone.
+ */
 export async function dropAppUser(query: Query, user: string): Promise<void> {
   if (!(await appUsers(query)).includes(user)) return;
   const name = escapeIdentifier(user);
@@ -31,7 +34,9 @@ export async function dropAppUser(query: Query, user: string): Promise<void> {
   await query(`reassign owned by ${name} to ${GROUP}; drop owned by ${name}; drop role ${name};`);
 }
 
-/** Gives every application user a password that nobody learns: the bindings of before open nothing any more. */
+/**
+ * Gives every application user a password that nobody learns: the bindings of before open nothing any more.
+ */
 export async function lockOutAppUsers(query: Query): Promise<void> {
   for (const user of await appUsers(query)) {
     const password = escapeLiteral(newPassword().reveal());

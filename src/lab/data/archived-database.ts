@@ -16,8 +16,8 @@ import { archiveError, type LogArchive, openLogArchive } from './log-archive.ts'
 import { type Ancestor, historyName, parseHistory, segmentAt, segmentOf } from './log-files.ts';
 
 /**
- * The archived life of one database: from its creation, or from its coming from another instance, over all restores
- * within its own archive.
+ * The archived life of one database: from its creation, or from its coming from another instance, over all
+ * restores within its own archive.
  */
 export interface ArchivedDatabase {
   readonly archive: LogArchive;
@@ -51,12 +51,13 @@ async function readAncestors(data: string, timeline: number): Promise<Ancestor[]
 }
 
 /**
- * Makes the log so far restorable, and gives the time up to which it is. A recovery to a time ends without success when no
- * later commit follows: here one is made, and its log is archived.
+ * Makes the log so far restorable, and gives the time up to which it is. A recovery to a time ends without
+ * success when no later commit follows: here one is made, and its log is archived.
  */
 export async function archiveLog(server: Server, archive: LogArchive): Promise<number> {
   const { query } = server;
-  // Rounded up, so that all that was committed before counts; the sleep makes the commit still later than that.
+  // Rounded up, so that all that was committed before counts; the sleep makes the commit still later than
+  // that.
   const [before] = await query<{ at: string }>(
     `select ceil(extract(epoch from clock_timestamp()) * 1000) as at, pg_sleep(0.002), pg_current_xact_id()`,
   );
@@ -109,7 +110,10 @@ export function filesFor({ archive }: ArchivedDatabase, { backup, span }: Route)
   return names;
 }
 
-/** Deletes log from before the first backup that is kept. Histories stay: they keep timeline numbers from coming back. */
+/**
+ * Deletes log from before the first backup that is kept. Histories stay: they keep timeline numbers from
+ * coming back.
+ */
 export async function prune({ archive, backups }: ArchivedDatabase): Promise<void> {
   const first = firstSegmentNeeded(backups);
   if (first === undefined) return;

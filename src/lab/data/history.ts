@@ -59,8 +59,9 @@ export function reachable({ spans, backups }: History, end: number): Interval | 
 }
 
 /**
- * How to restore to a time: along the timeline that was the database then, from the newest backup before. A restore to
- * another timeline, or from a later backup, would end without an error at another state. Undefined without such a backup.
+ * How to restore to a time: along the timeline that was the database then, from the newest backup before. A
+ * restore to another timeline, or from a later backup, would end without an error at another state. Undefined
+ * without such a backup.
  */
 export function routeTo({ spans, backups }: History, time: number): Route | undefined {
   const index = spans.findLastIndex(({ from }) => from <= time);

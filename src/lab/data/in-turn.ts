@@ -9,8 +9,8 @@ export function inTurn(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /**
- * Shares a work between all who ask at once. Each gets an answer that was begun after they asked: who comes while it runs
- * shares the next one.
+ * Shares a work between all who ask at once. Each gets an answer that was begun after they asked: who comes
+ * while it runs shares the next one.
  */
 export function shared<T>(work: () => Promise<T>): () => Promise<T> {
   let current: Promise<T> | undefined;

@@ -19,7 +19,10 @@ import { restoreBackup, restoreTo } from './restore.ts';
 
 /** What is known about a base backup once its content has ended. Times are the database's own. */
 export interface BaseBackupFacts {
-  /** `system_identifier`, `timeline`, `start_lsn`, `end_lsn`: which database it is of, and which stretch of its log it needs. */
+  /**
+   * `system_identifier`, `timeline`, `start_lsn`, `end_lsn`: which database it is of, and which stretch of
+   * its log it needs.
+   */
   readonly manifest: Readonly<Record<string, string | number | null>>;
   readonly timeline: number;
   readonly startLsn: string;
@@ -63,16 +66,20 @@ export interface InstanceData {
   keepBackup(backupId: string, facts: BaseBackupFacts): void;
   /** It was deleted from the store: it no longer is, and log that nothing needs any more is deleted. */
   forgetBackup(backupId: string): Promise<void>;
-  /** The times that can be restored to right now; undefined without archiving or a base backup to start from. */
+  /**
+   * The times that can be restored to right now; undefined without archiving or a base backup to start from.
+   */
   range(): Promise<{ readonly start: Date; readonly end: Date } | undefined>;
   /**
-   * Brings the instance back from a base backup of its own or of another instance: the decrypted, unzipped tar. Rejects with
-   * `lab.content` for a tar that is none, `lab.postgres` for one that does not start; the instance is as it was then.
+   * Brings the instance back from a base backup of its own or of another instance: the decrypted, unzipped
+   * tar. Rejects with `lab.content` for a tar that is none, `lab.postgres` for one that does not start; the
+   * instance is as it was then.
    */
   restoreBackup(content: Readable, origin: 'own' | 'other'): Promise<void>;
   /**
-   * Brings the instance back as it was at a time, exact to the transaction; `open` gives the tar of the base backup that was
-   * chosen. Rejects as `restoreBackup` does, with `lab.time` outside of the range and `lab.archive` without its log.
+   * Brings the instance back as it was at a time, exact to the transaction; `open` gives the tar of the base
+   * backup that was chosen. Rejects as `restoreBackup` does, with `lab.time` outside of the range and
+   * `lab.archive` without its log.
    */
   restoreTo(time: Date, open: (backupId: string) => Readable): Promise<{ readonly backupId: string }>;
   stop(): Promise<void>;
@@ -89,9 +96,9 @@ export interface InstanceData {
 /**
  * A new, empty instance. Rejects with `lab.postgres`.
  *
- * Changes of the server are made one at a time, in the order they were asked for. A restore leaves the old data and the old
- * server as they were until the new data folder is complete, and comes back to them when the new server does not start.
- * After a restore no binding of before opens anything.
+ * Changes of the server are made one at a time, in the order they were asked for. A restore leaves the old
+ * data and the old server as they were until the new data folder is complete, and comes back to them when the
+ * new server does not start. After a restore no binding of before opens anything.
  */
 export async function createInstanceData(
   engine: Engine,

@@ -19,9 +19,14 @@ export interface LogArchive {
   readonly settings: Settings;
   /** Names of the segments and timeline histories that are stored. */
   names(): string[];
-  /** Stores what the server has handed over by now, and then deletes that. Rejects when it cannot be stored. */
+  /**
+   * Stores what the server has handed over by now, and then deletes that. Rejects when it cannot be stored.
+   */
   drain(): Promise<void>;
-  /** Resolves when a file is stored. Rejects with `lab.archive` when it does not come, or `server` ends before. */
+  /**
+   * Resolves when a file is stored. Rejects with `lab.archive` when it does not come, or `server` ends
+   * before.
+   */
   arrival(name: string, server: Server): Promise<void>;
   /** Stores what a stopped server had no time to hand over; gives the names. */
   salvage(data: string, timeline: number): Promise<string[]>;
@@ -41,8 +46,9 @@ const LAID_AT_ONCE = 4;
 const ARCHIVE_TIMEOUT = '30s';
 
 /**
- * An empty archive with a number of its own. The server hands every finished file to a spool folder; from there it goes,
- * gzipped and encrypted, into the store, and only when it is there for good is the plain file deleted.
+ * An empty archive with a number of its own. The server hands every finished file to a spool folder; from
+ * there it goes, gzipped and encrypted, into the store, and only when it is there for good is the plain file
+ * deleted.
  */
 export async function openLogArchive(place: Place, store: LogStore, number: number): Promise<LogArchive> {
   const folder = join(store.folder, String(number));
@@ -121,7 +127,10 @@ export function archiveError(what: string): LifeboatError {
 
 const PARTIAL = '.part';
 
-/* A file gets its name when it is whole. Commands run in the data folder; absolute programs, since PATH may be anything. */
+/*
+ * A file gets its name when it is whole. Commands run in the data folder; absolute programs, since PATH may
+ * be anything.
+ */
 function archiveSettings(spool: string): Settings {
   const target = `../${spool}/%f`;
   return {
@@ -144,7 +153,10 @@ async function drainRegularly(drain: () => Promise<void>, signal: AbortSignal): 
   }
 }
 
-/** The server marks what it has handed over by a file `.done` (PostgreSQL documentation, "Continuous Archiving"). */
+/**
+ * The server marks what it has handed over by a file `.done` (PostgreSQL documentation, "Continuous
+ * Archiving").
+ */
 async function unarchived(data: string, timeline: number): Promise<string[]> {
   const [names, marks] = await Promise.all([
     readdir(join(data, 'pg_wal')),

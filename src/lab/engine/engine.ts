@@ -1,12 +1,18 @@
 import type { Readable } from 'node:stream';
 
-/** Runs SQL and gives the rows of the last statement; several statements are allowed when there are no parameters. */
+/**
+ * Runs SQL and gives the rows of the last statement; several statements are allowed when there are no
+ * parameters.
+ */
 export type Query = <Row extends object = Record<string, unknown>>(
   sql: string,
   parameters?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/** Length of a file of the log: 1 MB instead of 16, since a backup carries at least one and the databases are small. */
+/**
+ * Length of a file of the log: 1 MB instead of 16, since a backup carries at least one and the databases are
+ * small.
+ */
 export const SEGMENT_BYTES = 1024 * 1024;
 
 /** A consistent copy of a database, as one tar stream. */
@@ -25,7 +31,10 @@ export interface Server {
   /** As the superuser. */
   readonly query: Query;
   baseBackup(label: string): BaseBackup;
-  /** Lets every user in, by password; only the superuser was let in before. Resolves when the server acts on it. */
+  /**
+   * Lets every user in, by password; only the superuser was let in before. Resolves when the server acts on
+   * it.
+   */
   admit(): Promise<void>;
   /** Fast shutdown: clients are cut off, nothing committed is lost. Resolves when the process is gone. */
   stop(): Promise<void>;
@@ -36,7 +45,10 @@ export interface Server {
 /** Settings of a server beyond the engine's own: names and values of `postgresql.conf`. */
 export type Settings = Readonly<Record<string, string>>;
 
-/** A folder for one database: the socket of its server, and as many data folders as it takes to change between them. */
+/**
+ * A folder for one database: the socket of its server, and as many data folders as it takes to change between
+ * them.
+ */
 export interface Place {
   /** Also the folder of the socket `.s.PGSQL.5432`; there is no TCP. */
   readonly folder: string;
@@ -48,7 +60,9 @@ export interface Place {
   initialise(data: string): Promise<void>;
   /** A data folder from a base backup. Rejects with `lab.content` and leaves nothing then. */
   extract(content: Readable, data: string): Promise<void>;
-  /** Starts a server that only the superuser reaches. Rejects with `lab.postgres` when it does not come up. */
+  /**
+   * Starts a server that only the superuser reaches. Rejects with `lab.postgres` when it does not come up.
+   */
   start(data: string, settings: Settings): Promise<Server>;
   /** `remove` waits for this work before it takes the files away. */
   track<T>(work: Promise<T>): Promise<T>;

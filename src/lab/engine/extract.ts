@@ -8,8 +8,9 @@ import type { EngineUser } from './launcher.ts';
 import { unpackTar } from './unpack-tar.ts';
 
 /**
- * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. A base backup holds files and
- * folders only, so anything else (links, devices, paths that leave the folder, a cut tar) rejects with `lab.content`.
+ * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. A base backup holds
+ * files and folders only, so anything else (links, devices, paths that leave the folder, a cut tar) rejects
+ * with `lab.content`.
  */
 export async function extractBaseBackup(
   content: Readable,
@@ -20,7 +21,8 @@ export async function extractBaseBackup(
   try {
     await unpackTar(content, folder, signal);
     await access(join(folder, 'PG_VERSION'));
-    // What was set by ALTER SYSTEM belongs to the source, its archive among it, and would win over our own configuration.
+    // What was set by ALTER SYSTEM belongs to the source, its archive among it, and would win over our own
+    // configuration.
     await writeFile(join(folder, 'postgresql.auto.conf'), '', { mode: 0o600 });
     handOver(folder, owner);
   } catch (error) {

@@ -21,7 +21,10 @@ export interface Launcher {
   run(program: string, args: readonly string[], signal?: AbortSignal): Promise<string>;
 }
 
-/** PostgreSQL refuses to run as root, so root gives it to `nobody`: a user that every system has and nobody uses. */
+/**
+ * PostgreSQL refuses to run as root, so root gives it to `nobody`: a user that every system has and nobody
+ * uses.
+ */
 export async function engineUser(): Promise<EngineUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const passwd = await readFile('/etc/passwd', 'utf8');
@@ -36,8 +39,8 @@ export async function engineUser(): Promise<EngineUser | undefined> {
 }
 
 /**
- * Chooses the way to tie programs to this process: `setpriv --pdeathsig` (the kernel ends them, Linux), else a
- * watchdog shell that sees its pipe close.
+ * Chooses the way to tie programs to this process: `setpriv --pdeathsig` (the kernel ends them, Linux), else
+ * a watchdog shell that sees its pipe close.
  */
 export async function makeLauncher(user: EngineUser | undefined): Promise<Launcher> {
   const setpriv = await findSetpriv();
@@ -102,8 +105,9 @@ const CHILD = {
 const IF_PARENT_LIVES = '[ "$PPID" = "$0" ] && exec "$@"';
 
 /**
- * A second process waits on a pipe that only this process holds open: a line sends it home, the pipe's end makes it
- * end the program. It starts first, and is forked twice: a server wonders about children that it did not make.
+ * A second process waits on a pipe that only this process holds open: a line sends it home, the pipe's end
+ * makes it end the program. It starts first, and is forked twice: a server wonders about children that it did
+ * not make.
  */
 const WATCHED = 'exec 3<&0; ((read _ <&3 || kill -INT "$$") >/dev/null 2>&1 &); exec "$@" 3<&- </dev/null';
 

@@ -14,7 +14,10 @@ export interface PostgresProcess {
 }
 
 const READY = 'database system is ready to accept connections';
-/** A server in recovery tells of every file of the log that it reads; one that is silent for this long never comes. */
+/**
+ * A server in recovery tells of every file of the log that it reads; one that is silent for this long never
+ * comes.
+ */
 const SILENCE_MS = 30_000;
 /** After SIGQUIT the server itself needs 5 seconds until it kills a child that does not listen. */
 const STOP_SIGNALS = [
@@ -25,8 +28,9 @@ const STOP_SIGNALS = [
 const KEPT_LINES = 40;
 
 /**
- * Starts the server of a data folder; rejects with `lab.postgres` and its last log lines when it does not come up, and
- * with the signal's reason after an abort. Resolves when it takes writes: recovery and promotion are over by then.
+ * Starts the server of a data folder; rejects with `lab.postgres` and its last log lines when it does not
+ * come up, and with the signal's reason after an abort. Resolves when it takes writes: recovery and promotion
+ * are over by then.
  */
 export async function startPostgres(
   launcher: Launcher,
@@ -104,7 +108,10 @@ async function untilReady(
   }
 }
 
-/** SIGINT asks for a fast shutdown, SIGQUIT for one without a checkpoint; SIGKILL is for a server that hears neither. */
+/**
+ * SIGINT asks for a fast shutdown, SIGQUIT for one without a checkpoint; SIGKILL is for a server that hears
+ * neither.
+ */
 async function stopProcess(
   child: ChildProcess,
   gone: Promise<void>,

@@ -7,7 +7,10 @@ import type { Query, Server } from './engine.ts';
 import { postgresError } from './launcher.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 
-/** A process that is ready, with connections to it. Rejects with `lab.postgres` when it does not answer, and is stopped then. */
+/**
+ * A process that is ready, with connections to it. Rejects with `lab.postgres` when it does not answer, and
+ * is stopped then.
+ */
 export async function openServer(folder: string, process: PostgresProcess): Promise<Server> {
   const pool = new Pool({ ...superuser(folder), max: 4 });
   // Connections break when the server stops; the next query says so.
@@ -41,7 +44,8 @@ export async function openServer(folder: string, process: PostgresProcess): Prom
       const before = await configLoadedAt(folder);
       await writeOpenAccess(folder);
       await query('select pg_reload_conf()');
-      // A process of the server knows the configuration it was born with: only a new one tells of the new one.
+      // A process of the server knows the configuration it was born with: only a new one tells of the new
+      // one.
       while ((await configLoadedAt(folder)) === before);
     },
     stop: () => ending(process.stop),

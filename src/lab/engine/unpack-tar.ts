@@ -6,9 +6,10 @@ import { type ExtractEvents, extract, type Header } from 'tar-stream';
 import { show } from '../../base/text.ts';
 
 /**
- * Unpacks a tar into a new folder, folders with mode 0700 and files with 0600; gives the number of entries. Rejects for
- * anything but files and folders, for a path that leaves the folder, for a name that is there twice, and with what the
- * stream, the disk or the signal fails with. What was written by then is for the caller to remove.
+ * Unpacks a tar into a new folder, folders with mode 0700 and files with 0600; gives the number of entries.
+ * Rejects for anything but files and folders, for a path that leaves the folder, for a name that is there
+ * twice, and with what the stream, the disk or the signal fails with. What was written by then is for the
+ * caller to remove.
  */
 export async function unpackTar(content: Readable, folder: string, signal: AbortSignal): Promise<number> {
   const tar = extract();
@@ -32,8 +33,8 @@ export async function unpackTar(content: Readable, folder: string, signal: Abort
 type Entry = ExtractEvents['entry'][1];
 
 /**
- * No link is ever made, so no path leads through one. Calls of the disk wait in line: a backup is a thousand small files,
- * and handing each call to another thread takes several times as long as the call.
+ * No link is ever made, so no path leads through one. Calls of the disk wait in line: a backup is a thousand
+ * small files, and handing each call to another thread takes several times as long as the call.
  */
 async function writeEntry(entry: Entry, folder: string): Promise<void> {
   const { name } = entry.header;
@@ -58,8 +59,8 @@ async function writeEntry(entry: Entry, folder: string): Promise<void> {
 }
 
 /**
- * The parts of an entry's path below the folder it is unpacked into; none for the folder itself. Undefined for a path that
- * is absolute, climbs with `..`, or holds a NUL.
+ * The parts of an entry's path below the folder it is unpacked into; none for the folder itself. Undefined
+ * for a path that is absolute, climbs with `..`, or holds a NUL.
  */
 function entryPath(name: string): readonly string[] | undefined {
   if (name === '' || name.startsWith('/') || name.includes('\0')) return undefined;

@@ -6,8 +6,8 @@ const MOST_SKEW = 3650 * 86_400_000;
 const when = z.enum(['before', 'after']);
 
 /**
- * What goes wrong. `before` and `after` mean the work: after it, the service has done what it was asked for. Every effect
- * shows to the client of each call that it hits; none depends on luck.
+ * What goes wrong. `before` and `after` mean the work: after it, the service has done what it was asked for.
+ * Every effect shows to the client of each call that it hits; none depends on luck.
  */
 export const Effect = z.discriminatedUnion('kind', [
   /** The call takes so much longer. `after`: the work is done at once and its answer is late. */
@@ -52,8 +52,9 @@ export const Effect = z.discriminatedUnion('kind', [
   /** A download comes at this speed. */
   z.strictObject({ kind: z.literal('slow'), bytesPerSecond: z.int().positive() }),
   /**
-   * The connection ends so long after the request, as at a platform router's limit (section 8). An answer that would have
-   * been faster is held back: of a download all but the last byte arrives, of anything else nothing. The work is done.
+   * The connection ends so long after the request, as at a platform router's limit (section 8). An answer
+   * that would have been faster is held back: of a download all but the last byte arrives, of anything else
+   * nothing. The work is done.
    */
   z.strictObject({ kind: z.literal('abort'), ms: z.int().nonnegative() }),
   /** The `Date` header is off by so much. */

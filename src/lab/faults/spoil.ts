@@ -1,7 +1,10 @@
 /** The ways to spoil what is inside a JSON answer, so that it still is JSON. */
 export type Spoil = 'strings' | 'objects' | 'nulls' | 'enums';
 
-/** Endpoints with a field of a closed set of words (section 3): below the instance, parameters without their names. */
+/**
+ * Endpoints with a field of a closed set of words (section 3): below the instance, parameters without their
+ * names.
+ */
 const WITH_WORDS: ReadonlySet<string> = new Set([
   'GET /',
   'GET /backups',
@@ -15,11 +18,11 @@ const WITH_WORDS: ReadonlySet<string> = new Set([
 /**
  * The same answer with something wrong inside:
  * - `strings`: every number is a text; an answer without numbers is a text as a whole.
- * - `objects`: every list is an object with the indexes as names; an answer without lists is a list of itself.
+ * - `objects`: every list is an object with the indexes as names; an answer without lists is a list of
+ *   itself.
  * - `nulls`: every value below the outermost list or object is null; anything else is null as a whole.
- * - `enums`: status, state and backup type are words that the document does not have; a list without any gets an element
- *   with one.
- * The result always differs from the answer.
+ * - `enums`: status, state and backup type are words that the document does not have; a list without any gets
+ *   an element with one. The result always differs from the answer.
  */
 export function spoil(json: unknown, how: Spoil): unknown {
   if (how === 'nulls') return withNulls(json);

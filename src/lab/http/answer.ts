@@ -21,9 +21,9 @@ export interface Delivery {
 }
 
 /**
- * Writes a reply to the connection, spoiled as the effects say. It goes to Node's response itself, because a reply that
- * breaks off in the middle has no form in a `Response`. Resolves when there is nothing more to write, also when the
- * client went away before.
+ * Writes a reply to the connection, spoiled as the effects say. It goes to Node's response itself, because a
+ * reply that breaks off in the middle has no form in a `Response`. Resolves when there is nothing more to
+ * write, also when the client went away before.
  */
 export async function answer(
   env: HttpBindings,
@@ -110,7 +110,8 @@ async function sendFile(
     } else if (cut) endHere(outgoing);
     else outgoing.end();
   } catch {
-    // The client has gone, the limit is reached, or the bytes cannot be read: an answer that breaks off is all there is.
+    // The client has gone, the limit is reached, or the bytes cannot be read: an answer that breaks off is
+    // all there is.
     outgoing.destroy();
   } finally {
     over.release();
@@ -161,7 +162,9 @@ function limitOf({ began, closing }: Delivery, ms: number | undefined) {
   return { signal: AbortSignal.any([closing, over.signal]), release: () => clearTimeout(timer) };
 }
 
-/** Lets the bytes through while there is somebody to send them, at most so many in a second, in ten helpings. */
+/**
+ * Lets the bytes through while there is somebody to send them, at most so many in a second, in ten helpings.
+ */
 function conveyor({ effects, lost }: Delivery, signal: AbortSignal) {
   const bytesPerSecond = effectOf(effects, 'slow')?.bytesPerSecond ?? Number.POSITIVE_INFINITY;
   const helping = Math.max(1, Math.floor(bytesPerSecond / 10));

@@ -17,7 +17,10 @@ export function authorise(context: LabContext, state: LabState, needed: Right): 
   }
 }
 
-/** The Authorization header of a request; below the dashboard address a ticket or a session may stand in for it. */
+/**
+ * The Authorization header of a request; below the dashboard address a ticket or a session may stand in for
+ * it.
+ */
 function shownBy(context: LabContext, state: LabState): string | undefined {
   const header = context.req.header('authorization');
   if (!context.req.path.startsWith('/service-instances/')) return header;

@@ -5,8 +5,8 @@ import { findBackup } from './tasks.ts';
 const FILE = { status: 200 };
 
 /**
- * Section 4.3: revision 61 downloads below V1, revision 62 below the dashboard address. V0, which both serve, has
- * both methods there.
+ * Section 4.3: revision 61 downloads below V1, revision 62 below the dashboard address. V0, which both serve,
+ * has both methods there.
  */
 export const downloadEndpoints: readonly Endpoint[] = [
   downloadEndpoint({

@@ -52,7 +52,10 @@ export interface Answer {
   readonly body?: z.ZodType;
 }
 
-/** One endpoint of the service: data for the router, the fault table, the ledger and the description, and the work. */
+/**
+ * One endpoint of the service: data for the router, the fault table, the ledger and the description, and the
+ * work.
+ */
 export interface Endpoint extends FaultTarget {
   /** What stands before `/:instance_id`. */
   readonly base: '/v1/instances' | '/service-instances';
@@ -96,7 +99,9 @@ interface JsonSpec<
   ): z.input<Result> | Promise<z.input<Result>>;
 }
 
-/** An endpoint that answers with JSON: requests are parsed by its schemas, and its answers are what they say. */
+/**
+ * An endpoint that answers with JSON: requests are parsed by its schemas, and its answers are what they say.
+ */
 export function jsonEndpoint<
   Result extends z.ZodType,
   Body extends z.ZodType | undefined = undefined,

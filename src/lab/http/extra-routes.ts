@@ -6,8 +6,8 @@ import { openApiOf } from './openapi.ts';
 import { ssoRoutes } from './sso.ts';
 
 /**
- * What answers beside the endpoints: the description, which needs no token, the sign-on, which goes before V0, and the application
- * platform.
+ * What answers beside the endpoints: the description, which needs no token, the sign-on, which goes before
+ * V0, and the application platform.
  */
 export function extraRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const { platform } = state;

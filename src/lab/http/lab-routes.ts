@@ -21,25 +21,25 @@ import { readJson } from './read-json.ts';
  * |
  * |------------------------------------------|-----------------------------------------|----------------------------------|
  * | GET /lab                                 |                                         | what runs, and what
- * goes wrong   |
+ * goes wrong |
  * | GET /lab/calls                           |                                         | mutating calls
- * carried out       |
+ * carried out |
  * | GET /lab/faults                          |                                         | `{faults}` that are
- * still open   |
+ * still open |
  * | POST /lab/faults                         | a fault                                 | `{faults}`
  * |
  * | DELETE /lab/faults                       |                                         | `{faults: []}`; held
  * tasks go on |
  * | GET /lab/scenario                        |                                         | `{playing,
- * scenarios}`           |
+ * scenarios}` |
  * | POST /lab/scenario                       | `{name}`, or a whole scenario           | `{playing,
- * scenarios}`           |
+ * scenarios}` |
  * | POST /lab/instances/:name/disaster       | `{lost: true}` or `{lost: false}`       | `{name, lost}`
  * |
  * | DELETE /lab/instances/:name              |                                         | `{name, state}`: it
- * is deleted   |
+ * is deleted |
  * | GET /lab/instances/:name/bindings        |                                         | bindings without
- * passwords       |
+ * passwords |
  * | POST /lab/instances/:name/bindings       | `{app}`                                 | the binding, and its
  * credentials |
  * | DELETE /lab/instances/:name/bindings/:id |                                         | `{id}`
@@ -47,15 +47,15 @@ import { readJson } from './read-json.ts';
  * | GET /lab/apps                            |                                         | `{apps}`: the sample
  * applications |
  * | GET /lab/clock                           |                                         | `{now, rate, skewMs,
- * aheadMs}`   |
+ * aheadMs}` |
  * | POST /lab/clock                          | `advance`, `rate`, `skew`: one or more  | the same
  * |
  * | GET /lab/settings                        |                                         | `{routerMs,
- * updateBlocking}`     |
+ * updateBlocking}` |
  * | POST /lab/settings                       | `router`, `updateBlocking`: one or both | the same
  * |
  * | POST /lab/tokens                         | `{expire}`: whether the old ones end    | `{file}`: holds the
- * new one      |
+ * new one |
  *
  * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may
  * begin with `-`. `router` is when the platform's router ends a request to the service or the platform, and

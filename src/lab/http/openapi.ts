@@ -1,4 +1,5 @@
-// By hand over zod's JSON Schemas: Hono's libraries describe routes one by one, and ours are data per revision.
+// By hand over zod's JSON Schemas: Hono's libraries describe routes one by one, and ours are data per
+// revision.
 import { z } from 'zod';
 import type { Answer, Endpoint, Revision } from './endpoint.ts';
 import { COOKIE } from './sessions.ts';
@@ -33,8 +34,8 @@ const ALWAYS = [401, 403, 500, 502, 504] as const;
 const VERSION: Readonly<Record<Revision, string>> = { 61: '61.0.0', 62: '62.0.2' };
 
 /**
- * The description of the service for programs: OpenAPI 3.1, made of the very schemas by which requests are read and
- * answers are written.
+ * The description of the service for programs: OpenAPI 3.1, made of the very schemas by which requests are
+ * read and answers are written.
  */
 export function openApiOf(revision: Revision, endpoints: readonly Endpoint[], origin: string): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -163,7 +164,9 @@ function inBraces(path: string): string {
   return path.replace(/:(?<name>\w+)/gu, '{$<name>}');
 }
 
-/** Two templates that differ in the names of their parameters only are one path (OpenAPI 3.1, Paths Object). */
+/**
+ * Two templates that differ in the names of their parameters only are one path (OpenAPI 3.1, Paths Object).
+ */
 function samePath(paths: Record<string, unknown>, path: string): string {
   const shape = (template: string) => template.replace(/\{\w+\}/gu, '{}');
   return Object.keys(paths).find((known) => shape(known) === shape(path)) ?? path;

@@ -4,7 +4,10 @@ import { Refusal } from './endpoint.ts';
 /** A request body is a handful of settings. */
 const LARGEST_BODY = 64 * 1024;
 
-/** The body as JSON, its text when it is something else, `undefined` without one. Throws 413 for one that is too large. */
+/**
+ * The body as JSON, its text when it is something else, `undefined` without one. Throws 413 for one that is
+ * too large.
+ */
 export async function readJson(incoming: HttpBindings['incoming']): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -116,7 +116,10 @@ export function refuseSecondRestore(state: LabState, instance: LabInstance): voi
   }
 }
 
-/** Rule 4: without continuous archiving there is no such thing, and before a first base backup nothing to offer. */
+/**
+ * Rule 4: without continuous archiving there is no such thing, and before a first base backup nothing to
+ * offer.
+ */
 async function rangeOf(instance: LabInstance) {
   if (!instance.data.archiving) {
     throw new Refusal(404, 'continuousArchivingDisabled', 'the instance has no continuous archiving');

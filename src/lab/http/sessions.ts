@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 /** The sign-on of the dashboard (section 5 item 2): who has shown a token once goes on with a cookie. */
 export interface Sessions {
-  /** Keeps where somebody wanted to go, with the Authorization header shown; the code is good for one `enter`. */
+  /**
+   * Keeps where somebody wanted to go, with the Authorization header shown; the code is good for one `enter`.
+   */
   begin(authorization: string, destination: string): string;
   /** Opens the session; undefined for a code that is unknown or used up. */
   enter(

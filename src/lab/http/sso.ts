@@ -7,9 +7,10 @@ import type { LabContext } from './authorise.ts';
 import { COOKIE } from './sessions.ts';
 
 /**
- * The sign-on in front of the dashboard address (section 5 item 2; domain: the older interface redirects and sets a
- * cookie). A page that is asked for with a valid token and without a session goes round by a login page, which sets
- * the cookie and leads back with a ticket. A POST is never redirected, because it would arrive as a GET.
+ * The sign-on in front of the dashboard address (section 5 item 2; domain: the older interface redirects and
+ * sets a cookie). A page that is asked for with a valid token and without a session goes round by a login
+ * page, which sets the cookie and leads back with a ticket. A POST is never redirected, because it would
+ * arrive as a GET.
  */
 export function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();

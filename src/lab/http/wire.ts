@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 /*
- * What the service says (service-api.md section 2), as schemas: answers are made by them, and described by them. A
- * `null` stands where the service does not know yet; section 2 is silent about that.
+ * What the service says (service-api.md section 2), as schemas: answers are made by them, and described by
+ * them. A `null` stands where the service does not know yet; section 2 is silent about that.
  */
 
 const id = z.int().positive().describe('Internal id');
@@ -97,7 +97,9 @@ export const ERROR_BODIES = {
   v0: z.object({ msg: z.string() }),
 } as const;
 
-/** ISO 8601 with a zone; without one it is UTC. Gives the moment in milliseconds, finer digits are cut off. */
+/**
+ * ISO 8601 with a zone; without one it is UTC. Gives the moment in milliseconds, finer digits are cut off.
+ */
 export const Moment = z.iso
   .datetime({ offset: true, local: true })
   .describe('ISO 8601 with a zone, else UTC')

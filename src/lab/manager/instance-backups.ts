@@ -37,7 +37,9 @@ export interface BackupOrigin<Facts> {
   life(): AbortSignal;
 }
 
-/** The backups of one instance: taken, kept, deleted when they are old. They outlive the loss of the instance. */
+/**
+ * The backups of one instance: taken, kept, deleted when they are old. They outlive the loss of the instance.
+ */
 export class InstanceBackups<Facts> {
   readonly #origin: BackupOrigin<Facts>;
   readonly #queue: TaskQueue;

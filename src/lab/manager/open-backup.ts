@@ -4,8 +4,8 @@ import { createGunzip } from 'node:zlib';
 import type { Secret } from '../../base/secret.ts';
 
 /**
- * The tar inside a stored backup: what a restore of the service reads. A wrong key or a damaged file ends the stream
- * with an error, at the latest where the content ends; whoever reads it must not believe a part.
+ * The tar inside a stored backup: what a restore of the service reads. A wrong key or a damaged file ends the
+ * stream with an error, at the latest where the content ends; whoever reads it must not believe a part.
  */
 export function openBackup(encrypted: Readable, key: Secret, signal: AbortSignal): Readable {
   const content = createGunzip({ chunkSize: CHUNK });
@@ -44,7 +44,10 @@ function decryptor(key: Secret): Transform {
   });
 }
 
-/** EVP_BytesToKey with MD5 and one round (openssl-enc(1), `-md md5`): each hash is of the one before, key and salt. */
+/**
+ * EVP_BytesToKey with MD5 and one round (openssl-enc(1), `-md md5`): each hash is of the one before, key and
+ * salt.
+ */
 function decipherOf(key: Secret, salt: Buffer): Decipheriv {
   let derived = Buffer.alloc(0);
   let last = Buffer.alloc(0);

@@ -10,8 +10,9 @@ export interface RetentionRule {
 const DAY_MS = 86_400_000;
 
 /**
- * Which backups are to be deleted now: done, older than the retention time, and with enough newer ones that are done
- * (section 2.3). A failed backup protects nothing and is not counted. `backups` is ordered oldest first.
+ * Which backups are to be deleted now: done, older than the retention time, and with enough newer ones that
+ * are done (section 2.3). A failed backup protects nothing and is not counted. `backups` is ordered oldest
+ * first.
  */
 export function expiredBackups<B extends { readonly task: Task }>(
   backups: readonly B[],

@@ -24,8 +24,8 @@ export class BackupStore {
   }
 
   /**
-   * Compresses, encrypts and stores a tar in one pass; no plaintext touches the disk. The file appears under its name
-   * when it is whole.
+   * Compresses, encrypts and stores a tar in one pass; no plaintext touches the disk. The file appears under
+   * its name when it is whole.
    */
   async write(backupId: string, content: Readable, key: Secret, signal: AbortSignal): Promise<Stored> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });

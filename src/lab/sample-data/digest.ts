@@ -12,13 +12,16 @@ interface TableDigest {
 
 export interface SampleDigest {
   readonly tables: Readonly<Record<SampleTable, TableDigest>>;
-  /** Orders whose total is not the sum of their lines. Any other number than 0 means that a transaction came apart. */
+  /**
+   * Orders whose total is not the sum of their lines. Any other number than 0 means that a transaction came
+   * apart.
+   */
   readonly unbalancedOrders: number;
 }
 
 /**
- * Describes all rows of a shop in one statement, so in one snapshot, up to and including the order `upTo`. Two
- * digests with the same `upTo` are equal exactly when the shops were equal up to there.
+ * Describes all rows of a shop in one statement, so in one snapshot, up to and including the order `upTo`.
+ * Two digests with the same `upTo` are equal exactly when the shops were equal up to there.
  */
 export async function sampleDigest(query: Query, upTo?: number): Promise<SampleDigest> {
   const rows = await query<{
@@ -46,7 +49,9 @@ export async function sampleDigest(query: Query, upTo?: number): Promise<SampleD
   };
 }
 
-/* Every value is turned to text explicitly: the settings of a session (time zone, date style) do not matter. */
+/*
+ * Every value is turned to text explicitly: the settings of a session (time zone, date style) do not matter.
+ */
 const DIGEST = `
   with content (name, key, part, line) as (
     select 'customers', id::bigint, 0, concat_ws('|', id, name, email) from customers

@@ -1,8 +1,9 @@
 import type { Query } from '../engine/engine.ts';
 
 /**
- * Makes the shop: customers and products that never change, and orders that only ever grow. Whatever point in time a
- * backup holds, its orders are therefore a prefix of the source's orders, and `sampleDigest` can prove it.
+ * Makes the shop: customers and products that never change, and orders that only ever grow. Whatever point in
+ * time a backup holds, its orders are therefore a prefix of the source's orders, and `sampleDigest` can prove
+ * it.
  */
 export async function openSampleData(query: Query): Promise<void> {
   await query(SCHEMA);

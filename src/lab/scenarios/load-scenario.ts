@@ -6,8 +6,8 @@ import { show } from '../../base/text.ts';
 import { Scenario } from './scenario.ts';
 
 /**
- * Reads a scenario from a YAML file. Rejects with `lab.scenario` and the place of the first mistake. Whether its faults
- * can happen and its instances exist shows when it is played.
+ * Reads a scenario from a YAML file. Rejects with `lab.scenario` and the place of the first mistake. Whether
+ * its faults can happen and its instances exist shows when it is played.
  *
  *     name: black-friday
  *     summary: The queue is long when the region goes, and the token runs out while we wait.
@@ -28,8 +28,8 @@ import { Scenario } from './scenario.ts';
  *       - { after: 1m30s, do: expire-token }
  *       - { after: 15m, do: bring-back, instance: orders }
  *
- * Only `name` and `summary` are required. Durations are real time since the scenario began; `clockSkew` may be less than
- * nothing.
+ * Only `name` and `summary` are required. Durations are real time since the scenario began; `clockSkew` may
+ * be less than nothing.
  */
 export async function loadScenario(path: string): Promise<Scenario> {
   const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -51,7 +51,9 @@ export async function loadScenario(path: string): Promise<Scenario> {
   return parseScenario(content, path);
 }
 
-/** A scenario in plain data. Throws `lab.scenario`, which names the source and the place of the first mistake. */
+/**
+ * A scenario in plain data. Throws `lab.scenario`, which names the source and the place of the first mistake.
+ */
 export function parseScenario(content: unknown, source: string): Scenario {
   const parsed = Scenario.safeParse(content);
   if (parsed.success) return parsed.data;

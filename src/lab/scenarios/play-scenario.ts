@@ -29,10 +29,11 @@ interface StageInstance extends Named {
 }
 
 /**
- * Plays a scenario until the signal is aborted or the next one begins: a lab plays one at a time. The next one ends all
- * faults and goes back to the lab's own workers, pace and disks, and ends a schedule that this one has set; an instance that was lost, a token that expired and a key that
- * was changed stay so. Throws `lab.fault` for a fault that cannot happen and `lab.scenario` for an instance that does not
- * exist, and then nothing has begun. A step that fails later is logged, and the next ones go on.
+ * Plays a scenario until the signal is aborted or the next one begins: a lab plays one at a time. The next
+ * one ends all faults and goes back to the lab's own workers, pace and disks, and ends a schedule that this
+ * one has set; an instance that was lost, a token that expired and a key that was changed stay so. Throws
+ * `lab.fault` for a fault that cannot happen and `lab.scenario` for an instance that does not exist, and then
+ * nothing has begun. A step that fails later is logged, and the next ones go on.
  */
 export function playScenario(scenario: Scenario, stage: Stage, signal: AbortSignal): void {
   for (const fault of scenario.faults) stage.faults.check(fault);

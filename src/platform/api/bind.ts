@@ -18,9 +18,9 @@ export interface BindOptions extends AfterRestore {
 }
 
 /**
- * See `Platform.bind`. A binding of this run, or one that somebody else made after the restore, is waited for and adopted; an older
- * one is in the way (`platform.bound`), unless the new one may stand beside it. What the broker is not done with after a while rejects with
- * `platform.failed`; the next attempt finds it again.
+ * See `Platform.bind`. A binding of this run, or one that somebody else made after the restore, is waited for
+ * and adopted; an older one is in the way (`platform.bound`), unless the new one may stand beside it. What
+ * the broker is not done with after a while rejects with `platform.failed`; the next attempt finds it again.
  */
 export async function bind(
   site: Site,

@@ -16,9 +16,10 @@ export interface JobWait {
 }
 
 /**
- * Waits until a job of the platform is over, up to the limit: a broker that is gone may have taken the wish and will never be done. A job
- * that the platform has forgotten counts as over; what it was for is looked at by the caller. Tells when it was seen to be over, by the
- * platform's clock. Rejects with `platform.failed`: with the platform's words, or after the limit.
+ * Waits until a job of the platform is over, up to the limit: a broker that is gone may have taken the wish
+ * and will never be done. A job that the platform has forgotten counts as over; what it was for is looked at
+ * by the caller. Tells when it was seen to be over, by the platform's clock. Rejects with `platform.failed`:
+ * with the platform's words, or after the limit.
  */
 export async function waitForJob(
   { api, pace }: Site,

@@ -7,8 +7,9 @@ import type { Change } from './connection.ts';
 import type { AfterRestore, Site } from './site.ts';
 
 /**
- * What the tool `cf` does where there are no deployments: stop, take the new droplet, start. Safe to repeat, since each step is
- * taken only while it is still needed: an application that runs on the droplet already is left alone.
+ * What the tool `cf` does where there are no deployments: stop, take the new droplet, start. Safe to repeat,
+ * since each step is taken only while it is still needed: an application that runs on the droplet already is
+ * left alone.
  */
 export async function restartOn(
   site: Site,

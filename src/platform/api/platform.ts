@@ -8,7 +8,10 @@ import { renewKey } from './renew-key.ts';
 import { restage } from './restage.ts';
 import { unbind } from './unbind.ts';
 
-/** Cloud Foundry by its v3 API. Nothing is sent until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
+/**
+ * Cloud Foundry by its v3 API. Nothing is sent until it is used. Throws `config.platform`, `config.ca` and
+ * `config.proxy`.
+ */
 export function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | undefined }): Platform {
   const api = openApi(options);
   const site = { api, pace: { ...DEFAULT_PACE, ...options.pace } };

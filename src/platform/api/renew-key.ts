@@ -14,8 +14,8 @@ import { type AfterRestore, proof, type Site } from './site.ts';
 import { removeBinding } from './unbind.ts';
 
 /**
- * See `Platform.renewKey`. The old key of that name on the instance is deleted, then it is created anew. A key of the instance that
- * was lost is left alone.
+ * See `Platform.renewKey`. The old key of that name on the instance is deleted, then it is created anew. A
+ * key of the instance that was lost is left alone.
  */
 export async function renewKey(
   site: Site,

@@ -12,7 +12,10 @@ import { deploymentOf, rollOut } from './roll-out.ts';
 import { type AfterRestore, proof, type Site } from './site.ts';
 import { buildOf, type Staged, stage } from './stage.ts';
 
-/** See `Platform.restage`. Build and deployment carry the run's label; what an earlier attempt has begun is gone on with. */
+/**
+ * See `Platform.restage`. Build and deployment carry the run's label; what an earlier attempt has begun is
+ * gone on with.
+ */
 export async function restage(site: Site, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
   const { api } = site;
   const { signal, notBefore, tell } = options;
@@ -44,7 +47,10 @@ export async function restage(site: Site, app: BoundApp, options: AfterRestore):
   );
 }
 
-/** A stop in the middle of an earlier attempt: its build is there, and no deployment that would have left it running. */
+/**
+ * A stop in the middle of an earlier attempt: its build is there, and no deployment that would have left it
+ * running.
+ */
 async function stoppedByUs(site: Site, app: App, options: AfterRestore, since: string): Promise<boolean> {
   if ((await buildOf(site, app.guid, options, since)) === undefined) return false;
   const deployment = await deploymentOf(site, app.guid, options, since);

@@ -12,7 +12,10 @@ export interface RolledOut {
   readonly before: boolean;
 }
 
-/** The newest deployment that this run has begun for the application since then. `unavailable`: this platform does not let us deploy. */
+/**
+ * The newest deployment that this run has begun for the application since then. `unavailable`: this platform
+ * does not let us deploy.
+ */
 export async function deploymentOf(
   { api }: Site,
   appGuid: string,
@@ -30,9 +33,10 @@ export async function deploymentOf(
 }
 
 /**
- * Rolls a droplet out, instance by instance, or the current one again where none is given. A deployment that this run has begun is
- * adopted. Gives undefined where the platform has no deployments, and rejects with `platform.failed` when it was
- * canceled, pushed aside by another, or made no progress for as long as the tool `cf` would wait.
+ * Rolls a droplet out, instance by instance, or the current one again where none is given. A deployment that
+ * this run has begun is adopted. Gives undefined where the platform has no deployments, and rejects with
+ * `platform.failed` when it was canceled, pushed aside by another, or made no progress for as long as the
+ * tool `cf` would wait.
  */
 export async function rollOut(
   site: Site,

@@ -11,7 +11,9 @@ export interface Staged {
   readonly droplet: string;
 }
 
-/** The build that this run has begun for the application since then, newest first; failed ones are left out. */
+/**
+ * The build that this run has begun for the application since then, newest first; failed ones are left out.
+ */
 export async function buildOf(
   { api }: Site,
   appGuid: string,
@@ -26,8 +28,8 @@ export async function buildOf(
 }
 
 /**
- * Stages the newest package of an application anew, so that its droplet is made with the credentials of now. A build that this
- * run has begun is adopted. Rejects with `platform.failed` and the words of the build.
+ * Stages the newest package of an application anew, so that its droplet is made with the credentials of now.
+ * A build that this run has begun is adopted. Rejects with `platform.failed` and the words of the build.
  */
 export async function stage(
   site: Site,

@@ -28,7 +28,10 @@ export async function unbind(site: Site, app: BoundApp, options: RebindOptions):
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
 
-/** The binding that was to be removed is the new one: without it the application would have no credentials at all. */
+/**
+ * The binding that was to be removed is the new one: without it the application would have no credentials at
+ * all.
+ */
 async function refuseOwn(
   { api }: Site,
   guid: string,
@@ -48,9 +51,10 @@ export interface Removed {
 }
 
 /**
- * Deletes a binding or a service key and waits until it is gone. Safe to repeat: one that is gone is `already`, one that is going is
- * waited for, and one whose removal failed is tried again. Rejects with `platform.failed`: with the broker's words, or after the limit,
- * because a broker that is gone may have taken the wish and will never be done.
+ * Deletes a binding or a service key and waits until it is gone. Safe to repeat: one that is gone is
+ * `already`, one that is going is waited for, and one whose removal failed is tried again. Rejects with
+ * `platform.failed`: with the broker's words, or after the limit, because a broker that is gone may have
+ * taken the wish and will never be done.
  */
 export async function removeBinding(
   site: Site,

@@ -7,8 +7,8 @@ const MOST_EVENTS = 50;
 const TELLING = /^audit\.(?:service_binding|service_key|app)\./u;
 
 /**
- * What the platform itself has recorded about these things since then: an independent witness. Best effort: a token that may not
- * see it, or a platform that does not tell it, gives none.
+ * What the platform itself has recorded about these things since then: an independent witness. Best effort: a
+ * token that may not see it, or a platform that does not tell it, gives none.
  */
 export async function auditEvents(
   capi: Capi,

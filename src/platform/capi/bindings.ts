@@ -2,7 +2,10 @@ import type { Capi } from './capi.ts';
 import { listAll } from './capi.ts';
 import { Binding } from './schemas.ts';
 
-/** The label that everything made for a run carries, so that it is found again after the process died (domain 2.4). */
+/**
+ * The label that everything made for a run carries, so that it is found again after the process died (domain
+ * 2.4).
+ */
 export const RUN_LABEL = 'lifeboat.run';
 
 /** The labels of everything that is made for a run. */
@@ -53,8 +56,8 @@ export function isOf(
 }
 
 /**
- * Whether the thing was made at `time` (RFC 3339) or later. The platform's times have whole seconds, so the second in which it
- * was is enough. A time that cannot be read is never reached.
+ * Whether the thing was made at `time` (RFC 3339) or later. The platform's times have whole seconds, so the
+ * second in which it was is enough. A time that cannot be read is never reached.
  */
 export function isSince(
   { created_at: created }: { readonly created_at?: string | null | undefined },
@@ -64,8 +67,9 @@ export function isSince(
 }
 
 /**
- * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it has restored; the time of
- * any other is compared with that of the restore, which another clock stamps: the service's.
+ * Whether a binding or a key was made after the restore. One of this run was, since a run binds only what it
+ * has restored; the time of any other is compared with that of the restore, which another clock stamps: the
+ * service's.
  */
 export function isAfterRestore(
   one: Pick<Binding, 'metadata' | 'created_at'>,
@@ -75,8 +79,9 @@ export function isAfterRestore(
 }
 
 /**
- * From when on what is staged and started has the new credentials, by the platform's clock: the creation of the application's newest
- * binding of this run, else of the newest one since the restore, else the end of the restore.
+ * From when on what is staged and started has the new credentials, by the platform's clock: the creation of
+ * the application's newest binding of this run, else of the newest one since the restore, else the end of the
+ * restore.
  */
 export async function boundSince(
   capi: Capi,

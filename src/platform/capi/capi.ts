@@ -9,8 +9,8 @@ export interface Told<T> {
 }
 
 /**
- * Reading Cloud Foundry's v3 API, by HTTP or through the tool `cf`. `path` begins with `/v3/` and is encoded. Rejects as
- * `Platform` says; `platform.not-found` is a 404.
+ * Reading Cloud Foundry's v3 API, by HTTP or through the tool `cf`. `path` begins with `/v3/` and is encoded.
+ * Rejects as `Platform` says; `platform.not-found` is a 404.
  */
 export interface Capi {
   get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Told<T>>;
@@ -29,7 +29,10 @@ export function pathOf(path: string, query: Query = {}): string {
   return search.length === 0 ? path : `${path}?${search.join('&')}`;
 }
 
-/** Every resource of a list, page by page. The pages are counted here: where the platform says that the next one is, is not followed. */
+/**
+ * Every resource of a list, page by page. The pages are counted here: where the platform says that the next
+ * one is, is not followed.
+ */
 export async function listAll<T>(
   capi: Capi,
   path: string,
@@ -91,7 +94,10 @@ export async function getIfReported<T>(
   }
 }
 
-/** What a platform says that does not tell something: not to this token, not to anybody, or not in words that can be read. */
+/**
+ * What a platform says that does not tell something: not to this token, not to anybody, or not in words that
+ * can be read.
+ */
 export const NOT_TOLD = [
   'platform.not-found',
   'platform.forbidden',

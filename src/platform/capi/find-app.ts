@@ -6,8 +6,8 @@ import { placesOf } from './places.ts';
 import { App } from './schemas.ts';
 
 /**
- * The application as it is now: by its guid, else by its name, and by space and org as far as they are known. Rejects with
- * `platform.not-found` when there is none, and when there are several that could be meant.
+ * The application as it is now: by its guid, else by its name, and by space and org as far as they are known.
+ * Rejects with `platform.not-found` when there is none, and when there are several that could be meant.
  */
 export async function findApp(capi: Capi, app: BoundApp, signal: AbortSignal): Promise<App> {
   if (app.guid !== undefined) {

@@ -11,9 +11,10 @@ export interface ReportedParameters {
 }
 
 /**
- * What bindings and keys of an instance were made with. Not all services tell it, and a broker that is gone cannot: then nothing else
- * is held up by that. Asked one after the other, because platforms count the requests of a token, and not again after the broker has
- * not answered. Rejects with `platform.stopped` and `credentials.*` only.
+ * What bindings and keys of an instance were made with. Not all services tell it, and a broker that is gone
+ * cannot: then nothing else is held up by that. Asked one after the other, because platforms count the
+ * requests of a token, and not again after the broker has not answered. Rejects with `platform.stopped` and
+ * `credentials.*` only.
  */
 export async function readParameters(
   capi: Capi,

@@ -18,8 +18,8 @@ const ROUNDING_MS = 2_000;
 const KNOWN_STATES = ['RUNNING', 'STARTING', 'CRASHED', 'DOWN', 'STOPPING'];
 
 /**
- * Counts the instances of every process: a worker holds credentials as well as what answers the web. `since` in milliseconds of the
- * platform's clock.
+ * Counts the instances of every process: a worker holds credentials as well as what answers the web. `since`
+ * in milliseconds of the platform's clock.
  */
 export async function runningSince(
   capi: Capi,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 /*
- * What is read of Cloud Foundry's v3 API. Fields that are not named here are left out; words of a state are kept open, because a
- * platform may have more of them. Every text is well formed, so that it can be journalled; it is hostile all the same.
+ * What is read of Cloud Foundry's v3 API. Fields that are not named here are left out; words of a state are
+ * kept open, because a platform may have more of them. Every text is well formed, so that it can be
+ * journalled; it is hostile all the same.
  */
 
 const Text = z.string().transform((text) => text.slice(0, 1_000).toWellFormed());

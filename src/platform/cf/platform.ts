@@ -24,8 +24,8 @@ export interface CfOptions {
 const ASK_MS = 30_000;
 
 /**
- * Cloud Foundry by its tool `cf`, when that is installed and logged in; else why not, for people. The user's own login and target
- * are read once and never changed. Rejects with `platform.stopped` only.
+ * Cloud Foundry by its tool `cf`, when that is installed and logged in; else why not, for people. The user's
+ * own login and target are read once and never changed. Rejects with `platform.stopped` only.
  */
 export async function platformByCf({
   env,

@@ -14,9 +14,9 @@ export interface PrivateHome {
 }
 
 /**
- * Copies `config.json` of the tool `cf` to a folder of its own (0700), since its target is global: whoever works in another window
- * shall not find herself in another space. Undefined when nobody has ever logged in. A process that dies leaves the folder, which
- * only its owner can read.
+ * Copies `config.json` of the tool `cf` to a folder of its own (0700), since its target is global: whoever
+ * works in another window shall not find herself in another space. Undefined when nobody has ever logged in.
+ * A process that dies leaves the folder, which only its owner can read.
  */
 export async function privateHome(env: NodeJS.ProcessEnv): Promise<PrivateHome | undefined> {
   const source = join(env['CF_HOME'] || env['HOME'] || homedir(), '.cf', 'config.json');

@@ -41,7 +41,8 @@ export async function unbindByCf(
   const { instance } = await placeOfInstance(session, { guid: instanceGuid }, signal);
   if (stageOf(found.value) !== 'deleting') {
     const pair = await bindingsBetween(capi, now.guid, instanceGuid, signal);
-    // Without the guid the tool removes all of them; older tools do not know the option, and there is one binding then.
+    // Without the guid the tool removes all of them; older tools do not know the option, and there is one
+    // binding then.
     const options = ['--wait', ...(pair.length > 1 ? ['--guid', guid] : [])];
     const command = { word: 'unbind-service', names: [now.name, instance.name], options };
     await session.inSpace(where, what, command, { signal, mayLeave, timeoutMs: pace.unbindMs });
@@ -59,8 +60,9 @@ export async function unbindByCf(
 }
 
 /**
- * See `Platform.bind`. The tool says OK for an application that is bound already and changes nothing, so what it says is not believed:
- * the platform has to show a binding that was not there before, or one that is younger than the restore.
+ * See `Platform.bind`. The tool says OK for an application that is bound already and changes nothing, so what
+ * it says is not believed: the platform has to show a binding that was not there before, or one that is
+ * younger than the restore.
  */
 export async function bindByCf(
   session: Session,

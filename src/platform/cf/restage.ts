@@ -13,8 +13,8 @@ import { waitFor } from '../wait.ts';
 import { placeOfApp, type Session } from './session.ts';
 
 /**
- * See `Platform.restage`. The tool puts no label on what it makes, so an earlier attempt is known by what it has left: a droplet and
- * instances that are younger than the binding, or a deployment that is under way.
+ * See `Platform.restage`. The tool puts no label on what it makes, so an earlier attempt is known by what it
+ * has left: a droplet and instances that are younger than the binding, or a deployment that is under way.
  */
 export async function restageByCf(
   session: Session,
@@ -68,7 +68,10 @@ export async function restageByCf(
   return proven('done', after);
 }
 
-/** A deployment that an earlier attempt has begun is waited for: another one beside it would only push it aside. */
+/**
+ * A deployment that an earlier attempt has begun is waited for: another one beside it would only push it
+ * aside.
+ */
 async function waitForDeployments(
   { capi, pace }: Session,
   appGuid: string,

@@ -16,7 +16,10 @@ export interface Session {
   readonly capi: Capi;
   readonly home: PrivateHome;
   readonly pace: Pace;
-  /** Runs one command in a space; the space and the command belong together, so no other command comes in between. */
+  /**
+   * Runs one command in a space; the space and the command belong together, so no other command comes in
+   * between.
+   */
   inSpace(where: Place, what: string, command: Command, call: ToolCall & Leave): Promise<ToolOutput>;
 }
 

@@ -15,7 +15,10 @@ export interface ToolOutput {
 export interface ToolCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Asked right before the tool is started, for what changes something; when it throws, the tool is not started. */
+  /**
+   * Asked right before the tool is started, for what changes something; when it throws, the tool is not
+   * started.
+   */
   readonly mayLeave?: () => void;
   /** Blanked in what an error quotes. */
   readonly secrets?: readonly Secret[];
@@ -35,7 +38,10 @@ export type ToolTap = (heard: ToolHeard) => void;
 
 /** The tool `cf` with a home of its own. */
 export interface CfTool {
-  /** Runs it to its end, whatever that is. Rejects with `platform.stopped`, `platform.none` when it is not installed, and `platform.failed` after the time. */
+  /**
+   * Runs it to its end, whatever that is. Rejects with `platform.stopped`, `platform.none` when it is not
+   * installed, and `platform.failed` after the time.
+   */
   run(args: readonly string[], call: ToolCall): Promise<ToolOutput>;
   /** The same; any exit but 0 rejects with `platform.failed` and the last words of the tool. */
   must(what: string, args: readonly string[], call: ToolCall): Promise<ToolOutput>;
@@ -48,8 +54,8 @@ const OUT_LIMIT = 8 * 1024 * 1024;
 const COMPLAINT_LIMIT = 16 * 1024;
 
 /**
- * `env` is the whole environment of the tool but for what is set here: plain output, no trace (it would print tokens). No secret
- * may be among the arguments: they can be seen by every process of the machine.
+ * `env` is the whole environment of the tool but for what is set here: plain output, no trace (it would print
+ * tokens). No secret may be among the arguments: they can be seen by every process of the machine.
  */
 export function cfTool(env: NodeJS.ProcessEnv, cfHome: string, tap?: ToolTap): CfTool {
   const childEnv = { ...env, CF_HOME: cfHome, CF_COLOR: 'false', CF_TRACE: 'false', LC_ALL: 'C' };

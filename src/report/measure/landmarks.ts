@@ -5,7 +5,10 @@ import type { Timeline } from './timeline.ts';
 
 /** The moments that a recovery is measured by. Milliseconds since 1970, by this machine's clock. */
 export interface Landmarks {
-  /** When a destructive call was first armed; without one, when the work after it began, because it was done outside. */
+  /**
+   * When a destructive call was first armed; without one, when the work after it began, because it was done
+   * outside.
+   */
   readonly decidedMs: number | undefined;
   /** When the last such call was armed: what came before it did not recover anything. */
   readonly armedMs: number | undefined;
@@ -25,7 +28,10 @@ export interface Landmarks {
   readonly chosenTime: string | undefined;
   /** How far the service's clock was ahead. */
   readonly skewMs: number;
-  /** What nobody has shown of the recovery, as a sentence without a stop: only the service's own word shows it. Undefined for one that is shown. */
+  /**
+   * What nobody has shown of the recovery, as a sentence without a stop: only the service's own word shows
+   * it. Undefined for one that is shown.
+   */
   readonly unshown: string | undefined;
 }
 
@@ -62,7 +68,10 @@ export function landmarksOf(
   };
 }
 
-/** A verb that brings data back, or changes the instance without it. From the first of them on, the decision is made. */
+/**
+ * A verb that brings data back, or changes the instance without it. From the first of them on, the decision
+ * is made.
+ */
 function decides(verb: string): boolean {
   const effect = effectOf(verb);
   return effect === 'restore' || effect === 'instance';
@@ -73,7 +82,10 @@ function restores(verb: string | undefined): boolean {
   return verb === undefined || effectOf(verb) === 'restore';
 }
 
-/** An instance that is available is no restore: the service has to name what was done after it was asked for, and the instance after that. */
+/**
+ * An instance that is available is no restore: the service has to name what was done after it was asked for,
+ * and the instance after that.
+ */
 function unshownOf(verb: string | undefined, later: Timeline['performed']): string | undefined {
   const isRestore = restores(verb);
   const isDone = isRestore

@@ -28,18 +28,25 @@ export interface Measures {
   readonly objectives: Objectives;
   readonly time: RecoveryTime;
   readonly point: RecoveryPoint | undefined;
-  /** Why this is no measure of a recovery, as a sentence without a stop: what the service would have to show is not shown. */
+  /**
+   * Why this is no measure of a recovery, as a sentence without a stop: what the service would have to show
+   * is not shown.
+   */
   readonly unshown: string | undefined;
   /** Whether data was to be brought back; a restart has no recovery point. */
   readonly restores: boolean;
-  /** Whether the objectives are met; undefined where there is none, nothing was measured or shown, or it is not decided yet. */
+  /**
+   * Whether the objectives are met; undefined where there is none, nothing was measured or shown, or it is
+   * not decided yet.
+   */
   readonly meetsRto: boolean | undefined;
   readonly meetsRpo: boolean | undefined;
 }
 
 /**
- * Measures a recovery from its entries alone, so that an auditor can do it again. Pure. Undefined for a run that was to recover nothing, such
- * as the preparation of a recovery, and for one that ended before it changed anything.
+ * Measures a recovery from its entries alone, so that an auditor can do it again. Pure. Undefined for a run
+ * that was to recover nothing, such as the preparation of a recovery, and for one that ended before it
+ * changed anything.
  */
 export function measure(entries: readonly Entry[], options: MeasureOptions): Measures | undefined {
   const timeline = timelineOf(entries);
@@ -76,7 +83,10 @@ function unproven({ closed }: Timeline, { unbound }: RecoveryTime): string | und
   return isWithout ? 'the run was closed without proof' : undefined;
 }
 
-/** A limit that is passed stays passed, whatever is still to come; one that is not is met only when the recovery is over and shown. */
+/**
+ * A limit that is passed stays passed, whatever is still to come; one that is not is met only when the
+ * recovery is over and shown.
+ */
 function meetsRto(
   { totalMs, status }: RecoveryTime,
   limitSeconds: number | undefined,

@@ -3,11 +3,14 @@ import { fieldsOf } from '../../store/fields.ts';
 import type { Landmarks } from './landmarks.ts';
 import type { Timeline } from './timeline.ts';
 
-/** How much was lost: the time between the newest record before the incident and the newest one after the recovery. */
+/**
+ * How much was lost: the time between the newest record before the incident and the newest one after the
+ * recovery.
+ */
 export interface RecoveryPoint {
   /**
-   * `data`: by the reconciliation command of the config. `restored_from`: by what the service says it restored. `chosen-time`: by the point
-   * in time that was asked for, where the service does not say.
+   * `data`: by the reconciliation command of the config. `restored_from`: by what the service says it
+   * restored. `chosen-time`: by the point in time that was asked for, where the service does not say.
    */
   readonly by: 'data' | 'restored_from' | 'chosen-time';
   readonly lostMs: number;
@@ -22,7 +25,10 @@ export interface RecoveryPoint {
   readonly rowsAfter: number | undefined;
 }
 
-/** Measured once the service shows that the data is back; undefined before, and where neither the data nor the service tell. */
+/**
+ * Measured once the service shows that the data is back; undefined before, and where neither the data nor the
+ * service tell.
+ */
 export function recoveryPoint(
   timeline: Timeline,
   landmarks: Landmarks,
@@ -51,8 +57,8 @@ export function recoveryPoint(
 const GRAIN_MS = 1000;
 
 /**
- * A record that is newer than what was restored was written since, by whoever runs on the data already: it tells nothing of what came back.
- * The data's clock may be that of the service or this machine's.
+ * A record that is newer than what was restored was written since, by whoever runs on the data already: it
+ * tells nothing of what came back. The data's clock may be that of the service or this machine's.
  */
 function whyNoMeasure(
   newestMs: number | undefined,
@@ -76,8 +82,8 @@ function lost(lostAtMs: number, recoveredMs: number) {
 }
 
 /**
- * Until when data can have been written that is gone now. A restore in place ends it; a lost source ended it before the run began, unless its
- * data was seen to be newer.
+ * Until when data can have been written that is gone now. A restore in place ends it; a lost source ended it
+ * before the run began, unless its data was seen to be newer.
  */
 function lastMoment(
   { firstMs }: Timeline,

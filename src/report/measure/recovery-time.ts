@@ -7,7 +7,10 @@ import type { Landmarks } from './landmarks.ts';
 import { cutSlices, type Slices } from './slices.ts';
 import type { Timeline } from './timeline.ts';
 
-/** How long a recovery took, or has taken until now. Milliseconds; moments in RFC 3339 by this machine's clock. */
+/**
+ * How long a recovery took, or has taken until now. Milliseconds; moments in RFC 3339 by this machine's
+ * clock.
+ */
 export interface RecoveryTime {
   /** `given-up`: the run has ended, or what runs on the data was left without it, and it was not over. */
   readonly status: 'running' | 'over' | 'given-up';
@@ -32,8 +35,9 @@ export interface RecoveryTimeOptions {
 }
 
 /**
- * The time from the incident (from the start of the run, when nobody said when that was) until the last application ran again on the restored
- * data; without applications, until the instance was available. It is never over where one of them was skipped.
+ * The time from the incident (from the start of the run, when nobody said when that was) until the last
+ * application ran again on the restored data; without applications, until the instance was available. It is
+ * never over where one of them was skipped.
  */
 export function recoveryTime(
   timeline: Timeline,

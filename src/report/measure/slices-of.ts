@@ -4,8 +4,8 @@ import { leavesOf, nodesAt } from '../../../machines/parts/states.ts';
 type Meta = Partial<StateMeta<unknown, never>> | undefined;
 
 /**
- * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human time, whatever else it says.
- * Undefined for a runbook that recovers nothing.
+ * In which slice of a recovery's time a state passes, by what the machine says of it: a question is human
+ * time, whatever else it says. Undefined for a runbook that recovers nothing.
  */
 export function slicesOf(
   runbook: Pick<Runbook, 'machine'>,

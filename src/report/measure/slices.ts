@@ -17,7 +17,10 @@ export interface Segment {
 type Marks = Pick<Landmarks, 'decidedMs' | 'startedMs' | 'restoredMs'>;
 type Span = { readonly fromMs: number; readonly untilMs: number };
 
-/** The time between two moments by slices, in milliseconds; each instant belongs to exactly one, so they add up to the whole. */
+/**
+ * The time between two moments by slices, in milliseconds; each instant belongs to exactly one, so they add
+ * up to the whole.
+ */
 export function cutSlices(
   timeline: Pick<Timeline, 'stays'>,
   marks: Marks,
@@ -32,8 +35,9 @@ export function cutSlices(
 }
 
 /**
- * The same in the order of time. Until the destructive call is armed everything is the decision. After it, waiting for an answer is human
- * time; all else is the queue until the service began, work until the instance was available, and from then on rebinding.
+ * The same in the order of time. Until the destructive call is armed everything is the decision. After it,
+ * waiting for an answer is human time; all else is the queue until the service began, work until the instance
+ * was available, and from then on rebinding.
  */
 export function cutSegments(
   { stays }: Pick<Timeline, 'stays'>,

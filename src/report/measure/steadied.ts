@@ -3,8 +3,8 @@ import type { Entry } from '../../store/journal.ts';
 import { readRunEntry } from '../../store/run-entries.ts';
 
 /**
- * A run's entries as they would be had nobody moved the clock while it was watched: what the run itself noticed of its clock
- * (`clock.moved`) is taken back. Times that cannot be read stay as they are.
+ * A run's entries as they would be had nobody moved the clock while it was watched: what the run itself
+ * noticed of its clock (`clock.moved`) is taken back. Times that cannot be read stay as they are.
  */
 export function steadied(entries: readonly Entry[]): readonly Entry[] {
   let movedMs = 0;

@@ -26,11 +26,17 @@ interface Mention {
   readonly atMs: number;
 }
 
-/** What a run's entries say about when things happened, read once. All times are those of a clock that nobody moved (`steadied`). */
+/**
+ * What a run's entries say about when things happened, read once. All times are those of a clock that nobody
+ * moved (`steadied`).
+ */
 export interface Timeline {
   readonly firstMs: number;
   readonly lastMs: number;
-  /** With what the run was begun, and how it was closed: the first such entries; what is behind the end is none. */
+  /**
+   * With what the run was begun, and how it was closed: the first such entries; what is behind the end is
+   * none.
+   */
   readonly started: RunEntryBody<'run.started'> | undefined;
   readonly closed: RunEntryBody<'run.closed'> | undefined;
   /** When the run was closed or abandoned. */
@@ -39,17 +45,23 @@ export interface Timeline {
   readonly performed: readonly Performed[];
   readonly armed: readonly { readonly verb: string; readonly atMs: number }[];
   readonly mentions: readonly Mention[];
-  /** Whether an entry is older than the one before it all the same: the clock was set while nobody watched. Its time is that of the one before. */
+  /**
+   * Whether an entry is older than the one before it all the same: the clock was set while nobody watched.
+   * Its time is that of the one before.
+   */
   readonly clockSetBack: boolean;
-  /** By how much the clock that stamps entries was moved during the run, each time; less than zero for back. Milliseconds. */
+  /**
+   * By how much the clock that stamps entries was moved during the run, each time; less than zero for back.
+   * Milliseconds.
+   */
   readonly clockMovesMs: readonly number[];
   /** By how much it is ahead of where it would be after all of them. Milliseconds. */
   readonly clockMovedMs: number;
 }
 
 /**
- * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no entries. Entries that
- * grow are read once (`growing`): the lists grow with them.
+ * Reads the entries of a run, oldest first. Unknown entries and bodies only count as time. Undefined for no
+ * entries. Entries that grow are read once (`growing`): the lists grow with them.
  */
 export function timelineOf(written: readonly Entry[]): Timeline | undefined {
   const { timeline } = read(written);

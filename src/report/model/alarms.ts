@@ -51,8 +51,8 @@ function bypasses(entries: readonly Entry[]): Alarm[] {
 }
 
 /**
- * A call that may be sent although the newest request for an approval has no answer by then. A backup more changes nothing, so that
- * nobody has to agree to it.
+ * A call that may be sent although the newest request for an approval has no answer by then. A backup more
+ * changes nothing, so that nobody has to agree to it.
  */
 function unapproved(entries: readonly Entry[]): Alarm[] {
   const begun = findAll(entries, 'activity.begun').filter(({ body }) => changesKey(body));

@@ -4,8 +4,8 @@ import { findAll } from './found.ts';
 import type { Change } from './model-rows.ts';
 
 /**
- * Everything that changed something: calls that may happen only once (when armed, how the send ended, what was found out later) and
- * steps that may be repeated, such as setting a key, with the answer they got.
+ * Everything that changed something: calls that may happen only once (when armed, how the send ended, what
+ * was found out later) and steps that may be repeated, such as setting a key, with the answer they got.
  */
 export function changesOf(entries: readonly Entry[]): Change[] {
   return [...onceRows(entries), ...repeatableRows(entries)]

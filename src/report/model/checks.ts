@@ -6,7 +6,9 @@ import type { Check } from './model-rows.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Checked = Omit<Check, 'at'>;
 
-/** Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity. */
+/**
+ * Every look at a backup, a key or a task that had a verdict: what an auditor reads as tests of integrity.
+ */
 export function checksOf(entries: readonly Entry[]): Check[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
     const found = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;

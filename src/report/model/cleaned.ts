@@ -1,8 +1,8 @@
 import { show } from '../../base/text.ts';
 
 /**
- * The same data with every text in it printable and cut: the one place where what others have written is made harmless, so that no renderer
- * can forget it. Fields that are undefined are left out.
+ * The same data with every text in it printable and cut: the one place where what others have written is made
+ * harmless, so that no renderer can forget it. Fields that are undefined are left out.
  */
 export function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return show(value, LONGEST);

@@ -23,7 +23,10 @@ export function decisionsOf(entries: readonly Entry[]): Decision[] {
   }));
 }
 
-/** What was not done as the runbook has it, and why: by its steps, and by people in its place, again, or not at all. */
+/**
+ * What was not done as the runbook has it, and why: by its steps, and by people in its place, again, or not
+ * at all.
+ */
 export function deviationsOf(entries: readonly Entry[], followUps: readonly WrittenFollowUp[]): Deviation[] {
   const closed = find(entries, 'run.closed')?.body;
   const steps = (closed?.deviations ?? []).map(({ step, reason }) => deviation('step', step, reason));

@@ -19,7 +19,10 @@ export function find<T extends RunEntryType>(entries: readonly Entry[], type: T)
   return findAll(entries, type)[0];
 }
 
-/** The entries up to the one that ended the run, and all of a run that is not over: what was written behind its end does not change what it was. */
+/**
+ * The entries up to the one that ended the run, and all of a run that is not over: what was written behind
+ * its end does not change what it was.
+ */
 export function untilEnd(entries: readonly Entry[]): readonly Entry[] {
   const end = entries.findIndex((entry) => isEnd(entry) && readRunEntry(entry) !== undefined);
   return end === -1 ? entries : entries.slice(0, end + 1);

@@ -38,7 +38,10 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
   };
 }
 
-/** How the run ended, and whether that is proven. What was left without the data is no proof of a recovery, whatever the run says of itself. */
+/**
+ * How the run ended, and whether that is proven. What was left without the data is no proof of a recovery,
+ * whatever the run says of itself.
+ */
 export function outcomeOf(entries: readonly Entry[], all: readonly WrittenFollowUp[]): Report['outcome'] {
   const closed = find(entries, 'run.closed')?.body;
   const abandoned = find(entries, 'run.abandoned')?.body;

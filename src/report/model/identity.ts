@@ -27,8 +27,8 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The instance that was changed, as it was last checked before the call: what an operator's typed name stands for. Empty where the run
- * has looked at none.
+ * The instance that was changed, as it was last checked before the call: what an operator's typed name stands
+ * for. Empty where the run has looked at none.
  */
 export function identityOf(entries: readonly Entry[]): Fact[] {
   const performed = timelineOf(entries)?.performed ?? [];
@@ -49,7 +49,9 @@ export function identityOf(entries: readonly Entry[]): Fact[] {
   ];
 }
 
-/** Where an instance is and how it was spoken to, as the config had it. Runs of older versions do not tell. */
+/**
+ * Where an instance is and how it was spoken to, as the config had it. Runs of older versions do not tell.
+ */
 function placeOf(entries: readonly Entry[], name: string | undefined): Fact[] {
   const services = find(entries, 'run.started')?.body.services ?? [];
   const { url, revision } = services.find(({ instance }) => instance === name) ?? {};
@@ -57,8 +59,8 @@ function placeOf(entries: readonly Entry[], name: string | undefined): Fact[] {
 }
 
 /**
- * Where the data of a recovery into another instance came from: the instance itself where the run has asked it, else as its recovery card
- * has it, because it may be gone. Empty for what stays in its own instance.
+ * Where the data of a recovery into another instance came from: the instance itself where the run has asked
+ * it, else as its recovery card has it, because it may be gone. Empty for what stays in its own instance.
  */
 export function sourceOf(entries: readonly Entry[]): Fact[] {
   const started = find(entries, 'run.started')?.body;

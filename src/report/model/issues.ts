@@ -3,7 +3,9 @@ import { marksOf } from './marks.ts';
 import type { Report } from './model.ts';
 import type { Issue } from './model-rows.ts';
 
-/** What went wrong or was in doubt on the way. Its cause and what is done about it are for people to write in. */
+/**
+ * What went wrong or was in doubt on the way. Its cause and what is done about it are for people to write in.
+ */
 export function issuesOf(entries: readonly Entry[]): Issue[] {
   return marksOf(entries)
     .filter(({ kind }) => kind === 'trouble' || kind === 'doubt')

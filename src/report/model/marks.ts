@@ -4,7 +4,9 @@ import type { Entry } from '../../store/journal.ts';
 import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
 import type { Mark } from './model-course.ts';
 
-/** The moments that a reader of the run looks for: decisions, calls, doubts, trouble, and who carried it on. */
+/**
+ * The moments that a reader of the run looks for: decisions, calls, doubts, trouble, and who carried it on.
+ */
 export function marksOf(entries: readonly Entry[]): Mark[] {
   const doubted = new Set<string>();
   return entries.flatMap((entry) => {

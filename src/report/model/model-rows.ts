@@ -46,7 +46,10 @@ export const Approval = z.object({
   requester: z.string(),
   askedAt: z.string().optional(),
   expiresAt: z.string(),
-  /** `replaced`: another request came after it, and this one counts no more. `expired`: its time was over before anything else was written. */
+  /**
+   * `replaced`: another request came after it, and this one counts no more. `expired`: its time was over
+   * before anything else was written.
+   */
   state: z.enum(['asked', 'given', 'withdrawn', 'bypassed', 'replaced', 'expired']),
   approver: z.string().optional(),
   at: z.string().optional(),

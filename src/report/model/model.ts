@@ -20,8 +20,8 @@ const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().
 export type Fact = z.infer<typeof Fact>;
 
 /**
- * An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. `why` tells what is missing of a
- * recovery that was given up or is not shown.
+ * An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. `why`
+ * tells what is missing of a recovery that was given up or is not shown.
  */
 const Objective = z.object({
   limitSeconds: z.number().optional(),
@@ -77,14 +77,18 @@ const BlankIn = z.enum([
 ]);
 
 /**
- * The record of a run, complete and without form: every renderer writes it down, and as JSON it is exactly this. All texts are printable and
- * cut to a length; times are RFC 3339, lengths of time in seconds unless their name says otherwise.
+ * The record of a run, complete and without form: every renderer writes it down, and as JSON it is exactly
+ * this. All texts are printable and cut to a length; times are RFC 3339, lengths of time in seconds unless
+ * their name says otherwise.
  */
 export const Report = z.object({
   schema: z.literal('lifeboat.report/1'),
   generatedAt: z.string(),
   title: z.string(),
-  /** What a reader has to see before anything else: everything by which the run went past what it is there to show. */
+  /**
+   * What a reader has to see before anything else: everything by which the run went past what it is there to
+   * show.
+   */
   alarms: z.array(z.object({ title: z.string(), text: z.string(), at: z.string(), by: z.string() })),
   run: z.object({
     id: z.string(),
@@ -102,7 +106,10 @@ export const Report = z.object({
     /** By the operator's clock; none while the run is open, or where that clock was set back unwatched. */
     seconds: z.number().optional(),
     clockSetBack: z.boolean(),
-    /** By how much that clock was moved while the run watched it, each time; less than zero for back. Lengths of time do not count it. */
+    /**
+     * By how much that clock was moved while the run watched it, each time; less than zero for back. Lengths
+     * of time do not count it.
+     */
     clockMovedSeconds: z.array(z.number()),
     /** How far the clock of the service was ahead of this machine's. */
     serviceClockAheadSeconds: z.number().optional(),
@@ -118,7 +125,10 @@ export const Report = z.object({
   }),
   people: z.array(Person),
   plan: z.object({
-    /** SHA-256 of the plan and the facts that an approval was asked for, and what became of that: only `given` is an approved plan. */
+    /**
+     * SHA-256 of the plan and the facts that an approval was asked for, and what became of that: only `given`
+     * is an approved plan.
+     */
     asked: z.array(z.object({ sha256: z.string(), state: Approval.shape.state })),
   }),
   measured: Measured.optional(),

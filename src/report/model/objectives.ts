@@ -44,7 +44,10 @@ export function measuredOf(measures: Measures): Measured {
 
 const NO_POINT = { result: 'does not apply' as const };
 
-/** What was left without the data is given up: whatever time it took, nobody recovered in it. A limit that was passed is missed all the same. */
+/**
+ * What was left without the data is given up: whatever time it took, nobody recovered in it. A limit that was
+ * passed is missed all the same.
+ */
 function recoveryTimeResult(measures: Measures): Pick<Measured['rto'], 'result' | 'why'> {
   const { objectives, time, meetsRto } = measures;
   const isPassed = objectives.rtoSeconds !== undefined && time.totalMs > objectives.rtoSeconds * 1000;

@@ -10,8 +10,9 @@ type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];
 
 /**
- * What the change of a key is audited by; of the ledger only what this run wrote, and what stood there before it set its key, so that the
- * record stays the same whatever comes after. Undefined for a run of any other runbook.
+ * What the change of a key is audited by; of the ledger only what this run wrote, and what stood there before
+ * it set its key, so that the record stays the same whatever comes after. Undefined for a run of any other
+ * runbook.
  */
 export function rotationOf(
   entries: readonly Entry[],

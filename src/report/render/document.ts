@@ -1,8 +1,8 @@
 import type { Course } from '../model/model-course.ts';
 
 /**
- * A piece of a line. `code` is compared letter by letter; `strong` stands out; `good` and `bad` are verdicts; `blank` is a line for a
- * person to write on. Texts are raw: each renderer makes them harmless for itself.
+ * A piece of a line. `code` is compared letter by letter; `strong` stands out; `good` and `bad` are verdicts;
+ * `blank` is a line for a person to write on. Texts are raw: each renderer makes them harmless for itself.
  */
 export type Inline =
   | string

@@ -8,7 +8,10 @@ export type Markup = HtmlEscapedString;
 
 type Value = string | number | Markup | readonly Markup[];
 
-/** Markup from a template. Every text that is put in is made printable and escaped; only other markup stands as it is. */
+/**
+ * Markup from a template. Every text that is put in is made printable and escaped; only other markup stands
+ * as it is.
+ */
 export function markup(template: TemplateStringsArray, ...values: readonly Value[]): Markup {
   // The library promises a value at once as long as it is given none that has to be waited for.
   return html(

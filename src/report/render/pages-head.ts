@@ -71,7 +71,9 @@ function outcomeText({ status, proven, text, failure, followUps }: Report['outco
   ];
 }
 
-/** Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself. */
+/**
+ * Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself.
+ */
 function figures({ outcome, measured, bound, deviations, alarms }: Report): Figure[] {
   const result = (label: string, one: NonNullable<Report['measured']>['rto']): Figure => ({
     label,

@@ -26,7 +26,10 @@ interface Bar {
   readonly label: string;
 }
 
-/** The course of a run as a picture: slices, waits, steps, tasks and moments over one axis of time, with the limit where it lies near. */
+/**
+ * The course of a run as a picture: slices, waits, steps, tasks and moments over one axis of time, with the
+ * limit where it lies near.
+ */
 export function courseSvg(course: Course, caption: string): Markup {
   const scale = scaleFor(course);
   const lanes = lanesOf(course);

@@ -7,8 +7,8 @@ const ROWS = 5;
 const RADIUS = 8.5;
 
 /**
- * The moments as numbered circles, each in the first row where it touches no other; where all rows are full only its stem is drawn. The
- * numbers are those of the table.
+ * The moments as numbered circles, each in the first row where it touches no other; where all rows are full
+ * only its stem is drawn. The numbers are those of the table.
  */
 export function markParts(
   marks: readonly Mark[],

@@ -75,7 +75,10 @@ export function readCheckpoint(note: string, knownKeys: readonly KeyObject[]): R
   return { result: 'signed', checkpoint: { ...parsed, signedBy: installationOf(opened.key), note } };
 }
 
-/** What a checkpoint claims, its signature not looked at; undefined for what is none. Lines of kinds that are not known are passed over. */
+/**
+ * What a checkpoint claims, its signature not looked at; undefined for what is none. Lines of kinds that are
+ * not known are passed over.
+ */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', ...rest] = text.split('\n');
   const digest = Buffer.from(root, 'base64');

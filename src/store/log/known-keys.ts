@@ -11,8 +11,8 @@ export interface LogSays {
   /** Undefined where the log was not begun. */
   readonly origin: string | undefined;
   /**
-   * The keys that a writer goes on after: the first one, announced and endorsed ones, by installation. Whether an audit
-   * believes them is another matter.
+   * The keys that a writer goes on after: the first one, announced and endorsed ones, by installation.
+   * Whether an audit believes them is another matter.
    */
   readonly keys: ReadonlyMap<string, KeyObject>;
   /** Where the log goes on, when this store was moved: nothing is appended here any more. */

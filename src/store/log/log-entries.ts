@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 /*
- * What the stream `store/log` holds. The store itself writes the first entry, in the transaction of the first append.
+ * What the stream `store/log` holds. The store itself writes the first entry, in the transaction of the first
+ * append.
  */
 
 /** The first leaf of every log: its name, and the key that signs it. */
@@ -12,13 +13,21 @@ export const LogBegun = z.object({
   format: z.literal(1),
 });
 
-/** A key that signs from now on; written by its own installation when it first opens the store for writing. */
+/**
+ * A key that signs from now on; written by its own installation when it first opens the store for writing.
+ */
 export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.string() });
 
-/** Somebody vouches for another key: `note` holds it, and counts when a believed key signed it (`named-keys.ts`). */
+/**
+ * Somebody vouches for another key: `note` holds it, and counts when a believed key signed it
+ * (`named-keys.ts`).
+ */
 export const KeyEndorsed = z.object({ note: z.string(), reason: z.string() });
 
-/** The last entry of a store that was moved: all of it lies in another store from now on, where the log goes on. */
+/**
+ * The last entry of a store that was moved: all of it lies in another store from now on, where the log goes
+ * on.
+ */
 export const StoreMoved = z.object({ to: z.string() });
 
 /** The first entry of a store behind what was moved into it. */
@@ -33,8 +42,9 @@ const LostCall = z.object({
 });
 
 /**
- * A person accepts that entries are gone: which places said so, what is missing, and which calls may have left in the
- * lost part. Each of them is put in doubt by an entry in the ledger of its instance, in the same transaction.
+ * A person accepts that entries are gone: which places said so, what is missing, and which calls may have
+ * left in the lost part. Each of them is put in doubt by an entry in the ledger of its instance, in the same
+ * transaction.
  */
 export const LossAccepted = z.object({
   reason: z.string(),
@@ -50,7 +60,10 @@ export const LossAccepted = z.object({
   /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
   gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
   calls: z.array(LostCall),
-  /** Calls of the lost part that are not named: their outcome was on record there, or no checkpoint had room for them. */
+  /**
+   * Calls of the lost part that are not named: their outcome was on record there, or no checkpoint had room
+   * for them.
+   */
   callsLeftOut: z.int().nonnegative().default(0),
 });
 

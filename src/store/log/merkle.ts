@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 
 /*
- * The Merkle tree of RFC 6962, section 2.1, over the entries of a store in order of append. Hashes are 32 bytes.
+ * The Merkle tree of RFC 6962, section 2.1, over the entries of a store in order of append. Hashes are 32
+ * bytes.
  *
- * A node of a full subtree is named by its level and its index: level 0 are the leaves, node (level, index) covers the
- * leaves index * 2^level to (index + 1) * 2^level - 1. Full subtrees never change, so a store keeps them once: each
- * leaf is stored with the nodes that it completes (`completedBy`), which is one more hash a leaf on average.
+ * A node of a full subtree is named by its level and its index: level 0 are the leaves, node (level, index)
+ * covers the leaves index * 2^level to (index + 1) * 2^level - 1. Full subtrees never change, so a store
+ * keeps them once: each leaf is stored with the nodes that it completes (`completedBy`), which is one more
+ * hash a leaf on average.
  */
 
 /** The hash of a leaf: SHA-256(0x00 || data), RFC 6962 section 2.1. */
@@ -29,8 +31,8 @@ const NODE = Buffer.of(1);
 export type NodeOf = (level: number, index: number) => Uint8Array;
 
 /**
- * The full subtrees that a new leaf completes, from level 1 up: as many as the leaf's number, counted from 1, has
- * zeros at its end. `left` gives nodes of the tree before it.
+ * The full subtrees that a new leaf completes, from level 1 up: as many as the leaf's number, counted from 1,
+ * has zeros at its end. `left` gives nodes of the tree before it.
  */
 export function completedBy(index: number, leaf: Uint8Array, left: NodeOf): readonly Buffer[] {
   const completed: Buffer[] = [];
@@ -44,8 +46,8 @@ export function completedBy(index: number, leaf: Uint8Array, left: NodeOf): read
 }
 
 /**
- * Where a store finds a node: with the leaf that completed it, at this place of what `completedBy` gave, and with the
- * leaf's own hash for `place` -1.
+ * Where a store finds a node: with the leaf that completed it, at this place of what `completedBy` gave, and
+ * with the leaf's own hash for `place` -1.
  */
 export function placeOf(level: number, index: number): { readonly leaf: number; readonly place: number } {
   return { leaf: (index + 1) * 2 ** level - 1, place: level - 1 };
@@ -60,8 +62,8 @@ export function rootOf(size: number, node: NodeOf): Buffer {
 export type Range = readonly [first: number, end: number];
 
 /**
- * RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves, from the leaf's sibling up. Throws a
- * RangeError for a leaf that the tree does not have.
+ * RFC 6962 section 2.1.1: the audit path of the leaf `index` in the tree of `size` leaves, from the leaf's
+ * sibling up. Throws a RangeError for a leaf that the tree does not have.
  */
 export function inclusionProof(index: number, size: number, node: NodeOf): readonly Buffer[] {
   return inclusionRanges(index, size).map(([first, end]) => rangeOf(first, end, node));
@@ -79,8 +81,8 @@ export function inclusionRanges(index: number, size: number): readonly Range[] {
 }
 
 /**
- * RFC 6962 section 2.1.2: that the tree of `size` leaves begins with the tree of `from` leaves. Nothing is to be shown from 0
- * on, or between a tree and itself. Throws a RangeError where `from` is larger.
+ * RFC 6962 section 2.1.2: that the tree of `size` leaves begins with the tree of `from` leaves. Nothing is to
+ * be shown from 0 on, or between a tree and itself. Throws a RangeError where `from` is larger.
  */
 export function consistencyProof(from: number, size: number, node: NodeOf): readonly Buffer[] {
   return consistencyRanges(from, size).map(([first, end]) => rangeOf(first, end, node));
@@ -124,8 +126,8 @@ export function provesInclusion(
 }
 
 /**
- * RFC 9162 section 2.1.4.2: whether a proof shows that one tree begins with another, which has at least one leaf. Never
- * throws.
+ * RFC 9162 section 2.1.4.2: whether a proof shows that one tree begins with another, which has at least one
+ * leaf. Never throws.
  */
 export function provesConsistency(
   from: number,
@@ -154,7 +156,10 @@ export function provesConsistency(
   return sn === 0 && old.equals(fromRoot) && now.equals(root);
 }
 
-/** The tree hash of the leaves `first` to `end - 1`, where `first` is a multiple of the largest power of two in there. */
+/**
+ * The tree hash of the leaves `first` to `end - 1`, where `first` is a multiple of the largest power of two
+ * in there.
+ */
 function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   const count = end - first;
   if (isPowerOfTwo(count)) return Buffer.from(node(Math.round(Math.log2(count)), first / count));
@@ -162,7 +167,9 @@ function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   return nodeHash(rangeOf(first, split, node), rangeOf(split, end, node));
 }
 
-/** The largest power of two smaller than `count`, which is more than 1: where RFC 6962 splits so many leaves. */
+/**
+ * The largest power of two smaller than `count`, which is more than 1: where RFC 6962 splits so many leaves.
+ */
 export function splitOf(count: number): number {
   // The logarithm of a large number is rounded, so its ceiling would be wrong beside a power of two.
   const near = 2 ** Math.round(Math.log2(count));

@@ -20,9 +20,15 @@ export interface NamedKey {
   /** PEM. */
   readonly publicKey: string;
   readonly index: number;
-  /** `first`: the log began with it; `announced`: its installation wrote that it signs from now on; `endorsed`: somebody vouches for it. */
+  /**
+   * `first`: the log began with it; `announced`: its installation wrote that it signs from now on;
+   * `endorsed`: somebody vouches for it.
+   */
   readonly as: 'first' | 'announced' | 'endorsed';
-  /** For `endorsed`: the note that says so, and whether it was signed by somebody who counts is yet to be seen. */
+  /**
+   * For `endorsed`: the note that says so, and whether it was signed by somebody who counts is yet to be
+   * seen.
+   */
   readonly note?: string;
   readonly reason?: string;
 }
@@ -34,7 +40,10 @@ export function endorsementOf(publicKey: string, origin: string, by: Signer): st
   return by.note(`${ENDORSEMENT}\n${publicKey.trimEnd()}\n`, endorsementName(origin));
 }
 
-/** The key that an entry names; undefined for what names none, or cannot be read. Only the first leaf of a log begins it. */
+/**
+ * The key that an entry names; undefined for what names none, or cannot be read. Only the first leaf of a log
+ * begins it.
+ */
 export function namedKey(entry: {
   readonly index: number;
   readonly type: string;
@@ -50,8 +59,9 @@ export function namedKey(entry: {
 }
 
 /**
- * The keys that count: those to begin with, and each that one of them, or one that was endorsed before, has endorsed in a note
- * which it signed. Where in the log the endorsement stands, and who signed the entry, is of no matter. Pure.
+ * The keys that count: those to begin with, and each that one of them, or one that was endorsed before, has
+ * endorsed in a note which it signed. Where in the log the endorsement stands, and who signed the entry, is
+ * of no matter. Pure.
  */
 export function believedKeys(
   begin: readonly KeyObject[],
@@ -101,7 +111,10 @@ export interface LogKeys {
   readonly isOwnUnnamed: boolean;
 }
 
-/** Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is believed. */
+/**
+ * Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is
+ * believed.
+ */
 export function keysHeard(
   entries: readonly Entry[],
   own: string | undefined,

@@ -43,7 +43,9 @@ export interface NextLeaves {
   readonly leaves: readonly StoredLeaf[];
   /** The same as entries, bodies as they were stored. */
   readonly entries: readonly Entry[];
-  /** How many of them the store adds by itself: `log.begun` or `key.announced`, and that the clock went back. */
+  /**
+   * How many of them the store adds by itself: `log.begun` or `key.announced`, and that the clock went back.
+   */
   readonly own: number;
   readonly head: StoredHead;
   /** What the append after this one goes on from. */
@@ -51,7 +53,9 @@ export interface NextLeaves {
 }
 
 export interface AppendContext {
-  /** The last `seq` of a stream, 0 for an empty one. Asked for the streams of the entries and for `store/log`. */
+  /**
+   * The last `seq` of a stream, 0 for an empty one. Asked for the streams of the entries and for `store/log`.
+   */
   readonly seqOf: (stream: string) => number;
   /** RFC 3339 UTC. */
   readonly at: string;
@@ -64,9 +68,9 @@ export interface AppendContext {
 }
 
 /**
- * The leaves of an append and the head that it signs, engine-neutral: the store writes them, with the rows of its
- * projections, in one transaction, or nothing of them. Pure but for the origin of a new log, which is drawn. Throws `journal.moved`
- * when the log goes on in another store.
+ * The leaves of an append and the head that it signs, engine-neutral: the store writes them, with the rows of
+ * its projections, in one transaction, or nothing of them. Pure but for the origin of a new log, which is
+ * drawn. Throws `journal.moved` when the log goes on in another store.
  */
 export function nextLeaves(
   tip: LogTip,
@@ -104,9 +108,9 @@ export function nextLeaves(
 }
 
 /**
- * Verifies what is stored before anything is signed on top of it: the newest head covers exactly the entries that are there,
- * and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `rim` and `said` were read from the store. `signer`: who
- * needs no proof of what it has signed itself.
+ * Verifies what is stored before anything is signed on top of it: the newest head covers exactly the entries
+ * that are there, and is signed by a key that the log knows. Throws `journal.damaged` otherwise. `rim` and
+ * `said` were read from the store. `signer`: who needs no proof of what it has signed itself.
  */
 export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   const { rim, head, said } = tip;
@@ -148,7 +152,9 @@ export function refuseMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   });
 }
 
-/** What the log has to say first: its name and first key, or the key of an installation that it does not know. */
+/**
+ * What the log has to say first: its name and first key, or the key of an installation that it does not know.
+ */
 export function ownEntries(said: LogSays, { installation, publicKey }: Signer): readonly PreparedEntry[] {
   if (said.keys.has(installation)) return [];
   if (said.seq > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];

@@ -161,7 +161,10 @@ export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'inte
 const UNENDORSED =
   'the newest entries are signed by an installation that nobody has endorsed: lifeboat store endorse';
 
-/** A home that was moved without its key store is such a one too, until something is appended: no reason to stop. */
+/**
+ * A home that was moved without its key store is such a one too, until something is appended: no reason to
+ * stop.
+ */
 const STRANGE =
   'this journal does not name the key of this machine: it was begun elsewhere, or another one was put in its place; `lifeboat audit verify --public-key` shows which';
 
@@ -198,7 +201,10 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
   ];
 }
 
-/** Each call once, by its last arming. It is open unless a newer checkpoint of the same place, which names all, lacks it. */
+/**
+ * Each call once, by its last arming. It is open unless a newer checkpoint of the same place, which names
+ * all, lacks it.
+ */
 function callsOf(
   checkpoints: readonly SeenCheckpoint[],
   isHere: (name: string, checkpoint: SeenCheckpoint) => boolean,

@@ -7,9 +7,10 @@ import { hash, type KeyObject, sign, verify } from 'node:crypto';
  *     <an empty line; the last one of the note parts text and signatures>
  *     — <key name> <base64 of: key id (4 bytes), signature (64 bytes)>
  *
- * UTF-8 without control characters but the line feed. The signature line begins with U+2014 and a space, and there may be more of
- * them. What is signed is the text with its last line feed. The key id is the beginning of the SHA-256 over the name of the
- * key, a line feed, the byte 0x01 and the 32 bytes of the public key: it selects a key and proves nothing.
+ * UTF-8 without control characters but the line feed. The signature line begins with U+2014 and a space, and
+ * there may be more of them. What is signed is the text with its last line feed. The key id is the beginning
+ * of the SHA-256 over the name of the key, a line feed, the byte 0x01 and the 32 bytes of the public key: it
+ * selects a key and proves nothing.
  */
 
 /** Larger notes are not read. The specification asks for room for 16 signatures, of up to 5 kB each. */
@@ -17,7 +18,10 @@ export const MAX_NOTE_BYTES = 128 * 1024;
 
 const ED25519 = 0x01;
 
-/** Signs a text with an ed25519 key, whose public half comes as 32 bytes. The text must end in a line feed; the name holds no space and no plus. */
+/**
+ * Signs a text with an ed25519 key, whose public half comes as 32 bytes. The text must end in a line feed;
+ * the name holds no space and no plus.
+ */
 export function signNote(text: string, name: string, privateKey: KeyObject, publicKey: Buffer): string {
   const signature = sign(null, Buffer.from(text), privateKey);
   const line = Buffer.concat([keyId(name, publicKey), signature]).toString('base64');
@@ -29,9 +33,9 @@ export type OpenedNote =
   | { readonly result: 'unreadable' | 'unknown-key' | 'bad-signature' };
 
 /**
- * The text of a note when one of the known keys signed it under this name; the first such key comes with it. As the
- * specification asks: signatures of other names and of unknown keys are passed over, and one of a known key that is wrong
- * spoils the note. Never throws on any text.
+ * The text of a note when one of the known keys signed it under this name; the first such key comes with it.
+ * As the specification asks: signatures of other names and of unknown keys are passed over, and one of a
+ * known key that is wrong spoils the note. Never throws on any text.
  */
 export function openNote(note: string, name: string, knownKeys: readonly KeyObject[]): OpenedNote {
   const text = textOf(note);

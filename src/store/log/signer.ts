@@ -12,13 +12,22 @@ export interface Signer {
   readonly publicKey: string;
   /** The signed note of a checkpoint; the name of the key is the origin. */
   sign(checkpoint: Checkpoint): string;
-  /** A signed note of any other text that ends in a line feed. The name has no space, no plus, and is no origin of a log. */
+  /**
+   * A signed note of any other text that ends in a line feed. The name has no space, no plus, and is no
+   * origin of a log.
+   */
   note(text: string, name: string): string;
-  /** Whether this is a note of that name which it has made itself, lately: its signature needs no verifying then. */
+  /**
+   * Whether this is a note of that name which it has made itself, lately: its signature needs no verifying
+   * then.
+   */
   hasMade(note: string, name: string): boolean;
 }
 
-/** Notes that a signer remembers. A writer meets its own again in the next append, or with the checkpoint of it. */
+/**
+ * Notes that a signer remembers. A writer meets its own again in the next append, or with the checkpoint of
+ * it.
+ */
 const REMEMBERED = 100;
 
 /** A signer from the installation's ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */

@@ -2,22 +2,27 @@ import type { Log } from '../journal.ts';
 import { consistencyRanges, inclusionRanges, nodeHash, type Range, splitOf } from './merkle.ts';
 
 /*
- * One proof for many leaves and many sizes of a tree: that all of these leaves are in it, and that it begins with the tree of each
- * of these smaller sizes. It holds each hash once that the RFC 6962 audit paths of the leaves and the consistency proofs of the
- * sizes would hold many times, and is verified by computing the root by the definition of the tree:
+ * One proof for many leaves and many sizes of a tree: that all of these leaves are in it, and that it begins
+ * with the tree of each of these smaller sizes. It holds each hash once that the RFC 6962 audit paths of the
+ * leaves and the consistency proofs of the sizes would hold many times, and is verified by computing the root
+ * by the definition of the tree:
  *
- *   Let a leaf `i` mark the places i and i + 1, and a size `m` the place m. The hash of the leaves `first` to `end - 1` is
+ * Let a leaf `i` mark the places i and i + 1, and a size `m` the place m. The hash of the leaves `first` to
+ * `end - 1` is
  *     - where a mark lies strictly between `first` and `end`: the hash of the node over its two halves, which RFC 6962 parts
  *       at the largest power of two below their number;
  *     - for a leaf that is shown, the hash of its data;
  *     - for anything else, the next hash of the proof. They stand in order, from left to right.
- *   The hash of all leaves is the root, and no hash of the proof is left over. The root of each smaller size follows from the same
- *   hashes, since the marks have parted the tree at it; so does the audit path of every leaf.
+ * The hash of all leaves is the root, and no hash of the proof is left over. The root of each smaller size
+ * follows from the same hashes, since the marks have parted the tree at it; so does the audit path of every
+ * leaf.
  */
 
 /** The part of a tree that a proof has shown. */
 export interface ShownTree {
-  /** The root of the first `size` leaves, where the proof shows it: for its own sizes, and behind each leaf. */
+  /**
+   * The root of the first `size` leaves, where the proof shows it: for its own sizes, and behind each leaf.
+   */
   root(size: number): Buffer | undefined;
   /** RFC 6962 audit path of a leaf that is shown, to the root of the whole tree. */
   path(index: number): readonly Buffer[];
@@ -31,8 +36,8 @@ export interface Shown {
 }
 
 /**
- * The hashes of the proof, hex, in their order. Asks the log for as few audit paths as give them all. Rejects as the log does where
- * nodes are missing.
+ * The hashes of the proof, hex, in their order. Asks the log for as few audit paths as give them all. Rejects
+ * as the log does where nodes are missing.
  */
 export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'rootAt'>, shown: Shown) {
   const known = new Map<string, string>();
@@ -51,7 +56,8 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
     const [first, end] = range;
     if (end - first === 1 && isShown.has(first)) continue;
     while ((leaves[next] ?? end) < first) next += 1;
-    // Its sibling holds a leaf that is shown, which is the last one before it or the first one behind: on whose path it lies.
+    // Its sibling holds a leaf that is shown, which is the last one before it or the first one behind: on
+    // whose path it lies.
     for (const beside of [leaves[next], leaves[next - 1]])
       if (!known.has(keyOf(range)) && beside !== undefined)
         learn(inclusionRanges(beside, shown.size), await log.inclusion(beside, shown.size));
@@ -61,8 +67,8 @@ export async function treeProof(log: Pick<Log, 'inclusion' | 'consistency' | 'ro
 }
 
 /**
- * What leaves and a proof show of a tree. Undefined for a proof that is not exactly one for them, or for numbers that are none of a
- * tree. Whether it is the right tree is said by its root alone. Never throws.
+ * What leaves and a proof show of a tree. Undefined for a proof that is not exactly one for them, or for
+ * numbers that are none of a tree. Whether it is the right tree is said by its root alone. Never throws.
  */
 export function openTree(
   size: number,
@@ -103,7 +109,10 @@ export function openTree(
   };
 }
 
-/** The ranges that no mark parts, from left to right: those of leaves that are shown and those that the proof has the hash of. */
+/**
+ * The ranges that no mark parts, from left to right: those of leaves that are shown and those that the proof
+ * has the hash of.
+ */
 function rangesOf({ size, leaves, sizes }: Shown): readonly Range[] {
   const marks = [...sizes, ...leaves, ...leaves.map((index) => index + 1)].sort((a, b) => a - b);
   const ranges: Range[] = [];

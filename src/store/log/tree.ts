@@ -1,8 +1,8 @@
 import { completedBy, EMPTY_ROOT, type NodeOf, nodeHash } from './merkle.ts';
 
 /*
- * How a store keeps the tree: what it needs of it to append, and which nodes a root or a proof asks for. Pure, so that
- * every engine reads as it likes: one look-up a node, or all of them in one question.
+ * How a store keeps the tree: what it needs of it to append, and which nodes a root or a proof asks for.
+ * Pure, so that every engine reads as it likes: one look-up a node, or all of them in one question.
  */
 
 /** The name of a full subtree (merkle.ts). */
@@ -11,7 +11,10 @@ export interface NodeName {
   readonly index: number;
 }
 
-/** The full subtrees that a tree of `size` leaves consists of, from the left: as many as `size` has ones in binary. */
+/**
+ * The full subtrees that a tree of `size` leaves consists of, from the left: as many as `size` has ones in
+ * binary.
+ */
 export function peaksOf(size: number): readonly NodeName[] {
   const peaks: NodeName[] = [];
   for (let level = Math.floor(Math.log2(Math.max(size, 1))), first = 0; first < size; level -= 1) {
@@ -32,7 +35,10 @@ export interface Rim {
 
 export const EMPTY_RIM: Rim = { size: 0, peaks: [] };
 
-/** The tree with one more leaf, and the nodes that it completes (`completedBy`), one after the other, as they are stored. */
+/**
+ * The tree with one more leaf, and the nodes that it completes (`completedBy`), one after the other, as they
+ * are stored.
+ */
 export function grow({ size, peaks }: Rim, leaf: Buffer): { readonly rim: Rim; readonly tree: Buffer } {
   const completed = completedBy(size, leaf, (level) => peaks.at(-1 - level) ?? missing());
   const rim = [...peaks.slice(0, peaks.length - completed.length), completed.at(-1) ?? leaf];
@@ -44,7 +50,9 @@ export function rootOfRim({ peaks }: Rim): Buffer {
   return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/** The nodes that a root or a proof reads: for an engine that fetches them all at once, before it is computed. */
+/**
+ * The nodes that a root or a proof reads: for an engine that fetches them all at once, before it is computed.
+ */
 export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName[] {
   const names: NodeName[] = [];
   compute((level, index) => {
@@ -54,7 +62,10 @@ export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName
   return names;
 }
 
-/** The hash of a node from what is stored with the leaf that completed it, at its `placeOf`; undefined where it is not there. */
+/**
+ * The hash of a node from what is stored with the leaf that completed it, at its `placeOf`; undefined where
+ * it is not there.
+ */
 export function nodeAt(
   stored: { readonly hash: unknown; readonly tree: unknown } | undefined,
   place: number,

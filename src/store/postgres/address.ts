@@ -31,9 +31,10 @@ const PORT = 5432;
 const CONNECT_SECONDS = 5;
 
 /**
- * Reads the address of a store, as libpq takes it ("Connection URIs"): `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=…`. What it
- * does not say comes from libpq's variables (PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT, PGSSLCERT, PGSSLKEY,
- * PGCONNECT_TIMEOUT). Throws `config.store` (exit 2), and never repeats an address that holds a password.
+ * Reads the address of a store, as libpq takes it ("Connection URIs"):
+ * `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=…`. What it does not say comes from libpq's variables
+ * (PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT, PGSSLCERT, PGSSLKEY, PGCONNECT_TIMEOUT). Throws
+ * `config.store` (exit 2), and never repeats an address that holds a password.
  */
 export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   const { user, hosts = '', database, query } = FORM.exec(url)?.groups ?? {};
@@ -105,8 +106,8 @@ function serversOf(hosts: string, ports: string | undefined): readonly Server[] 
 }
 
 /**
- * libpq's default is `prefer`, which a person in the middle turns off. Here it is for this machine only; another one has to show that
- * it is the right one unless the address says that it need not.
+ * libpq's default is `prefer`, which a person in the middle turns off. Here it is for this machine only;
+ * another one has to show that it is the right one unless the address says that it need not.
  */
 function sslModeOf(text: string | undefined, isNear: boolean): SslMode {
   if (text === undefined || text === '') return isNear ? 'prefer' : 'verify-full';

@@ -4,7 +4,10 @@ import type { Ask } from './log.ts';
 import { readLeaves } from './queries.ts';
 import { isBroken } from './trouble.ts';
 
-/** How often the store is looked at whatever it tells, in milliseconds: a notification can be lost with its connection. */
+/**
+ * How often the store is looked at whatever it tells, in milliseconds: a notification can be lost with its
+ * connection.
+ */
 const LOOK_EVERY = 1_000;
 
 /** Entries that are given at once, at most. */
@@ -18,15 +21,18 @@ export interface Followers {
   end(): void;
 }
 
-/** One who follows: what this process has appended is put before him, and he is woken to look at the store. */
+/**
+ * One who follows: what this process has appended is put before him, and he is woken to look at the store.
+ */
 interface Follower {
   own: readonly Entry[];
   wake: () => void;
 }
 
 /**
- * Tells followers of new entries, by the number of their leaves, so that none is missed: the store notifies (LISTEN), and is looked at
- * beneath. A store that cannot be reached is waited for. Timers keep no process alive.
+ * Tells followers of new entries, by the number of their leaves, so that none is missed: the store notifies
+ * (LISTEN), and is looked at beneath. A store that cannot be reached is waited for. Timers keep no process
+ * alive.
  */
 export function createFollowers(ask: Ask, listener: Link): Followers {
   const followers = new Set<Follower>();

@@ -16,7 +16,9 @@ export interface Initialised {
   readonly created: boolean;
   /** Of the schema. */
   readonly version: number;
-  /** Whether there is the role that members of the team are granted: this user may not be allowed to make one. */
+  /**
+   * Whether there is the role that members of the team are granted: this user may not be allowed to make one.
+   */
   readonly role: 'there' | 'missing';
   /** What a person with more rights runs, for who may join; empty where nothing is left to do. */
   readonly toDo: readonly string[];
@@ -26,8 +28,9 @@ export interface Initialised {
 const PATIENCE = 10 * 60_000;
 
 /**
- * Makes the store in a database, or brings it up to this version, in one transaction; two at once wait for each other, and the second
- * finds it done. Rejects with `journal.version` where it is newer, and with what a connection rejects with.
+ * Makes the store in a database, or brings it up to this version, in one transaction; two at once wait for
+ * each other, and the second finds it done. Rejects with `journal.version` where it is newer, and with what a
+ * connection rejects with.
  */
 export async function initPostgresStore({ address: url, env }: InitOptions): Promise<Initialised> {
   const address = parseAddress(url, env);

@@ -21,7 +21,10 @@ export interface Leases {
   take(resource: StreamName): Promise<Lease>;
   /** The lease behind a hold of this store that was not given back; undefined for anything else. */
   find(hold: Hold): Lease | undefined;
-  /** Why a lease cannot be proven any more: another process has it (`journal.conflict`), or may have it soon (`journal.lost-hold`). */
+  /**
+   * Why a lease cannot be proven any more: another process has it (`journal.conflict`), or may have it soon
+   * (`journal.lost-hold`).
+   */
   whyLost(lease: Lease): Promise<LifeboatError>;
   /** Gives all of them back. */
   close(): Promise<void>;
@@ -43,8 +46,9 @@ const SURELY = 0.95;
 export const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
 
 /*
- * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever it changes hands. The
- * nonce tells holders apart where a standby that was promoted has forgotten the newest tokens.
+ * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever
+ * it changes hands. The nonce tells holders apart where a standby that was promoted has forgotten the newest
+ * tokens.
  */
 const TAKE = `insert into lifeboat.leases as l (resource, token, nonce, holder, since, until)
 values ($1, 1, $2::uuid, $3, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms')
@@ -71,7 +75,9 @@ const OTHER = `select 1 from lifeboat.leases where resource = $1 and nonce <> $2
 const WHO = `select holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
 from lifeboat.leases where resource = $1 and until > clock_timestamp()`;
 
-/** Takes leases and renews them in the background, at a third of their time. Its timers keep no process alive. */
+/**
+ * Takes leases and renews them in the background, at a third of their time. Its timers keep no process alive.
+ */
 export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const held = new Map<Hold, Held>();
   const holder = JSON.stringify({
@@ -104,7 +110,8 @@ export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const schedule = () => {
     if (renewal !== undefined || held.size === 0) return;
     renewal = setTimeout(async () => {
-      // A renewal that fails is tried again at the next turn; what was not renewed in time is lost by its own clock.
+      // A renewal that fails is tried again at the next turn; what was not renewed in time is lost by its own
+      // clock.
       await renew().catch(() => undefined);
       renewal = undefined;
       schedule();
@@ -179,7 +186,8 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
     },
     lose,
     lasts() {
-      // The process may have been stopped for longer than its lease: then the timer is late, the clock is not.
+      // The process may have been stopped for longer than its lease: then the timer is late, the clock is
+      // not.
       if (!isReleased && until <= steadyNow()) lose('this process stood still for longer than it lasts');
       return lasts();
     },

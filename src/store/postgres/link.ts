@@ -5,7 +5,9 @@ import { findPassword } from './password.ts';
 import { tlsOf } from './tls.ts';
 import { isBroken, isRefusal, refused, unreachable } from './trouble.ts';
 
-/** A connection while somebody has it for himself. Statements may be sent without waiting for the ones before. */
+/**
+ * A connection while somebody has it for himself. Statements may be sent without waiting for the ones before.
+ */
 export interface Session {
   /** One statement, prepared on first use, and its rows. */
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -22,8 +24,8 @@ export interface Session {
 /** One connection to the store, made when it is needed and made anew when it broke. Works take turns. */
 export interface Link {
   /**
-   * Rejects with `journal.unreachable` when the connection cannot be made or breaks: whether the statement in flight was
-   * done is not known then. Errors of PostgreSQL come as they are; they leave no transaction open.
+   * Rejects with `journal.unreachable` when the connection cannot be made or breaks: whether the statement in
+   * flight was done is not known then. Errors of PostgreSQL come as they are; they leave no transaction open.
    */
   use<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Calls back when the connection is gone; once for each. */
@@ -45,7 +47,10 @@ export interface LinkOptions {
   readonly greet?: (session: Session) => Promise<void>;
 }
 
-/** The answer of a server may be lost on its way: this much longer than it may take, a client waits. Milliseconds. */
+/**
+ * The answer of a server may be lost on its way: this much longer than it may take, a client waits.
+ * Milliseconds.
+ */
 const GRACE = 2_000;
 const KEEP_ALIVE = 5_000;
 const PARTING = 500;
@@ -124,7 +129,9 @@ export function closedStore(): LifeboatError {
   return new LifeboatError('journal.closed', 'the journal is closed');
 }
 
-/** Tries the servers in turn, the one that answered last time first, and takes the first that is no standby. */
+/**
+ * Tries the servers in turn, the one that answered last time first, and takes the first that is no standby.
+ */
 async function firstPrimary(options: LinkOptions, favourite: number) {
   const { servers } = options.address;
   const order = servers.map((_, index) => (index + favourite) % servers.length);
@@ -211,9 +218,10 @@ interface Greeting {
 }
 
 /*
- * What is acknowledged must be on disk, whatever the database or the role is set to; a stronger setting stays. Names are
- * found in no schema but the one that is written before them. Plans are those for large tables from the beginning on; who writes
- * has few statements and keeps theirs, since to plan one takes longer than to do it.
+ * What is acknowledged must be on disk, whatever the database or the role is set to; a stronger setting
+ * stays. Names are found in no schema but the one that is written before them. Plans are those for large
+ * tables from the beginning on; who writes has few statements and keeps theirs, since to plan one takes
+ * longer than to do it.
  */
 const GREETING = `select current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
   set_config('default_transaction_read_only', $1, false), set_config('search_path', '', false),

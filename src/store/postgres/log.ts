@@ -13,7 +13,10 @@ export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
 /** Leaves that are read at once. */
 const PAGE = 1_000;
 
-/** The log as readers see it; `vouch` is a writer's. `installation` is whose vouching is asked for; without one, nobody's. */
+/**
+ * The log as readers see it; `vouch` is a writer's. `installation` is whose vouching is asked for; without
+ * one, nobody's.
+ */
 export function createLog(ask: Ask, installation: string | undefined): Omit<Log, 'vouch'> {
   return {
     origin: () => ask(async (session) => (await hearStore(session)).origin),
@@ -64,7 +67,10 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
   });
 }
 
-/** Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has to learn its size. */
+/**
+ * Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has
+ * to learn its size.
+ */
 async function headOf(session: Session): Promise<LogHead> {
   const [head] = await session.query<{ size: number; note: string }>(
     'select size, note from lifeboat.heads order by size desc limit 1',
@@ -100,7 +106,10 @@ async function countEntries(session: Session): Promise<number> {
   return (row?.count ?? 0) + (await foreignRows(session)).length;
 }
 
-/** Rows without a leaf that will never get one. Those of an append that is under way are signed, and no part of the log yet. */
+/**
+ * Rows without a leaf that will never get one. Those of an append that is under way are signed, and no part
+ * of the log yet.
+ */
 async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   const left = await session.query<FreshRow>(
     `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e

@@ -23,7 +23,10 @@ const PAGE = 500;
 /** A page of large entries on a slow line. Milliseconds. */
 const PATIENCE = 120_000;
 
-/** What a store gives away. Sees what is durable at each call; `close` it. Rejects with what `openPostgresForReading` rejects with. */
+/**
+ * What a store gives away. Sees what is durable at each call; `close` it. Rejects with what
+ * `openPostgresForReading` rejects with.
+ */
 export async function movedFromPostgres(where: Where): Promise<MovedFrom & { close(): Promise<void> }> {
   const link = linkTo(where, { readOnly: true });
   const ask = <T>(look: (session: Session) => Promise<T>) => inWords(where, () => link.use(look));
@@ -59,9 +62,10 @@ const HEADS = `select size, note, installation, coalesce((select max(v.size) fro
 from lifeboat.heads h where size > $1 order by size limit ${PAGE}`;
 
 /**
- * Lays a moved store down in a database, in one transaction: all of it is there when this resolves, or nothing. It writes what a member of the
- * team may not, such as the time of an entry: the user has to be the one who made the store (`journal.refused`). Rejects with what
- * `layDown` and `openPostgresStore` reject with.
+ * Lays a moved store down in a database, in one transaction: all of it is there when this resolves, or
+ * nothing. It writes what a member of the team may not, such as the time of an entry: the user has to be the
+ * one who made the store (`journal.refused`). Rejects with what `layDown` and `openPostgresStore` reject
+ * with.
  */
 export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arrival): Promise<void> {
   const link = linkTo(where, { readOnly: false });

@@ -48,10 +48,11 @@ const TTL = 15_000;
 const STATEMENT = 15_000;
 
 /**
- * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` makes one. What was acknowledged is on the
- * disk of the primary, and of the standbys that it waits for (`synchronous_standby_names`). Entries that a process left without
- * a place in the log when it died get one here. Rejects with `config.store`, `journal.none`, `journal.version`,
- * `journal.refused` (rights, password, certificate), `journal.unreachable` or `journal.damaged`.
+ * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` makes one. What was
+ * acknowledged is on the disk of the primary, and of the standbys that it waits for
+ * (`synchronous_standby_names`). Entries that a process left without a place in the log when it died get one
+ * here. Rejects with `config.store`, `journal.none`, `journal.version`, `journal.refused` (rights, password,
+ * certificate), `journal.unreachable` or `journal.damaged`.
  */
 export async function openPostgresStore(options: StoreOptions): Promise<Journal> {
   const { projections, signer, patience = PATIENCE, ttl = TTL } = options;
@@ -74,7 +75,8 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
   };
   const ready = async () => {
     await reading.ask(refuseOtherVersion);
-    // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at the first append.
+    // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at
+    // the first append.
     await writer.giveLeaves().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), steadyNow() + patience);
@@ -138,8 +140,8 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 }
 
 /**
- * The same for looking only; nothing is ever written. Of a store whose projections are kept by another version, rows are folded from all
- * entries.
+ * The same for looking only; nothing is ever written. Of a store whose projections are kept by another
+ * version, rows are folded from all entries.
  */
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
@@ -179,7 +181,9 @@ function connectionsOf({ address, env }: ReaderOptions, idleTimeout: number): Co
   };
 }
 
-/** What readers and writers have in common; it has connections of its own, so that a look waits for no append. */
+/**
+ * What readers and writers have in common; it has connections of its own, so that a look waits for no append.
+ */
 function openReading({ installation, patience = PATIENCE }: ReaderOptions, base: Connections) {
   const { address } = base;
   const link = createLink({ ...base, name: 'lifeboat reader', readOnly: true });

@@ -12,8 +12,8 @@ export type FoundPassword = { readonly secret: Secret } | { readonly why: string
 const OTHERS = 0o077;
 
 /**
- * The password for a server: the variable PGPASSWORD, else the first line of the password file that fits (libpq, "The Password File").
- * A file that others can read is passed over, as libpq does. Never throws.
+ * The password for a server: the variable PGPASSWORD, else the first line of the password file that fits
+ * (libpq, "The Password File"). A file that others can read is passed over, as libpq does. Never throws.
  */
 export function findPassword(
   address: Pick<Address, 'user' | 'database'>,

@@ -5,7 +5,10 @@ import type { Link, Session } from './link.ts';
 import { readLeaves } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
 
-/** How far the rows of a projection are kept by one of its versions. Lifeboats of two versions may share a store. */
+/**
+ * How far the rows of a projection are kept by one of its versions. Lifeboats of two versions may share a
+ * store.
+ */
 export interface Version {
   readonly name: string;
   readonly version: number;
@@ -76,7 +79,8 @@ export async function selectKept(
   const put = (value: unknown) => `$${values.push(value)}`;
   const where = ['projection = $1', 'version = $2'];
   if (group !== undefined) where.push(`grp = ${put(group)}`);
-  // A range of the primary key, and nothing that lets the planner walk an index by `sort` instead: a look-up must not read every row.
+  // A range of the primary key, and nothing that lets the planner walk an index by `sort` instead: a look-up
+  // must not read every row.
   if (keyPrefix !== undefined)
     where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
   const sort = keyPrefix === undefined ? 'sort' : "(sort || '')";
@@ -98,14 +102,17 @@ export async function selectKept(
 const PAGE = 2_000;
 
 /**
- * Brings the rows of a projection up to the log: those of a version that is new to this store are made from the first entry
- * on, and those of an older version go. Rejects with `journal.damaged` where an entry cannot be read.
+ * Brings the rows of a projection up to the log: those of a version that is new to this store are made from
+ * the first entry on, and those of an older version go. Rejects with `journal.damaged` where an entry cannot
+ * be read.
  */
 export async function catchUp(link: Link, projection: Projection): Promise<void> {
   for (let isBehind = true; isBehind; ) isBehind = await link.use((session) => foldPage(session, projection));
 }
 
-/** Drops the rows of these projections, in one transaction; `catchUp` makes them anew, whoever comes first. */
+/**
+ * Drops the rows of these projections, in one transaction; `catchUp` makes them anew, whoever comes first.
+ */
 export async function forgetRows(session: Session, projections: readonly Projection[]): Promise<void> {
   const named = [projections.map(({ name }) => name), projections.map(({ version }) => version)];
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);

@@ -4,22 +4,29 @@ export const SCHEMA_VERSION = 1;
 /** Who is granted this role is a member of the team: reads everything, appends, and changes nothing. */
 export const MEMBER = 'lifeboat_member';
 
-/** Advisory locks of this database: "LIFE" in ASCII, then which. One process at a time sequences; the others wait at the gate. */
+/**
+ * Advisory locks of this database: "LIFE" in ASCII, then which. One process at a time sequences; the others
+ * wait at the gate.
+ */
 const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
 export const INIT_LOCK = `${LOCKS}, 3`;
-/** The stream of the store itself is held by nobody: who writes to it takes turns, to the end of the transaction. */
+/**
+ * The stream of the store itself is held by nobody: who writes to it takes turns, to the end of the
+ * transaction.
+ */
 export const TAKE_LOG_STREAM = `select pg_advisory_xact_lock(${LOCKS}, 4)`;
 
 /**
- * Takes the right to sequence, to the end of the transaction. A client that stands still with it is cut off by
- * `idle_in_transaction_session_timeout`.
+ * Takes the right to sequence, to the end of the transaction. A client that stands still with it is cut off
+ * by `idle_in_transaction_session_timeout`.
  */
 export const TAKE_LEAD = `select pg_advisory_xact_lock(${SEQUENCER}), pg_advisory_xact_lock(${GATE})`;
 
 /*
- * An append has two steps, so that the one tree is no bottleneck. First its rows are committed into `entries`, by many processes
- * at once. Then one process, whichever comes first, gives all rows that have no leaf their leaves, and signs the new head.
+ * An append has two steps, so that the one tree is no bottleneck. First its rows are committed into
+ * `entries`, by many processes at once. Then one process, whichever comes first, gives all rows that have no
+ * leaf their leaves, and signs the new head.
  */
 const TABLES = `
 create table lifeboat.store (version int not null);
@@ -89,7 +96,10 @@ create index rows_by_group on lifeboat.rows (projection, version, grp, sort, key
 create index rows_by_sort on lifeboat.rows (projection, version, sort, key);
 `;
 
-/** Nobody changes what is on record, the owner neither: it takes a change of the schema, which the signed heads betray. */
+/**
+ * Nobody changes what is on record, the owner neither: it takes a change of the schema, which the signed
+ * heads betray.
+ */
 const APPEND_ONLY_TABLES = ['entries', 'leaves', 'heads', 'vouched'];
 
 const APPEND_ONLY = `
@@ -105,17 +115,24 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
 ).join('')}
 `;
 
-/** Gives the right back that `lifeboat.claim` gave: the gate last, or those who wait there would find the way barred. */
+/**
+ * Gives the right back that `lifeboat.claim` gave: the gate last, or those who wait there would find the way
+ * barred.
+ */
 export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unlock(${GATE}),
   set_config('idle_session_timeout', '0', false)`;
 
 /*
- * Waits until the given rows have leaves, or until it is up to the caller to give them: then it gets all that it needs, and its session
- * has the locks (RELEASE). A session that stands still with them is ended by the server. Rows without a leaf are found by the transaction that wrote them: a head keeps the oldest transaction that was not over
- * when its rows were looked for (floor), so whatever is older has its leaf. Rows of a database that was dumped and loaded do
- * not fit into that order; then all are looked at.
+ * Waits until the given rows have leaves, or until it is up to the caller to give them: then it gets all that
+ * it needs, and its session has the locks (RELEASE). A session that stands still with them is ended by the
+ * server. Rows without a leaf are found by the transaction that wrote them: a head keeps the oldest
+ * transaction that was not over when its rows were looked for (floor), so whatever is older has its leaf.
+ * Rows of a database that was dumped and loaded do not fit into that order; then all are looked at.
  */
-/** Rows that get their leaves at once, about; one with a large body counts as several. Those of one append stay together. */
+/**
+ * Rows that get their leaves at once, about; one with a large body counts as several. Those of one append
+ * stay together.
+ */
 const MOST_AT_ONCE = 1_000;
 
 const CLAIM = `

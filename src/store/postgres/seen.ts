@@ -4,13 +4,18 @@ import type { Session } from './link.ts';
 import { rootAt } from './log.ts';
 import { rolledBack } from './trouble.ts';
 
-/** What this process saw acknowledged: a store that knows less of it, or knows it otherwise, was rolled back. */
+/**
+ * What this process saw acknowledged: a store that knows less of it, or knows it otherwise, was rolled back.
+ */
 export interface Seen {
   /** The log has had so many entries. */
   size(): number;
   acknowledged(entry: Entry): void;
   signed(head: { readonly size: number; readonly root: string }): void;
-  /** Looks at a new connection: its server may be a standby that was promoted. Rejects with `journal.rolled-back`. */
+  /**
+   * Looks at a new connection: its server may be a standby that was promoted. Rejects with
+   * `journal.rolled-back`.
+   */
   check(session: Session): Promise<void>;
   gone(): LifeboatError;
 }

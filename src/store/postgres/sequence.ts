@@ -63,14 +63,18 @@ export interface Sequenced {
   readonly head: { readonly size: number; readonly root: string } | undefined;
   /** Rows were left over: call again. */
   readonly isPartial: boolean;
-  /** Nothing was done: the log does not know this installation yet, so that nobody would believe the head that it signs. */
+  /**
+   * Nothing was done: the log does not know this installation yet, so that nobody would believe the head that
+   * it signs.
+   */
   readonly isUnknown?: boolean;
 }
 
 /**
- * Goes on after `sendClaim`: waits for another process that gives the rows their leaves, or does it for all rows that are
- * committed, in one transaction: leaves, rows of projections, the signed head. Throws `journal.damaged`, with nothing
- * written, where the newest head does not cover the leaves or a row was written by nobody whom the log knows.
+ * Goes on after `sendClaim`: waits for another process that gives the rows their leaves, or does it for all
+ * rows that are committed, in one transaction: leaves, rows of projections, the signed head. Throws
+ * `journal.damaged`, with nothing written, where the newest head does not cover the leaves or a row was
+ * written by nobody whom the log knows.
  */
 export async function sequence(
   session: Session,
@@ -209,7 +213,10 @@ function rimOf({ head, leaves, peaks }: Claim): Rim {
   return { size: leaves, peaks: found };
 }
 
-/** The projections that this process may go on with: rows of another version, or such as are behind, are not mixed up with. */
+/**
+ * The projections that this process may go on with: rows of another version, or such as are behind, are not
+ * mixed up with.
+ */
 function upToDate(
   projections: readonly Projection[],
   { head, projections: versions }: Claim,

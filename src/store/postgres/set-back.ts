@@ -5,11 +5,11 @@ import { isStreamName } from '../new-entry.ts';
 const MOST_NAMED = 12;
 
 /**
- * What the owner of the database runs where the last rows are gone and the heads that were signed over them bar
- * the way: no member of the team may take a head away. What is left ends with the newest head that covers only
- * rows that are there; rows behind it go too, and so do `stray` ones: what is left of an append of which others
- * were removed, which nobody could sign again. `end`: one more than the number of the last leaf. Each line is
- * short enough for a hint. Pure.
+ * What the owner of the database runs where the last rows are gone and the heads that were signed over them
+ * bar the way: no member of the team may take a head away. What is left ends with the newest head that covers
+ * only rows that are there; rows behind it go too, and so do `stray` ones: what is left of an append of which
+ * others were removed, which nobody could sign again. `end`: one more than the number of the last leaf. Each
+ * line is short enough for a hint. Pure.
  */
 export function setBackSql(
   end: number,

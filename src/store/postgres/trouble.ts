@@ -5,15 +5,18 @@ import { LOG_STREAM } from '../journal.ts';
 /** The store cannot be reached just now: try again, or say so. */
 const UNREACHABLE = 'journal.unreachable';
 
-/** The five characters of an error that PostgreSQL itself reports; undefined for an error of the way there. */
+/**
+ * The five characters of an error that PostgreSQL itself reports; undefined for an error of the way there.
+ */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   return 'severity' in error && /^[0-9A-Z]{5}$/u.test(error.code) ? error.code : undefined;
 }
 
 /**
- * Whether a connection is of no more use: it broke, the server ends (57P), cut it off for being idle in a transaction
- * (25P03), cancelled a statement that took too long (57014), or does not take writes any more (25006: it was demoted).
+ * Whether a connection is of no more use: it broke, the server ends (57P), cut it off for being idle in a
+ * transaction (25P03), cancelled a statement that took too long (57014), or does not take writes any more
+ * (25006: it was demoted).
  */
 export function isBroken(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code === UNREACHABLE;
@@ -174,7 +177,10 @@ export function crowded(): LifeboatError {
   });
 }
 
-/** What is said as it is although rows may turn up in the log later: it is the store that has to be mended first. */
+/**
+ * What is said as it is although rows may turn up in the log later: it is the store that has to be mended
+ * first.
+ */
 export const STOPS: ReadonlySet<string> = new Set([
   'journal.moved',
   'journal.damaged',

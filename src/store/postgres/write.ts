@@ -15,7 +15,9 @@ export interface Proof {
   readonly nonce: string;
 }
 
-/** A row of `entries` that is being written: where it is to be is decided by its writer, who holds the stream. */
+/**
+ * A row of `entries` that is being written: where it is to be is decided by its writer, who holds the stream.
+ */
 export interface Row extends PreparedEntry {
   readonly seq: number;
 }
@@ -40,9 +42,10 @@ export interface Written {
 }
 
 /*
- * One statement, so that it is one transaction and one way there and back. A lease that is being taken over is waited for
- * and found to be another's; one that is proven cannot be taken over before this is committed. Leases are locked in the order of
- * their names, as those who renew them do, or two would wait for each other.
+ * One statement, so that it is one transaction and one way there and back. A lease that is being taken over
+ * is waited for and found to be another's; one that is proven cannot be taken over before this is committed.
+ * Leases are locked in the order of their names, as those who renew them do, or two would wait for each
+ * other.
  */
 const WRITE = `with held as materialized (
   select l.resource from lifeboat.leases l
@@ -68,8 +71,8 @@ const WRITE = `with held as materialized (
 select proven, fits, moved, (select json_agg(at order by id) from written) as at from state`;
 
 /**
- * Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves. Rejects with `journal.moved` when the
- * log goes on in another store.
+ * Commits the rows of an append, or nothing of them. They are no part of the log until they have leaves.
+ * Rejects with `journal.moved` when the log goes on in another store.
  */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
   const { id, rows, proofs, by, vouched } = append;
@@ -110,9 +113,9 @@ export async function findRows(
 }
 
 /*
- * Whoever may insert into the table could put rows there that another process would then make part of the log and sign. So each
- * append is signed by its writer, and rows without the signature of a key that the log knows are never given leaves.
- * The time is the database's, which the writer does not know yet.
+ * Whoever may insert into the table could put rows there that another process would then make part of the log
+ * and sign. So each append is signed by its writer, and rows without the signature of a key that the log
+ * knows are never given leaves. The time is the database's, which the writer does not know yet.
  */
 const SIGNED = 'lifeboat-append';
 
@@ -136,8 +139,8 @@ export interface FreshRow extends LeafFields {
 }
 
 /**
- * The first row whose append no known key has signed as it is there; undefined when all are well. `own`: who needs no proof of what it
- * has signed itself.
+ * The first row whose append no known key has signed as it is there; undefined when all are well. `own`: who
+ * needs no proof of what it has signed itself.
  */
 export function unsignedRow(
   rows: readonly FreshRow[],

@@ -67,7 +67,8 @@ export function createWriter(options: WriterOptions): Writer {
     seqs = new Map<string, number>(),
   ): Promise<Append> => {
     const own = ownEntries(said, signer);
-    // Behind what was heard, and not what is there by now: the store's own entries follow from what was heard.
+    // Behind what was heard, and not what is there by now: the store's own entries follow from what was
+    // heard.
     if (!seqs.has(LOG_STREAM)) seqs.set(LOG_STREAM, said.seq);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
@@ -88,7 +89,10 @@ export function createWriter(options: WriterOptions): Writer {
     for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
   };
 
-  /** One of the leases is not this process's any more: the error of the first that the store gives to somebody else. */
+  /**
+   * One of the leases is not this process's any more: the error of the first that the store gives to somebody
+   * else.
+   */
   const unproven = async ({ leases }: Waiting): Promise<LifeboatError> => {
     const reasons: LifeboatError[] = [];
     for (const lease of leases) {
@@ -98,7 +102,10 @@ export function createWriter(options: WriterOptions): Writer {
     return reasons.find(({ code }) => code === 'journal.conflict') ?? reasons[0] ?? crowded();
   };
 
-  /** Rows for the stream of the store itself are numbered while nobody else writes to it; those that were sent before keep their numbers. */
+  /**
+   * Rows for the stream of the store itself are numbered while nobody else writes to it; those that were sent
+   * before keep their numbers.
+   */
   const writeInTurn = async (session: Session, one: Waiting, isAgain: boolean): Promise<Written> => {
     await session.atOnce(() => Promise.all([session.query('begin'), session.query(TAKE_LOG_STREAM)]));
     try {
@@ -152,7 +159,10 @@ export function createWriter(options: WriterOptions): Writer {
     throw crowded();
   };
 
-  /** Both steps for one group. What is over, or is known to be there, from an attempt before is not done again. */
+  /**
+   * Both steps for one group. What is over, or is known to be there, from an attempt before is not done
+   * again.
+   */
   const group = async (session: Session, all: readonly Waiting[]): Promise<void> => {
     await hear(session, false);
     const missing = () => all.filter(({ over, at }) => !over && at === undefined);
@@ -175,8 +185,9 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   /**
-   * Both steps for appends of which nothing was sent before, in one way there and back, several of them in one transaction. Those that
-   * are refused, or all where one of them is in the way, are left to be tried by themselves.
+   * Both steps for appends of which nothing was sent before, in one way there and back, several of them in
+   * one transaction. Those that are refused, or all where one of them is in the way, are left to be tried by
+   * themselves.
    */
   const together = async (
     session: Session,

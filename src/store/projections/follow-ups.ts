@@ -17,9 +17,9 @@ export type LedgerFollowUp = FollowUp & {
 export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 
 /**
- * Each follow-up of a ledger as one row, in the order in which they were opened; opened once more, it is open anew. The retirement
- * of a key, which has the key in its id, ends when that key is in force again. Entries of other types and broken ones change nothing;
- * one of which only the id can be read is open all the same.
+ * Each follow-up of a ledger as one row, in the order in which they were opened; opened once more, it is open
+ * anew. The retirement of a key, which has the key in its id, ends when that key is in force again. Entries
+ * of other types and broken ones change nothing; one of which only the id can be read is open all the same.
  */
 export const followUps: Projection = {
   name: 'follow-ups',
@@ -43,7 +43,10 @@ function stateOf({ closed }: LedgerFollowUp): 'open' | 'done' | 'skipped' {
   return closed.how === 'skipped' ? 'skipped' : 'done';
 }
 
-/** The follow-ups in the ledgers, by instance, each instance's in the order in which they were opened; `open` ones only, or all. */
+/**
+ * The follow-ups in the ledgers, by instance, each instance's in the order in which they were opened; `open`
+ * ones only, or all.
+ */
 export async function readFollowUps(
   journal: Pick<JournalReader, 'rows'>,
   which: 'open' | 'all',

@@ -28,13 +28,16 @@ export interface IntentMemory {
   readonly lost?: Failure;
   /** What the service showed at the last look that decided nothing: the candidates are in its evidence. */
   readonly unclear?: Failure;
-  /** From when on nobody was sending it any more, at the latest: a lost request may arrive for a while after that. RFC 3339. */
+  /**
+   * From when on nobody was sending it any more, at the latest: a lost request may arrive for a while after
+   * that. RFC 3339.
+   */
   readonly lostAt?: string;
 }
 
 /**
- * Intents by id, as the journal tells them. Entries that grow are folded once (`growing`): what a call gave grows with them, each
- * memory in it stays as it is.
+ * Intents by id, as the journal tells them. Entries that grow are folded once (`growing`): what a call gave
+ * grows with them, each memory in it stays as it is.
  */
 export const foldIntents: (entries: readonly Entry[]) => ReadonlyMap<string, IntentMemory> = growing(
   () => new Map<string, IntentMemory>(),

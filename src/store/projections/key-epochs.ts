@@ -11,9 +11,10 @@ export interface Period {
 export interface KeyEpoch {
   readonly fingerprint: string;
   /**
-   * The newest thing known: `pending` stored, not known to be sent; `set` in force; `uncertain` sent, no answer; `proven` a backup was
-   * opened with it; `refuted` the service did not take it; `added` by hand, or named only as another key's predecessor: when
-   * it was in force is not known. Whether it has ended is in `endedAt`.
+   * The newest thing known: `pending` stored, not known to be sent; `set` in force; `uncertain` sent, no
+   * answer; `proven` a backup was opened with it; `refuted` the service did not take it; `added` by hand, or
+   * named only as another key's predecessor: when it was in force is not known. Whether it has ended is in
+   * `endedAt`.
    */
   readonly state: 'pending' | 'set' | 'uncertain' | 'proven' | 'refuted' | 'added';
   /** Since when it is in force (or was, when `endedAt` is there). Undefined: it was never known to be. */
@@ -34,17 +35,21 @@ export interface KeyEpoch {
   readonly sentSeq: number;
   /** How many requests with it have no answer on record, and nothing has shown since what became of them. */
   readonly unanswered: number;
-  /** When the newest request went off that may still arrive, by its sender's clock. Undefined: each of them was answered. */
+  /**
+   * When the newest request went off that may still arrive, by its sender's clock. Undefined: each of them
+   * was answered.
+   */
   readonly lostAt: string | undefined;
 }
 
 /**
- * The key epochs of an instance, from the entries of its ledger in order, one for each fingerprint that was ever named, in
- * the order of appearance. Total: entries of other types are passed over, broken ones cannot make it fail.
+ * The key epochs of an instance, from the entries of its ledger in order, one for each fingerprint that was
+ * ever named, in the order of appearance. Total: entries of other types are passed over, broken ones cannot
+ * make it fail.
  *
- * Setting a key ends the one before. A key sent with its answer lost ends nothing, and stays possible until it is refuted or until
- * a key set after it is proven; one that is stored and perhaps sent (`pending`) until it is set or refuted. A refuted key never
- * was in force, so what it had ended goes on.
+ * Setting a key ends the one before. A key sent with its answer lost ends nothing, and stays possible until
+ * it is refuted or until a key set after it is proven; one that is stored and perhaps sent (`pending`) until
+ * it is set or refuted. A refuted key never was in force, so what it had ended goes on.
  */
 export function foldEpochs(entries: readonly Entry[]): readonly KeyEpoch[] {
   return nextEpochs([], entries);
@@ -64,8 +69,9 @@ export function nextEpochs(
 }
 
 /**
- * The key that is in force, as far as it is known: `undefined` when none is, and when a key was sent after it and its answer
- * is lost. A `pending` key does not put it in doubt, since nothing says that it was sent; `candidates` has both.
+ * The key that is in force, as far as it is known: `undefined` when none is, and when a key was sent after it
+ * and its answer is lost. A `pending` key does not put it in doubt, since nothing says that it was sent;
+ * `candidates` has both.
  */
 export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
   const current = epochs.find((epoch) => isOpen(epoch) && isInForce(epoch));
@@ -75,7 +81,10 @@ export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
   return doubted ? undefined : current;
 }
 
-/** Every key that could be in force now, newest first: the current one, and those sent, uncertain or added and not ended since. */
+/**
+ * Every key that could be in force now, newest first: the current one, and those sent, uncertain or added and
+ * not ended since.
+ */
 export function candidates(epochs: readonly KeyEpoch[]): readonly KeyEpoch[] {
   return epochs.filter(isOpen).sort((one, other) => other.sentSeq - one.sentSeq);
 }
@@ -177,7 +186,10 @@ function refuse(epoch: Draft): void {
   if (epoch.state === 'uncertain') epoch.state = 'pending';
 }
 
-/** The ledger may not have heard of a predecessor yet, or believe that it has ended: it is possible all the same. */
+/**
+ * The ledger may not have heard of a predecessor yet, or believe that it has ended: it is possible all the
+ * same.
+ */
 function precede(epochs: Drafts, fingerprint: string, { at, seq }: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', { at, seq: seq - 1 });
   if (isOpen(epoch)) return;
@@ -215,8 +227,8 @@ function setInForce(epochs: Drafts, epoch: Draft, moment: Moment): void {
 function prove(epochs: Drafts, { fingerprint }: KeyEntryBody<'key.proven'>, moment: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', moment);
   epoch.provenAt = moment.at;
-  // A backup opens with a key only when the service had taken it: that ends the doubt about one that was sent, unless it may
-  // have been in force long before.
+  // A backup opens with a key only when the service had taken it: that ends the doubt about one that was
+  // sent, unless it may have been in force long before.
   const isNew = epoch.origin === 'generated' && epoch.earlier.length === 0;
   if (isSent(epoch) && isNew) setInForce(epochs, epoch, moment);
   if (!isSent(epoch) && epoch.state !== 'refuted') epoch.state = 'proven';

@@ -56,9 +56,10 @@ interface Calls {
 }
 
 /**
- * One row for each run that is open or has left a call in doubt, and for each ledger with a call that is not over. The key is the
- * stream, the group `pending` where something that may have left has no outcome. A call that a run hands to a ledger leaves the run's
- * row by the ledger's entry, which is appended while nobody else can write the run.
+ * One row for each run that is open or has left a call in doubt, and for each ledger with a call that is not
+ * over. The key is the stream, the group `pending` where something that may have left has no outcome. A call
+ * that a run hands to a ledger leaves the run's row by the ledger's entry, which is appended while nobody
+ * else can write the run.
  */
 export const pendingCalls: Projection = {
   name: 'pending-calls',
@@ -115,7 +116,8 @@ export function doubtsOfStream(stream: StreamName, entries: readonly Entry[]): r
 }
 
 /**
- * The entries of a ledger from the oldest call on that is not over: all that asking about one, or making another, has to know.
+ * The entries of a ledger from the oldest call on that is not over: all that asking about one, or making
+ * another, has to know.
  */
 export async function readLedgerTail(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
@@ -192,7 +194,10 @@ function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined 
   return remembered(after, entry);
 }
 
-/** Who holds a ledger makes one call after the other: when another one begins, one that never was armed is over. */
+/**
+ * Who holds a ledger makes one call after the other: when another one begins, one that never was armed is
+ * over.
+ */
 function afterOfLedger(before: Calls, entry: Entry): Calls {
   const { call, verb } = fieldsOf(entry.body);
   const [id, its] = [String(call), typeof verb === 'string' ? verb : undefined];
@@ -245,7 +250,9 @@ function isOver({ absent, refused }: IntentMemory): boolean {
   return absent === true || (absent !== undefined && refused === undefined);
 }
 
-/** What was refused of a verb is looked for before the next one, until one has landed or a person has decided. */
+/**
+ * What was refused of a verb is looked for before the next one, until one has landed or a person has decided.
+ */
 function resolved(before: Calls, verb: string | undefined): Calls {
   if (before.run !== undefined) return before;
   const calls = before.calls.filter(([, { verb: its, memory, isLeft }]) => {

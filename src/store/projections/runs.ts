@@ -98,7 +98,9 @@ function next(before: Folded, entry: Entry): Folded {
   };
 }
 
-/** Whether an entry pauses a run for credentials, or moves it or takes it up again; undefined for any other. */
+/**
+ * Whether an entry pauses a run for credentials, or moves it or takes it up again; undefined for any other.
+ */
 function pauses({ type }: Entry): boolean | undefined {
   if (type === 'run.paused') return true;
   return MOVES.has(type) ? false : undefined;

@@ -10,10 +10,10 @@ const MOST = 20;
 const LARGE = 16 * 1024 * 1024;
 
 /**
- * What is wrong with the file: a structure that is not the one that was made, and what SQLite itself finds, indexes
- * included. A damaged index hides entries from whoever reads a stream, and an audit, which reads by the number of the
- * leaf, does not meet it. Large files are looked at in a thread of their own, since that takes half as long as an
- * audit; here where that cannot open the file.
+ * What is wrong with the file: a structure that is not the one that was made, and what SQLite itself finds,
+ * indexes included. A damaged index hides entries from whoever reads a stream, and an audit, which reads by
+ * the number of the leaf, does not meet it. Large files are looked at in a thread of their own, since that
+ * takes half as long as an audit; here where that cannot open the file.
  */
 export async function checkDatabase(db: DatabaseSync): Promise<readonly string[]> {
   const file = db.location();

@@ -13,10 +13,10 @@ export const DATABASE_FILE = 'lifeboat.db';
 const BUSY_TIMEOUT = 5_000;
 
 /**
- * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the disk itself.
- * Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`, `journal.home` where the disk or the rights
- * do not allow it, and `journal.gone` where there was a journal whose database is empty now: that is begun anew only `afterLoss`, when
- * a person has accepted it.
+ * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the
+ * disk itself. Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`,
+ * `journal.home` where the disk or the rights do not allow it, and `journal.gone` where there was a journal
+ * whose database is empty now: that is begun anew only `afterLoss`, when a person has accepted it.
  */
 export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
@@ -51,7 +51,8 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
     refuseOther(file);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
     if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
-    // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the file.
+    // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the
+    // file.
     makePrivateFile(file);
     return earlier;
   } catch (error) {
@@ -67,8 +68,8 @@ function setAside(file: string): void {
 }
 
 /**
- * Opens an existing database for reading only, also while a run is writing to it. Never creates one: `journal.none`
- * when there is none.
+ * Opens an existing database for reading only, also while a run is writing to it. Never creates one:
+ * `journal.none` when there is none.
  */
 export function openDatabaseForReading(home: string): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
@@ -84,8 +85,9 @@ export function openDatabaseForReading(home: string): DatabaseSync {
 }
 
 /**
- * A database with a write-ahead log wants to make two files beside it, even to be read, and a disk that the system has made
- * read-only after an error does not let it. Where there is no log to be read, the database alone is the whole journal.
+ * A database with a write-ahead log wants to make two files beside it, even to be read, and a disk that the
+ * system has made read-only after an error does not let it. Where there is no log to be read, the database
+ * alone is the whole journal.
  */
 function readable(file: string): DatabaseSync {
   const open = (path: string | URL) => {
@@ -105,7 +107,10 @@ function readable(file: string): DatabaseSync {
   }
 }
 
-/** `SQLITE_READONLY_ROLLBACK`: only the very first write, the change to the write-ahead log, goes through a rollback journal. */
+/**
+ * `SQLITE_READONLY_ROLLBACK`: only the very first write, the change to the write-ahead log, goes through a
+ * rollback journal.
+ */
 const READONLY_ROLLBACK = 776;
 
 /** A pipe in the place of the database would keep whoever opens it waiting for ever. */
@@ -118,7 +123,10 @@ function refuseOther(file: string): void {
   });
 }
 
-/** A process that dies while it makes the journal leaves a database without tables; the next writer makes them. */
+/**
+ * A process that dies while it makes the journal leaves a database without tables; the next writer makes
+ * them.
+ */
 function isHalfMade(db: DatabaseSync): boolean {
   try {
     if (pragma(db, 'user_version') !== 0) return false;
@@ -135,7 +143,9 @@ function noJournal(home: string): LifeboatError {
   });
 }
 
-/** SQLite 3.7.0 to 3.51.2 can corrupt a WAL database with two connections (sqlite.org/wal.html#walresetbug). */
+/**
+ * SQLite 3.7.0 to 3.51.2 can corrupt a WAL database with two connections (sqlite.org/wal.html#walresetbug).
+ */
 export function refuseOldSqlite(version: string | undefined): void {
   const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(Number);
   const number = major * 1_000_000 + minor * 1_000 + patch;
@@ -163,7 +173,10 @@ export function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-/** A database is input too: nothing in its schema may run functions, and broken cells are reported, not followed. */
+/**
+ * A database is input too: nothing in its schema may run functions, and broken cells are reported, not
+ * followed.
+ */
 function harden(db: DatabaseSync): void {
   db.enableDefensive(true);
   db.exec('PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0');
@@ -185,7 +198,9 @@ function createSchema(db: DatabaseSync): void {
   }
 }
 
-/** Gives the database when the look at it is well; an open one that nobody has in hand would keep its locks. */
+/**
+ * Gives the database when the look at it is well; an open one that nobody has in hand would keep its locks.
+ */
 export function orClosed(db: DatabaseSync, look: () => void): DatabaseSync {
   try {
     look();

@@ -4,7 +4,10 @@ import { LifeboatError } from '../../base/errors.ts';
 
 /** What in a home can only be there after a journal was. */
 export interface Earlier {
-  /** A write-ahead log with something in it. Whoever makes a journal has it for a moment too, but never beside an empty database. */
+  /**
+   * A write-ahead log with something in it. Whoever makes a journal has it for a moment too, but never beside
+   * an empty database.
+   */
   readonly log: boolean;
   /** Locks of streams or checkpoints, which are made after the first entry could be written. */
   readonly traces: boolean;
@@ -13,8 +16,8 @@ export interface Earlier {
 export const NOTHING_EARLIER: Earlier = { log: false, traces: false };
 
 /**
- * Looks for the traces of an earlier journal. To be asked before the database is looked at: another process may be making
- * it just now, and what it leaves behind comes after the database.
+ * Looks for the traces of an earlier journal. To be asked before the database is looked at: another process
+ * may be making it just now, and what it leaves behind comes after the database.
  */
 export function earlierJournal(home: string, databaseFile: string): Earlier {
   const log = statSync(join(home, `${databaseFile}-wal`), { throwIfNoEntry: false });

@@ -40,7 +40,10 @@ export function notOpened(file: string, cause: unknown): LifeboatError {
   });
 }
 
-/** Another process keeps the database to itself for longer than the busy timeout; likely one of those that have a lock in this home. */
+/**
+ * Another process keeps the database to itself for longer than the busy timeout; likely one of those that
+ * have a lock in this home.
+ */
 export function busy(cause: unknown, home: string): LifeboatError {
   return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
     hints: [

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import { LifeboatError } from '../../base/errors.ts';
 
 /**
- * Gives a check, for after each commit, that the database and its write-ahead log are still the files that were opened. SQLite
- * keeps on writing into files that somebody has deleted or replaced, and says nothing; entries in them are lost.
- * The check throws `journal.lost`. It costs two stat calls, a few microseconds.
+ * Gives a check, for after each commit, that the database and its write-ahead log are still the files that
+ * were opened. SQLite keeps on writing into files that somebody has deleted or replaced, and says nothing;
+ * entries in them are lost. The check throws `journal.lost`. It costs two stat calls, a few microseconds.
  */
 export function watchFile(file: string): () => void {
   const paths = [file, `${file}-wal`];

@@ -1,6 +1,8 @@
 import type { Entry } from '../journal.ts';
 
-/** How often other processes are looked for, in milliseconds: one pragma that reads a number in shared memory. */
+/**
+ * How often other processes are looked for, in milliseconds: one pragma that reads a number in shared memory.
+ */
 const LOOK_EVERY = 150;
 
 /** Entries that are given at once, at most. */
@@ -15,8 +17,9 @@ export interface Followers {
 }
 
 /**
- * Tells followers of new entries: those of this process at once, those of others when the database's version, which SQLite
- * counts for each connection, says that somebody else has committed. Timers keep no process alive.
+ * Tells followers of new entries: those of this process at once, those of others when the database's version,
+ * which SQLite counts for each connection, says that somebody else has committed. Timers keep no process
+ * alive.
  */
 export function createFollowers(
   readLeaves: (from: number, limit: number) => readonly Entry[],

@@ -18,7 +18,10 @@ export function locksFolder(home: string): string {
   return join(home, 'locks');
 }
 
-/** Notes that this process holds a lock. For the message of whoever is refused; the lock itself does not depend on it. */
+/**
+ * Notes that this process holds a lock. For the message of whoever is refused; the lock itself does not
+ * depend on it.
+ */
 export function writeHolder(path: string, since: Date): void {
   const holder: Holder = {
     pid: process.pid,
@@ -34,7 +37,10 @@ export function writeHolder(path: string, since: Date): void {
   }
 }
 
-/** Who noted that they hold a lock; undefined where nothing can be read. A process that was killed leaves its note behind. */
+/**
+ * Who noted that they hold a lock; undefined where nothing can be read. A process that was killed leaves its
+ * note behind.
+ */
 export function readHolder(path: string): Holder | undefined {
   try {
     return Holder.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -43,7 +49,10 @@ export function readHolder(path: string): Holder | undefined {
   }
 }
 
-/** Every other process with a lock of this home that is still there: `process 4711 on box, which has run/01J since 2026-01-02T03:04:05.678Z`. */
+/**
+ * Every other process with a lock of this home that is still there: `process 4711 on box, which has run/01J
+ * since 2026-01-02T03:04:05.678Z`.
+ */
 export function holdersIn(home: string): readonly string[] {
   const found = new Map<number, string>();
   for (const name of notesIn(home)) {
@@ -68,7 +77,10 @@ function notesIn(home: string): readonly string[] {
   }
 }
 
-/** Of another machine nothing is known. Process ids are used again, so this may name the wrong one; it is a hint. */
+/**
+ * Of another machine nothing is known. Process ids are used again, so this may name the wrong one; it is a
+ * hint.
+ */
 function isThere({ pid, host }: Holder): boolean {
   if (pid === process.pid) return false;
   if (host !== hostname()) return true;

@@ -8,8 +8,8 @@ export interface Holds {
   /** Locks the stream and takes its next token. */
   take(stream: StreamName, since: Date): Hold;
   /**
-   * The holds that an append of these entries proves, by stream. Throws `journal.unheld` where one is missing or was given
-   * back.
+   * The holds that an append of these entries proves, by stream. Throws `journal.unheld` where one is missing
+   * or was given back.
    */
   among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
   /** Throws `journal.lost-hold` when one of them is lost, which its lock file shows. */

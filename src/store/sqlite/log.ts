@@ -27,7 +27,10 @@ export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'
   };
 }
 
-/** Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has to learn its size. */
+/**
+ * Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has
+ * to learn its size.
+ */
 function headOf(head: StoredHead | undefined, rootAt: (size: number) => string): LogHead {
   if (head === undefined) return { size: 0, root: toHex(EMPTY_ROOT), note: undefined };
   const { size, note } = head;

@@ -10,7 +10,10 @@ import { prepareInsert, readTip } from './write.ts';
 
 const PAGE = 1_000;
 
-/** What the store of a home gives away. Sees what is durable at each call; `close` it. Rejects with `journal.none` when there is none. */
+/**
+ * What the store of a home gives away. Sees what is durable at each call; `close` it. Rejects with
+ * `journal.none` when there is none.
+ */
 export async function movedFromSqlite(home: string): Promise<MovedFrom & { close(): Promise<void> }> {
   const db = openDatabaseForReading(home);
   const page = db.prepare(
@@ -32,8 +35,8 @@ export async function movedFromSqlite(home: string): Promise<MovedFrom & { close
 }
 
 /**
- * Lays a moved store down in the home, in one transaction: all of it is there when this resolves, or nothing. Rejects with what
- * `layDown` and `openSqliteStore` reject with.
+ * Lays a moved store down in the home, in one transaction: all of it is there when this resolves, or nothing.
+ * Rejects with what `layDown` and `openSqliteStore` reject with.
  */
 export async function landInSqlite(
   { home, projections }: { readonly home: string; readonly projections: readonly Projection[] },

@@ -25,7 +25,9 @@ import { askRows, refreshProjections } from './rows.ts';
 import { prepareWriter } from './write.ts';
 
 export interface SqliteStoreOptions {
-  /** `$LIFEBOAT_HOME`. Created with mode 0700 when missing; the database in it is `lifeboat.db`, mode 0600. */
+  /**
+   * `$LIFEBOAT_HOME`. Created with mode 0700 when missing; the database in it is `lifeboat.db`, mode 0600.
+   */
   readonly home: string;
   /** Who acts, for the entries' `by`. Cut to 200 characters. */
   readonly by: string;
@@ -34,7 +36,10 @@ export interface SqliteStoreOptions {
   /** Kept with each append; rebuilt here when another version kept them. */
   readonly projections: readonly Projection[];
   readonly now?: () => Date;
-  /** A person has accepted that the journal is gone: a new one begins, and what is left of the old one is set aside. */
+  /**
+   * A person has accepted that the journal is gone: a new one begins, and what is left of the old one is set
+   * aside.
+   */
   readonly afterLoss?: boolean;
   /** Make the rows of the projections anew from the entries. */
   readonly rebuild?: boolean;
@@ -43,10 +48,11 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the journal of one machine, on SQLite. Appends are synced to the disk before they resolve, so what was
- * acknowledged is there after a crash or a power cut. Several processes may have it open; writers of one stream are kept apart by
- * its hold. Rejects with `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`, `journal.busy`,
- * `journal.home`, or `journal.gone` where there was a journal.
+ * Opens the journal of one machine, on SQLite. Appends are synced to the disk before they resolve, so what
+ * was acknowledged is there after a crash or a power cut. Several processes may have it open; writers of one
+ * stream are kept apart by its hold. Rejects with `journal.sqlite-too-old`, `journal.network`,
+ * `journal.version`, `journal.damaged`, `journal.busy`, `journal.home`, or `journal.gone` where there was a
+ * journal.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Journal> {
   const { home, signer, projections, now = () => new Date() } = options;
@@ -113,8 +119,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
 }
 
 /**
- * Opens the journal of `home` for looking only: works while a run is live, sees at each call what is durable then, never
- * creates a database. Rejects with `journal.none`, `journal.version`, `journal.damaged`, or `journal.gone` where there was one.
+ * Opens the journal of `home` for looking only: works while a run is live, sees at each call what is durable
+ * then, never creates a database. Rejects with `journal.none`, `journal.version`, `journal.damaged`, or
+ * `journal.gone` where there was one.
  */
 export async function openSqliteForReading(options: {
   readonly home: string;

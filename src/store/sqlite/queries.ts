@@ -7,7 +7,10 @@ import type { StoredHead } from '../log/next-leaves.ts';
 import { nodeAt } from '../log/tree.ts';
 import { entryOf } from '../new-entry.ts';
 
-/** What writers and readers ask the database; each throws `journal.damaged` where an entry is not what was appended. */
+/**
+ * What writers and readers ask the database; each throws `journal.damaged` where an entry is not what was
+ * appended.
+ */
 export interface Queries {
   read(stream: StreamName, fromSeq?: number): readonly Entry[];
   /** Entries of all streams from a leaf on, at most so many. */
@@ -71,8 +74,8 @@ export function prepareQueries(db: DatabaseSync): Queries {
 }
 
 /**
- * Gives looks that read one state of the database in several statements. Each statement by itself would take and give
- * back the lock of a reader, which costs more than most of them.
+ * Gives looks that read one state of the database in several statements. Each statement by itself would take
+ * and give back the lock of a reader, which costs more than most of them.
  */
 export function prepareSnapshot(db: DatabaseSync): <T>(look: () => T) => T {
   const begin = db.prepare('BEGIN');

@@ -52,8 +52,8 @@ export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]
 }
 
 /**
- * Rebuilds what another version of Lifeboat kept, or everything where `all` is asked for, in one transaction. Throws `journal.damaged`
- * where an entry cannot be read.
+ * Rebuilds what another version of Lifeboat kept, or everything where `all` is asked for, in one transaction.
+ * Throws `journal.damaged` where an entry cannot be read.
  */
 export function refreshProjections(
   db: DatabaseSync,
@@ -86,7 +86,10 @@ export function refreshProjections(
   }
 }
 
-/** The rows that are kept; folded from all entries where the store keeps them for another version, which only readers meet. */
+/**
+ * The rows that are kept; folded from all entries where the store keeps them for another version, which only
+ * readers meet.
+ */
 export function askRows(
   db: DatabaseSync,
   queries: Queries,

@@ -3,7 +3,10 @@ export const SCHEMA_VERSION = 2;
 
 const APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END";
 
-/** The whole schema, by name, as SQLite keeps it in `sqlite_schema.sql`: an audit compares it letter by letter. */
+/**
+ * The whole schema, by name, as SQLite keeps it in `sqlite_schema.sql`: an audit compares it letter by
+ * letter.
+ */
 export const SCHEMA: Readonly<Record<string, string>> = {
   // `tree` holds the nodes that the leaf completes (log/tree.ts), 32 bytes each.
   entries:

@@ -2,15 +2,18 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { LoggedEntry } from '../journal.ts';
 import { answer } from './queries.ts';
 
-/** Rows that are read at once: a page of a few hundred kilobytes, between which a writer may tidy its log up. */
+/**
+ * Rows that are read at once: a page of a few hundred kilobytes, between which a writer may tidy its log up.
+ */
 const PAGE = 1_000;
 
 /** Numbers beyond it are not exact in JavaScript, and SQLite's binding refuses to give them. */
 const LARGEST = Number.MAX_SAFE_INTEGER;
 
 /**
- * The entries as they are stored, whatever they are: a row that no append can have written (another type in a column, a number out of range)
- * comes with an empty hash, which no content gives. Rows whose leaf has no place in the log come last, with index -1.
+ * The entries as they are stored, whatever they are: a row that no append can have written (another type in a
+ * column, a number out of range) comes with an empty hash, which no content gives. Rows whose leaf has no
+ * place in the log come last, with index -1.
  */
 export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator<LoggedEntry> {
   const fields = `stream, iif(seq BETWEEN 0 AND ${LARGEST}, seq, -1), at, by, type, body, lower(hex(hash)), typeof(hash), lower(hex(tree))`;

@@ -19,7 +19,8 @@ export interface StreamLock {
 }
 
 /**
- * Takes the exclusive right to write a stream (`tryLock`). Never waits. Throws `journal.held` with who holds it, since when.
+ * Takes the exclusive right to write a stream (`tryLock`). Never waits. Throws `journal.held` with who holds
+ * it, since when.
  */
 export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);

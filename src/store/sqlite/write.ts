@@ -26,7 +26,10 @@ export interface WriteOptions {
 }
 
 export interface Writer {
-  /** One transaction: proves the holds, appends, keeps the projections, signs the new head. Any throw leaves nothing behind. */
+  /**
+   * One transaction: proves the holds, appends, keeps the projections, signs the new head. Any throw leaves
+   * nothing behind.
+   */
   append(
     prepared: readonly PreparedEntry[],
     holds: ReadonlyMap<StreamName, Hold>,
@@ -156,7 +159,9 @@ function rollBack(db: DatabaseSync): void {
   } catch {}
 }
 
-/** Another version of Lifeboat has rebuilt the projections meanwhile: rows of two versions must not be mixed. */
+/**
+ * Another version of Lifeboat has rebuilt the projections meanwhile: rows of two versions must not be mixed.
+ */
 function refuseOtherProjections(db: DatabaseSync, projections: readonly Projection[]): void {
   if (keepsRowsOf(db, projections)) return;
   throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {

@@ -8,7 +8,9 @@ import { tokenOf } from './tones.ts';
 
 type TypedName = QuestionView & { kind: 'typed-name' };
 
-/** How the approval stands, in one row right above the name, so that it is there however few rows there are. */
+/**
+ * How the approval stands, in one row right above the name, so that it is there however few rows there are.
+ */
 export function approvalLines(
   { approval }: TypedName,
   { glass }: Pick<QuestionState, 'glass'>,

@@ -6,8 +6,8 @@ import { type Line, type Look, type Span, span } from '../span.ts';
 import { ruleOf } from './header.ts';
 
 /**
- * The keys that work now (`unit` is what the arrows of a picker move by), on the lower edge of the screen's frame. Those that do not fit are
- * left to the help; the way on and the way out get their place first.
+ * The keys that work now (`unit` is what the arrows of a picker move by), on the lower edge of the screen's
+ * frame. Those that do not fit are left to the help; the way on and the way out get their place first.
  */
 export function footerLine(
   view: Pick<RunView, 'mode' | 'paused'>,

@@ -1,6 +1,6 @@
 /**
- * A time such as `14:32:05` in three rows of plain characters, as a clock radio shows it; anything else is left blank. All rows
- * are equally wide.
+ * A time such as `14:32:05` in three rows of plain characters, as a clock radio shows it; anything else is
+ * left blank. All rows are equally wide.
  */
 export function largeDigits(text: string): readonly [string, string, string] {
   const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);

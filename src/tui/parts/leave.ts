@@ -5,7 +5,9 @@ import { type Line, type Look, span } from '../span.ts';
 /** The two ways on from the leave dialogue, the safe one first. */
 export const LEAVE_CHOICES = ['stay', 'leave'] as const;
 
-/** The leave dialogue. Leaving harms nothing, and it says so; where nobody can carry the run on, it says that. */
+/**
+ * The leave dialogue. Leaving harms nothing, and it says so; where nobody can carry the run on, it says that.
+ */
 export function leaveLines(
   { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
   cursor: number,

@@ -4,8 +4,8 @@ import { type Line, type Look, type Span, span } from '../span.ts';
 import { signOf, tokenOf } from './tones.ts';
 
 /**
- * The newest of the log under a rule; `height` counts the rule. An entry has one row, cut where it has to be; with `inFull`, or where all
- * of them have room for it, it has as many as it takes.
+ * The newest of the log under a rule; `height` counts the rule. An entry has one row, cut where it has to be;
+ * with `inFull`, or where all of them have room for it, it has as many as it takes.
  */
 export function logLines(
   log: readonly LogLine[],

@@ -9,8 +9,9 @@ import type { Token } from '../theme.ts';
 import { largeDigits } from './large-digits.ts';
 
 /**
- * The picker of a moment in at most `room` rows: the moment in both zones, what it costs, where it lies in its range, what the
- * arrows move by, and the field. Where rows are scarce, the moment itself stays longest. `field` draws what is typed.
+ * The picker of a moment in at most `room` rows: the moment in both zones, what it costs, where it lies in
+ * its range, what the arrows move by, and the field. Where rows are scarce, the moment itself stays longest.
+ * `field` draws what is typed.
  */
 export function momentLines(
   question: TimeQuestion,

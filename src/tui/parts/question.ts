@@ -232,8 +232,8 @@ function secretField(
 }
 
 /**
- * The rows around the one under the cursor, whole rows first, then as many of their lines as there is room for. Rows that are left out
- * are counted above and below the others, where two lines can be spared for that.
+ * The rows around the one under the cursor, whole rows first, then as many of their lines as there is room
+ * for. Rows that are left out are counted above and below the others, where two lines can be spared for that.
  */
 function around(groups: readonly Line[][], at: number, room: number): Line[] {
   const least = groups[at]?.length ?? 0;

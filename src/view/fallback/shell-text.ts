@@ -3,8 +3,8 @@ import { shellQuoted, singleQuoted } from '../../base/shell-quote.ts';
 import { printableJson, show } from '../../base/text.ts';
 
 /*
- * How text becomes part of a shell script. Whatever is not written by this project goes through `quoted` or `remark`, so that it
- * stays a word, whatever it says.
+ * How text becomes part of a shell script. Whatever is not written by this project goes through `quoted` or
+ * `remark`, so that it stays a word, whatever it says.
  */
 
 /** Longer than any name or command there is; what is longer was made to be a nuisance. */

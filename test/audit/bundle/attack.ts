@@ -22,7 +22,10 @@ export interface Tools {
 
 export interface Attack {
   readonly title: string;
-  /** What betrays it: nothing but what lies there, the public key from elsewhere, or the anchor from elsewhere. */
+  /**
+   * What betrays it: nothing but what lies there, the public key from elsewhere, or the anchor from
+   * elsewhere.
+   */
   readonly foundBy: readonly ('itself' | 'key' | 'anchor')[];
   readonly bundle: (files: Files, tools: Tools) => void | Promise<void>;
 }
@@ -87,7 +90,10 @@ export async function proveAnew(
   files.set('proof.json', Buffer.from(proofText(proof)));
 }
 
-/** A whole new log with what the bundle holds, as long as the real one, with everything computed and signed anew. */
+/**
+ * A whole new log with what the bundle holds, as long as the real one, with everything computed and signed
+ * anew.
+ */
 export async function makeAnew(files: Files, signer: Signer, size: number): Promise<void> {
   const [first = '', ...rest] = linesIn(files, 'log.jsonl');
   const begun = first.replace(/-----BEGIN.*-----\\n(?=")/u, JSON.stringify(signer.publicKey).slice(1, -1));

@@ -62,7 +62,9 @@ const WRONG_PROOFS: Readonly<Record<string, (files: Files) => void>> = {
   'no JSON': (files) => files.set('proof.json', Buffer.from('{"leaves":')),
 };
 
-/** Attacks on what lies around the entries: proof, checkpoints, transcript, report, the list of files, keys. */
+/**
+ * Attacks on what lies around the entries: proof, checkpoints, transcript, report, the list of files, keys.
+ */
 export const ATTACKS_ON_FILES: readonly Attack[] = [
   ...Object.entries(WRONG_PROOFS).flatMap(([title, change]): Attack[] => [
     { title: `in the proof, ${title}`, foundBy: ['itself'], bundle: change },

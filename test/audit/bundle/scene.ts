@@ -88,7 +88,10 @@ const CROWD = Array.from({ length: MOST_ARMED + 5 }, (_, nr): ArmedCall => {
   return { stream: `run/${RUN}`, instance: 'orders', verb: 'createBackup', intent: `backup-${nr}`, at };
 });
 
-/** Appends groups of entries, and gives the head behind each; the first names more calls than there is room for. */
+/**
+ * Appends groups of entries, and gives the head behind each; the first names more calls than there is room
+ * for.
+ */
 export async function append(home: string, signer: Signer, ...groups: readonly (readonly NewEntry[])[]) {
   const journal = await openSqliteStore({ home, by: 'tester', signer, projections: [] });
   const notes: string[] = [];

@@ -10,7 +10,8 @@ import { type Anchor, anchorOf } from '../../../src/store/log/anchor.ts';
 import { layOut } from './scene.ts';
 
 /*
- * The three who verify a bundle: `lifeboat audit verify`, the file that comes with it, and one in another language's standard library.
+ * The three who verify a bundle: `lifeboat audit verify`, the file that comes with it, and one in another
+ * language's standard library.
  */
 
 const VERIFIER = resolve('src/audit/bundle/verify.mjs');

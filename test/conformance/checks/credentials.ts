@@ -7,7 +7,10 @@ import type { Subject } from '../subject.ts';
 const endpoints: readonly Endpoint[] = Object.values(ENDPOINTS);
 const isRestore = ({ name }: Endpoint) => name === 'restore' || name === 'v0-restore';
 
-/** Section 5: who may ask. Every endpoint, without a token, with a wrong one, and with one that has too few rights. */
+/**
+ * Section 5: who may ask. Every endpoint, without a token, with a wrong one, and with one that has too few
+ * rights.
+ */
 export const CREDENTIALS: readonly Check[] = [
   ...endpoints.map((endpoint) => refused(endpoint, 'missing', 'without a token')),
   ...endpoints.map((endpoint) => refused(endpoint, 'wrong', 'with a wrong token')),
@@ -52,8 +55,8 @@ function refused(endpoint: Endpoint, kind: 'missing' | 'wrong', words: string): 
 }
 
 /**
- * A restore names a backup that exists, so that nothing but the right is missing; a server that is wrong about rights restores it,
- * hence the level.
+ * A restore names a backup that exists, so that nothing but the right is missing; a server that is wrong
+ * about rights restores it, hence the level.
  */
 function forbidden(endpoint: Endpoint): Check {
   const named = isRestore(endpoint);

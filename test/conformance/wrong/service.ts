@@ -44,8 +44,8 @@ export interface Service {
 const SESSION = 'session=conformance';
 
 /**
- * The document's service as small as it can be: nothing is stored, and a restore restores nothing. It is the right answer that
- * the wrong servers of the tests are made from.
+ * The document's service as small as it can be: nothing is stored, and a restore restores nothing. It is the
+ * right answer that the wrong servers of the tests are made from.
  */
 export function makeService(revision: 61 | 62): Service {
   const source = newInstance('orders', 7, true);

@@ -14,7 +14,10 @@ import {
 } from './capi-show.ts';
 import { type CapiAnswer, type CapiRequest, refusal } from './capi-words.ts';
 
-/** What can be looked at. Lists have two a page, whatever is asked for; an unknown parameter of a list is an error, as it is there. */
+/**
+ * What can be looked at. Lists have two a page, whatever is asked for; an unknown parameter of a list is an
+ * error, as it is there.
+ */
 export function look(request: CapiRequest): CapiAnswer {
   const { land, segments, origin } = request;
   const [kind = '', guid, ...more] = segments;

@@ -5,9 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 /*
- * The tool `cf`, as its public source behaves (cloudfoundry/cli, command/v7): the login and the target are in config.json below CF_HOME,
- * everything goes by name in the target's space, `curl` ends with 0 whatever the status is, unbinding what is not bound and binding
- * what is bound are OK, errors go to stderr with FAILED on stdout and exit 1. Nothing that it makes has a label.
+ * The tool `cf`, as its public source behaves (cloudfoundry/cli, command/v7): the login and the target are in
+ * config.json below CF_HOME, everything goes by name in the target's space, `curl` ends with 0 whatever the
+ * status is, unbinding what is not bound and binding what is bound are OK, errors go to stderr with FAILED on
+ * stdout and exit 1. Nothing that it makes has a label.
  */
 
 interface Resource {

@@ -18,7 +18,10 @@ export async function download(asked: Asked, world: World, version: 'v0' | 'v1')
   return partOf(bytes, asked, headers);
 }
 
-/** RFC 9110 sections 13.1.5 and 14: one range that begins somewhere, and only of the file that the client began with. */
+/**
+ * RFC 9110 sections 13.1.5 and 14: one range that begins somewhere, and only of the file that the client
+ * began with.
+ */
 function partOf(bytes: Buffer, { headers: asked }: Asked, headers: Readonly<Record<string, string>>): Answer {
   const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"`;
   const known = { ...headers, 'accept-ranges': 'bytes', etag };

@@ -8,7 +8,9 @@ export type Right = 'all' | 'read' | 'none';
 export interface Gate {
   /** What the request's token allows. A scheme word before it is neither needed nor looked at. */
   rightOf(request: IncomingMessage): Right;
-  /** The headers of a redirect to the same place, which begins a session; undefined when the request has one. */
+  /**
+   * The headers of a redirect to the same place, which begins a session; undefined when the request has one.
+   */
   welcome(request: IncomingMessage): OutgoingHttpHeaders | undefined;
   /** From now on only this token is accepted. */
   acceptOnly(token: string): void;

@@ -21,7 +21,10 @@ export interface ForeignBackup extends Task {
 export interface ForeignRestore extends Task {
   readonly id: number;
   readonly taskId: number;
-  /** The id of the backup within the instance that it was made of, which may be another instance (endpoint 11). */
+  /**
+   * The id of the backup within the instance that it was made of, which may be another instance (endpoint
+   * 11).
+   */
   readonly backup: number | undefined;
   /** The creation of that backup, or the point in time. */
   readonly restoredFrom: Date;
@@ -36,7 +39,10 @@ export interface Settings {
   exclude_from_auto_backup: boolean;
 }
 
-/** One instance of the foreign service: its data, its tasks, its keys. Tests look inside; the API is what changes it. */
+/**
+ * One instance of the foreign service: its data, its tasks, its keys. Tests look inside; the API is what
+ * changes it.
+ */
 export interface ForeignInstance {
   readonly name: string;
   /** The id in the paths. */
@@ -70,9 +76,14 @@ export interface ForeignInstance {
   write(bytes: Buffer): Promise<void>;
   /** Creates a backup as the service's own schedule would; throws when the instance is excluded from it. */
   schedule(wish?: TaskWish): Promise<ForeignBackup>;
-  /** Begins a backup with the key of this moment. With 0 milliseconds it is over when the promise resolves. */
+  /**
+   * Begins a backup with the key of this moment. With 0 milliseconds it is over when the promise resolves.
+   */
   createBackup(wish?: TaskWish): Promise<ForeignBackup>;
-  /** Begins to replace the data by a backup's, which may be another instance's. With the wrong key the task fails. */
+  /**
+   * Begins to replace the data by a backup's, which may be another instance's. With the wrong key the task
+   * fails.
+   */
   restore(backup: ForeignBackup, key: string, wish?: TaskWish): ForeignRestore;
   /** Begins to bring back the data of a time. Without archiving the task fails. */
   rewind(to: Date, wish?: TaskWish): ForeignRestore;
@@ -157,7 +168,9 @@ export async function openInstance(spec: InstanceSpec, options: Options): Promis
     return backup;
   }
 
-  /** The ids neither grow nor follow each other: the document promises no more than that they are integers. */
+  /**
+   * The ids neither grow nor follow each other: the document promises no more than that they are integers.
+   */
   function beginRestore(backup: number | undefined, restoredFrom: Date): ForeignRestore {
     const id = 7 + ((restores.length * 7919) % 9973);
     const restore = { ...begin(), id, taskId: nextTaskId(), backup, restoredFrom };

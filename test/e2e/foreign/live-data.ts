@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 const DATA = 'base/1259';
 
-/** What an instance holds: a folder with one file that matters, and its past when there is continuous archiving. */
+/**
+ * What an instance holds: a folder with one file that matters, and its past when there is continuous
+ * archiving.
+ */
 export interface LiveData {
   read(): Promise<Buffer>;
   /** What an application does. */

@@ -3,8 +3,8 @@ import { freemem, loadavg, totalmem } from 'node:os';
 import type { ForeignInstance } from './instance.ts';
 
 /**
- * The data points of section 2.8 about this machine: another service type, numbers with exponents, a path that the table
- * does not know, and no order in time.
+ * The data points of section 2.8 about this machine: another service type, numbers with exponents, a path
+ * that the table does not know, and no order in time.
  */
 export async function metricsOf(instance: ForeignInstance, folder: string, now: Date): Promise<string[]> {
   const { bavail, blocks, bsize } = await statfs(folder);
@@ -44,7 +44,9 @@ export async function metricsOf(instance: ForeignInstance, folder: string, now: 
   );
 }
 
-/** Endpoint 16: the latest `quantity` points. Latest is what has the highest time; the order stays as it was. */
+/**
+ * Endpoint 16: the latest `quantity` points. Latest is what has the highest time; the order stays as it was.
+ */
 export function latest(points: readonly string[], quantity: number): string[] {
   const secondOf = (point: string) => Number(point.split(' ')[2]);
   const byTime = points.toSorted((a, b) => secondOf(b) - secondOf(a));

@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 
-/** How the foreign service derives its AES key from the text of the encryption key; options of `openssl enc`. */
+/**
+ * How the foreign service derives its AES key from the text of the encryption key; options of `openssl enc`.
+ */
 export const PROFILES = {
   md5: ['-md', 'md5'],
   sha256: ['-md', 'sha256'],
@@ -30,7 +32,10 @@ export async function pack(folder: string, { path, key, profile }: Sealed): Prom
   await joined(tar, openssl);
 }
 
-/** Opens a backup into a new folder; rejects when the key is another one, and then the folder may hold anything. */
+/**
+ * Opens a backup into a new folder; rejects when the key is another one, and then the folder may hold
+ * anything.
+ */
 export async function unpack({ path, key, profile }: Sealed, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const openssl = enc(['-d', ...PROFILES[profile], '-in', path], key);

@@ -32,7 +32,10 @@ export interface Route {
   answer(asked: Asked): Answer | Promise<Answer>;
 }
 
-/** Whether a backup can be downloaded now: it is done, its key was given by the user, and the key is not too old for this service. */
+/**
+ * Whether a backup can be downloaded now: it is done, its key was given by the user, and the key is not too
+ * old for this service.
+ */
 export function isOffered(backup: ForeignBackup, { keys }: ForeignInstance, world: World): boolean {
   if (backup.file === undefined || backup.status !== 'done' || backup.key === undefined) return false;
   return world.options.oldDownloads !== false || backup.key === keys.at(-1);

@@ -17,9 +17,9 @@ import { v1Routes } from './v1.ts';
 import { finish } from './write.ts';
 
 /*
- * A second service, written from service-api.md alone and sharing nothing with the product or its lab: another taste in
- * ids, dates, status words and optional fields. What is written from one document by two hands agrees only where
- * the document does, and that is what the product may lean on.
+ * A second service, written from service-api.md alone and sharing nothing with the product or its lab:
+ * another taste in ids, dates, status words and optional fields. What is written from one document by two
+ * hands agrees only where the document does, and that is what the product may lean on.
  */
 
 export interface ForeignServer {
@@ -47,7 +47,10 @@ export interface ForeignServer {
   close(): Promise<void>;
 }
 
-/** Listens on loopback until it is closed; rejects when the port is taken. What it has is in memory and in `folder`: nothing survives. */
+/**
+ * Listens on loopback until it is closed; rejects when the port is taken. What it has is in memory and in
+ * `folder`: nothing survives.
+ */
 export async function startForeignServer(options: ForeignOptions): Promise<ForeignServer> {
   const { folder, revision, taste = 'odd', taskMs = 120, aheadMs = 0 } = options;
   const yard = openTaskYard({ taskMs, aheadMs, taste });

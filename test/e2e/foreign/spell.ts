@@ -3,8 +3,8 @@ import type { DeployAction, ForeignBackup, ForeignInstance, ForeignRestore } fro
 import type { Revision, Taste } from './options.ts';
 
 /*
- * What the foreign service says about what it has, in its own taste: times in four spellings of ISO 8601, fields that
- * nobody knows, and, when the taste is odd, fields that are not there.
+ * What the foreign service says about what it has, in its own taste: times in four spellings of ISO 8601,
+ * fields that nobody knows, and, when the taste is odd, fields that are not there.
  */
 
 export const LEAST_KEY_LENGTH = 12;

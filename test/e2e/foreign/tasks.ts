@@ -18,8 +18,8 @@ export interface TaskYard {
   /** The time by the service's clock. */
   now(): Date;
   /**
-   * Leads a task from `queued` to its end and calls `work` in the middle; a rejection of `work` is a failed task.
-   * Resolves when it is over and never rejects.
+   * Leads a task from `queued` to its end and calls `work` in the middle; a rejection of `work` is a failed
+   * task. Resolves when it is over and never rejects.
    */
   lead(task: Task, wish: TaskWish, work: () => Promise<void>): Promise<void>;
   /** Does something later, unless the yard is closed by then. */

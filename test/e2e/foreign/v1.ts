@@ -55,7 +55,9 @@ export function v1Routes(world: World): readonly Route[] {
       spellBackup(backup, revision, taste, isOffered(backup, instance, world));
   }
 
-  /** Revision 61 lists 202 for asking after one task as well: an odd service says so while it is under way. */
+  /**
+   * Revision 61 lists 202 for asking after one task as well: an odd service says so while it is under way.
+   */
   function taskStatus(isOver: boolean): number {
     return isOld && taste === 'odd' && !isOver ? 202 : 200;
   }
@@ -108,7 +110,10 @@ export function v1Routes(world: World): readonly Route[] {
     return begun({ backup_guid: instance.backupGuid });
   }
 
-  /** Endpoint 11: the GUID stands for the newest backup of an instance, a `backup_id` for itself (section 2.1: a fork). */
+  /**
+   * Endpoint 11: the GUID stands for the newest backup of an instance, a `backup_id` for itself (section 2.1:
+   * a fork).
+   */
   function perform(asked: Asked): Answer {
     const { backup_guid: guid, encryption_key: key } = asked.body;
     if (typeof guid !== 'string' || typeof key !== 'string') {

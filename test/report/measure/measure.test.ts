@@ -28,7 +28,8 @@ function seconds(slices: Readonly<Record<TimeSlice, number>> | undefined) {
 test('a recovery is measured in slices, until the last application runs', () => {
   const { time, meetsRto } = measure(recovery, { sliceOf }) ?? {};
   expect(time).toMatchObject({ status: 'over', since: 'run', from: at(0), until: at(300), totalMs: 300_000 });
-  // Decided at 100; in the queue to 110; at work to 150; asked from 170 to 200 and from 255 to 300; the rest is rebinding.
+  // Decided at 100; in the queue to 110; at work to 150; asked from 170 to 200 and from 255 to 300; the rest
+  // is rebinding.
   expect(seconds(time?.slicesMs)).toEqual([100, 10, 40, 75, 75]);
   expect(meetsRto).toBe(true);
   expect(time?.notes).toEqual([

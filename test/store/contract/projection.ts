@@ -2,8 +2,8 @@ import type { Json } from '../../../src/store/journal.ts';
 import type { Projection } from '../../../src/store/projections/projection.ts';
 
 /**
- * A projection for tests: a row for each stream, counting its notes, in the group `odd` or `even`, sorted by the last text; an entry
- * `gone` removes the row. Another version counts in tens.
+ * A projection for tests: a row for each stream, counting its notes, in the group `odd` or `even`, sorted by
+ * the last text; an entry `gone` removes the row. Another version counts in tens.
  */
 export function notesProjection(version = 1): Projection {
   const step = version === 1 ? 1 : 10;

@@ -30,7 +30,10 @@ export interface StoreUnderTest {
   readonly signer: Signer;
   /** A process of its own appends so many entries `note` to a stream, which it holds meanwhile. */
   appendElsewhere(stream: StreamName, count: number): Promise<void>;
-  /** What lets another process take a stream that one still believes to hold: its lock file is deleted, its lease runs out. */
+  /**
+   * What lets another process take a stream that one still believes to hold: its lock file is deleted, its
+   * lease runs out.
+   */
   loseHold(stream: StreamName): Promise<void>;
   /** The next write cannot reach the disk. */
   breakDisk(): Promise<void>;

@@ -8,7 +8,9 @@ export type Kind = 'prefix' | 'torn' | 'power cut' | 'lying disk';
 
 export interface Figures {
   readonly images: Readonly<Record<Kind, number>>;
-  /** Of the lying disk: images in which something signed is missing, and those of them where Lifeboat says so. */
+  /**
+   * Of the lying disk: images in which something signed is missing, and those of them where Lifeboat says so.
+   */
   readonly losses: number;
   readonly found: number;
   /** Every broken promise, with how to see it again. */
@@ -67,7 +69,10 @@ interface Planned {
   readonly seed: number;
 }
 
-/** Which images are taken before which step. A prefix differs from the one before it only after a step that changed something. */
+/**
+ * Which images are taken before which step. A prefix differs from the one before it only after a step that
+ * changed something.
+ */
 function planOf(steps: readonly Step[], { seed, counts }: ImageOptions): ReadonlyMap<number, Planned[]> {
   const draw = randomFrom(seed);
   const plan = new Map<number, Planned[]>();
@@ -96,8 +101,8 @@ function tearsOf(length: number, draw: () => number): number[] {
 }
 
 /**
- * The database of a moment gone by, or one of its two files, beside the checkpoints of now: a disk that had only said it was
- * synced. The first call of each pair keeps the moment.
+ * The database of a moment gone by, or one of its two files, beside the checkpoints of now: a disk that had
+ * only said it was synced. The first call of each pair keeps the moment.
  */
 function lied(disk: Disk, stale: Image[], draw: () => number): Image | undefined {
   const now = disk.seen();

@@ -15,12 +15,16 @@ import { openIn } from '../open-in.ts';
 import type { Image } from './model.ts';
 import type { Recording } from './record.ts';
 
-/** The heads of all streams but that of the store itself, after each append: the first is that of an empty journal. */
+/**
+ * The heads of all streams but that of the store itself, after each append: the first is that of an empty
+ * journal.
+ */
 export type Heads = readonly Head[];
 
 /**
- * Lays an image out on a real disk, opens it as Lifeboat would, and gives every promise it breaks, in words. `acknowledged` is how
- * many lines the process had said when the image was taken: so much it had been promised.
+ * Lays an image out on a real disk, opens it as Lifeboat would, and gives every promise it breaks, in words.
+ * `acknowledged` is how many lines the process had said when the image was taken: so much it had been
+ * promised.
  */
 export async function judgeImage(
   image: Image,

@@ -2,8 +2,9 @@ import { dirname } from 'node:path';
 import type { Step } from './trace.ts';
 
 /*
- * What a disk may hold after a power cut, as in "All File Systems Are Not Created Equal" (OSDI 2014): until a file is synced each
- * of its writes may be there or not, in any order and in pieces; until a folder is synced so may each change of its names.
+ * What a disk may hold after a power cut, as in "All File Systems Are Not Created Equal" (OSDI 2014): until a
+ * file is synced each of its writes may be there or not, in any order and in pieces; until a folder is synced
+ * so may each change of its names.
  */
 
 /** The files of a home at one moment, by their absolute paths. */
@@ -18,7 +19,10 @@ export interface Disk {
   seen(): Image;
   /** The same, with the next write done only in its first `length` bytes. */
   torn(step: Step & { readonly do: 'write' }, length: number): Image;
-  /** What is certain, and of the rest what `draw` (numbers in [0, 1)) lets survive. Always 1: nothing of the rest. */
+  /**
+   * What is certain, and of the rest what `draw` (numbers in [0, 1)) lets survive. Always 1: nothing of the
+   * rest.
+   */
   afterPowerCut(draw: () => number): Image;
 }
 
@@ -120,7 +124,10 @@ function changed(bytes: Buffer, change: Change): Buffer {
   return whole;
 }
 
-/** A longer view on the same memory while there is room behind it, else on a larger copy. What is new is zeros. */
+/**
+ * A longer view on the same memory while there is room behind it, else on a larger copy. What is new is
+ * zeros.
+ */
 function grown(bytes: Buffer, length: number): Buffer {
   const { buffer, byteOffset } = bytes;
   if (byteOffset + length <= buffer.byteLength) {

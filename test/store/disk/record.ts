@@ -18,7 +18,10 @@ export interface Recording {
   /** What was there before. */
   readonly before: Image;
   readonly steps: readonly Step[];
-  /** The heads after each line that the process said, when it had said it; the first is that of an empty journal. */
+  /**
+   * The heads after each line that the process said, when it had said it; the first is that of an empty
+   * journal.
+   */
   readonly states: readonly Heads[];
   /** Lines that one append may have on the disk before it is acknowledged, at most. */
   readonly linesPerAppend: number;
@@ -26,7 +29,10 @@ export interface Recording {
   readonly alsoBroken?: (home: string, journal: Pick<Journal, 'read'>) => Promise<readonly string[]>;
 }
 
-/** Runs `writer.ts` with these sessions under strace(1) and gives all it asked of the disk. The home is gone when it returns. */
+/**
+ * Runs `writer.ts` with these sessions under strace(1) and gives all it asked of the disk. The home is gone
+ * when it returns.
+ */
 export function recordWriter(sessions: readonly number[]): Recording {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-trace-'));
   const home = join(folder, 'home');

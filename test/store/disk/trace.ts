@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** One thing a process asked of the disk, or said on stdout, in the order in which the kernel finished it. Paths are absolute. */
+/**
+ * One thing a process asked of the disk, or said on stdout, in the order in which the kernel finished it.
+ * Paths are absolute.
+ */
 export type Step =
   | { readonly do: 'create' | 'unlink' | 'mkdir' | 'sync'; readonly path: string }
   | { readonly do: 'write'; readonly path: string; readonly offset: number; readonly bytes: Buffer }
@@ -17,7 +20,10 @@ export function tracing(file: string): readonly string[] {
   return ['strace', ...whole, '-e', `trace=${CALLS}`, '-o', file];
 }
 
-/** Reads what a traced process did below `folder`. Memory maps are not recorded, so the log's `-shm` is left out: SQLite makes it anew. */
+/**
+ * Reads what a traced process did below `folder`. Memory maps are not recorded, so the log's `-shm` is left
+ * out: SQLite makes it anew.
+ */
 export function readTrace(file: string, folder: string): readonly Step[] {
   const offsets = new Map<string, number>();
   const steps: Step[] = [];

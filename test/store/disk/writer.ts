@@ -7,9 +7,10 @@ import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
 import { freshSigner } from '../fresh-signer.ts';
 
 /*
- * A process that writes a store with checkpoints as runs do: `writer.ts HOME SESSION…`, each session a number of appends between opening
- * and closing. It prints one line for each append, after it has resolved: the stored entries without their bodies. More than
- * 250 appends in one session make SQLite move its log into the database and begin the log anew.
+ * A process that writes a store with checkpoints as runs do: `writer.ts HOME SESSION…`, each session a number
+ * of appends between opening and closing. It prints one line for each append, after it has resolved: the
+ * stored entries without their bodies. More than 250 appends in one session make SQLite move its log into the
+ * database and begin the log anew.
  */
 const [home = '', ...sessions] = process.argv.slice(2);
 const signer = freshSigner();

@@ -14,8 +14,8 @@ import {
 import { altered, naivePath, naiveProof, naiveRoot, someLeaves, storedTree } from './naive.ts';
 
 /*
- * The vectors of Certificate Transparency (merkle_tree_test.cc in google/certificate-transparency, later the same numbers in
- * transparency-dev/merkle): eight leaves, the root of each size, and some proofs.
+ * The vectors of Certificate Transparency (merkle_tree_test.cc in google/certificate-transparency, later the
+ * same numbers in transparency-dev/merkle): eight leaves, the root of each size, and some proofs.
  */
 const LEAVES = [
   '',

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { completedBy, leafHash, type NodeOf, placeOf } from '../../../src/store/log/merkle.ts';
 
 /*
- * RFC 6962, section 2.1, word for word: slow, and with nothing kept. What the store computes is compared with it.
+ * RFC 6962, section 2.1, word for word: slow, and with nothing kept. What the store computes is compared with
+ * it.
  */
 
 const sha256 = (...parts: readonly Uint8Array[]) =>

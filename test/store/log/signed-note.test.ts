@@ -11,8 +11,8 @@ import { freshSigner } from '../../audit/signing.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
 /*
- * Notes that others have published: the example of golang.org/x/mod/sumdb/note, that of c2sp.org/signed-note, and a key of the Go
- * checksum database. A key is written as `name+id+base64(type || key)`.
+ * Notes that others have published: the example of golang.org/x/mod/sumdb/note, that of c2sp.org/signed-note,
+ * and a key of the Go checksum database. A key is written as `name+id+base64(type || key)`.
  */
 const PUBLISHED = {
   go: {

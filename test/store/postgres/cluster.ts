@@ -17,7 +17,9 @@ export interface ClusterOptions {
   readonly hba?: readonly string[];
 }
 
-/** A PostgreSQL from the npm registry for tests: on a socket that only this user reaches, and on 127.0.0.1. */
+/**
+ * A PostgreSQL from the npm registry for tests: on a socket that only this user reaches, and on 127.0.0.1.
+ */
 export interface Cluster {
   readonly folder: string;
   readonly port: number;

@@ -193,7 +193,8 @@ test('what a process committed and did not put into the log when it died is put 
   const journal = await store.open();
   const hold = await journal.hold('run/a');
   await journal.append([note('one')], [hold]);
-  // As if it had died after the first of the two steps: the leaves of the last append and its head never were.
+  // As if it had died after the first of the two steps: the leaves of the last append and its head never
+  // were.
   const last = await journal.append([note('two'), note('three')], [hold]);
   await hold.release();
   await journal.close();

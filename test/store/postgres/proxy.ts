@@ -10,8 +10,8 @@ export interface Proxy {
   cut(isOpen: boolean): void;
   open(): void;
   /**
-   * What a client sends with this text in it arrives, and its connection is cut before an answer comes back. Resolves when `hasArrived` says
-   * that it was done.
+   * What a client sends with this text in it arrives, and its connection is cut before an answer comes back.
+   * Resolves when `hasArrived` says that it was done.
    */
   loseAnswer(text: string, hasArrived: () => Promise<boolean>): Promise<void>;
   /** What a client sends with this text in it never arrives: the connection is cut instead. */

@@ -2,8 +2,8 @@ import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { startCluster } from './cluster.ts';
 
 /*
- * `npm run team`: a PostgreSQL from the npm registry with an empty store in it, to try out what several people do with one log. It runs until
- * Ctrl-C, and then everything that was in it is removed.
+ * `npm run team`: a PostgreSQL from the npm registry with an empty store in it, to try out what several
+ * people do with one log. It runs until Ctrl-C, and then everything that was in it is removed.
  */
 const leaving = Promise.withResolvers<void>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => leaving.resolve());

@@ -19,7 +19,9 @@ export interface WriterProcess {
   readonly ended: Promise<unknown>;
 }
 
-/** A process that appends to a stream from now on, until it is killed or refused; resolves when it has begun. */
+/**
+ * A process that appends to a stream from now on, until it is killed or refused; resolves when it has begun.
+ */
 export async function startWriter(address: string, stream: string, ttl: number): Promise<WriterProcess> {
   const script = join(import.meta.dirname, 'writer-process.ts');
   const child = spawn(process.execPath, [script, address, stream, String(ttl)], {

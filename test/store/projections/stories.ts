@@ -18,7 +18,9 @@ export function journalOf(written: readonly NewEntry[]): readonly Entry[] {
   });
 }
 
-/** What a store that holds these entries answers, with how often it was asked and how many entries it gave. */
+/**
+ * What a store that holds these entries answers, with how often it was asked and how many entries it gave.
+ */
 export function readerOf(entries: readonly Entry[]) {
   const folds = new Map(PROJECTIONS.map((projection) => [projection.name, createFold(projection)]));
   for (const entry of entries) for (const fold of folds.values()) fold.take(entry);
@@ -58,7 +60,10 @@ export function recorded(): readonly (readonly Entry[])[] {
 
 type Step = readonly [who: number, what: number];
 
-/** What several runs and single commands may write, one among the other: each step goes on from what its stream has come to. */
+/**
+ * What several runs and single commands may write, one among the other: each step goes on from what its
+ * stream has come to.
+ */
 export const stories = fc
   .array(fc.noBias(fc.tuple(fc.nat(4), fc.nat(99))), { maxLength: 80, size: 'max' })
   .map((steps) => journalOf(written(steps)));
@@ -160,7 +165,10 @@ function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number):
   return [{ stream, type: 'intent.judged', body: { intent, verb, verdict, output: {} } }];
 }
 
-/** A run ends, and what is in doubt goes to the ledgers in the same append; `forgets` is for one that left it to the next command. */
+/**
+ * A run ends, and what is in doubt goes to the ledgers in the same append; `forgets` is for one that left it
+ * to the next command.
+ */
 function end(teller: Teller, forgets: boolean, before: readonly NewEntry[]): readonly NewEntry[] {
   teller.phase = 'over';
   const { stream } = teller;

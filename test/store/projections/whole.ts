@@ -4,7 +4,8 @@ import { DECISIONS, foldIntents, isInDoubt } from '../../../src/store/projection
 import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
 
 /*
- * What the projections keep, found the slow way: from all entries at once, each time. The projections have to give the same.
+ * What the projections keep, found the slow way: from all entries at once, each time. The projections have to
+ * give the same.
  */
 
 type Body = { readonly [field: string]: Json };
@@ -89,7 +90,10 @@ function seen(intent: string, { armedAt, baseline, lost, lostAt, unclear }: Memo
   return { intent, armedAt, baseline, lost, lostAt, unclear };
 }
 
-/** What a ledger holds for a recovery: the newest recovery card that can be read, and each backup by its newest proof. */
+/**
+ * What a ledger holds for a recovery: the newest recovery card that can be read, and each backup by its
+ * newest proof.
+ */
 export function wholeRecord(ledger: readonly Entry[]) {
   const proven = new Map<string, ProvenBackup>();
   for (const entry of ledger.toReversed()) {
@@ -110,7 +114,10 @@ export function wholeRecord(ledger: readonly Entry[]) {
   return { card: cards.at(-1), proven: [...proven.values()].slice(0, 50) };
 }
 
-/** Of the follow-ups of a ledger, in the order in which they were opened last: the id, and how each came to its end. */
+/**
+ * Of the follow-ups of a ledger, in the order in which they were opened last: the id, and how each came to
+ * its end.
+ */
 export function wholeFollowUps(ledger: readonly Entry[]) {
   const found = new Map<string, string | undefined>();
   for (const entry of ledger) {

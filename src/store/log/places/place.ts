@@ -72,7 +72,9 @@ export interface Place {
   write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>): Promise<Written>;
   /** The newest checkpoints of a log, within the time limit of the place. */
   look(wanted: LookFor): Promise<Look>;
-  /** Every checkpoint of a log, the newest first, without a limit of time. Rejects with what the system says. */
+  /**
+   * Every checkpoint of a log, the newest first, without a limit of time. Rejects with what the system says.
+   */
   all(origin: string): AsyncIterable<PlacedNote>;
 }
 
