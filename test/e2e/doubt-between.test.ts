@@ -60,7 +60,7 @@ describe.concurrent('a restore in doubt', () => {
       'I think',
     );
     expect(unlisted.code, unlisted.stderr).toBe(2);
-    expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was done');
+    expect(unlisted.stderr).toContain('the service lists no restore 99999; nothing was resolved');
     const resolved = await home.run(
       'calls',
       'resolve',
