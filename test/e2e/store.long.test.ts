@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { canTrace } from '../crash/strace.ts';
 import { addressOf, type Servers, startServers } from '../team/servers.ts';
 import { builtProduct } from './product.ts';
 import { CANARIES, openBench, type TestBench } from './test-bench.ts';
@@ -146,20 +145,28 @@ test('nothing moves while somebody holds something, nor into a store that holds 
   expect(await copy(store, other)).toMatchObject({ code: 2, stderr: expect.stringContaining('holds') });
 });
 
-test.skipIf(!canTrace())('nothing of PostgreSQL is loaded while the store is SQLite', async (context) => {
-  const bench = await benchOf(context);
-  const engines = readdirSync(product.folder).filter(
-    (name) =>
-      /\.js$/u.test(name) && readFileSync(join(product.folder, name), 'utf8').includes('lifeboat leases'),
+test('nothing of PostgreSQL is started while the store is SQLite', async (context) => {
+  const folder = `${product.folder}-watched`;
+  context.onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  cpSync(product.folder, folder, { recursive: true });
+  // All parts are in one file, so this copy says aloud when the client of PostgreSQL starts.
+  const bundle = join(folder, 'main.cjs');
+  const before = readFileSync(bundle, 'utf8');
+  const started = before.replace(/"node_modules\/pg\/lib\/index\.js"\(\w+,\w+\)\{/u, (head) => {
+    return `${head}process.stderr.write("PostgreSQL starts\\n");`;
+  });
+  expect(started).not.toBe(before);
+  writeFileSync(bundle, started);
+  const bench = await openBench(
+    { cli: join(folder, 'cli.js'), folder, compiled: join(folder, 'compiled') },
+    {},
   );
-  expect(engines).toHaveLength(1);
-  const trace = join(bench.folder, 'trace');
+  context.onTestFinished(() => bench.close());
   for (const words of [['run', 'back-up-and-verify', '--instance', 'orders', '--yes'], ['runs']]) {
-    const strace = ['strace', '-f', '-qq', '-e', 'trace=openat', '-o', trace];
-    const { code, stderr } = await bench.startUnder(strace, ...words).ended;
+    const { code, stderr } = await bench.run(...words);
     expect(code, stderr).toBe(0);
-    const opened = readFileSync(trace, 'utf8');
-    expect(opened).toContain('lifeboat.db');
-    expect(opened).not.toContain(engines[0]);
+    expect(stderr).not.toContain('PostgreSQL starts');
   }
+  Object.assign(bench.env, { LIFEBOAT_STORE: await freshAddress() });
+  expect((await bench.run('runs')).stderr).toContain('PostgreSQL starts');
 });

@@ -109,7 +109,7 @@ describe('a platform whose names are hostile', () => {
       expect((await bench.restore()).code).toBe(3);
       const screen = personAt(openTerminal(bench.product, bench, ['resume']), expect);
       context.onTestFinished(() => screen.close());
-      await screen.asks('still open');
+      await screen.asks(/[0-9]+ follow-ups?/u);
       for (const key of ['l', 'l', 's', 's', '?', '?', '\t', '\t']) {
         const before = screen.bytes().length;
         screen.type(key);
