@@ -23,12 +23,12 @@ const size = `${Math.round(verify.contentBytes / 2 ** 20)} MiB`;
 print(
   `lifeboat verify / openssl | gzip | tar, ${size}`,
   `${ratio(verify.ratio.median)} (${ratio(verify.ratio.low)} .. ${ratio(verify.ratio.high)})`,
-  '<= 0.6',
+  '<= 0.45',
 );
 print(
   '  peak resident memory',
   verify.peakRssMiB === undefined ? 'not measured' : `${Math.round(verify.peakRssMiB)} MiB`,
-  '<= 200 MiB',
+  '<= 150 MiB',
 );
 
 const start = await benchStart(quick ? 5 : 11);
