@@ -4,7 +4,7 @@ import { firstFrame, GIVE_SCREEN_BACK } from '../tui/first-frame.ts';
 import type { CommandContext } from './context.ts';
 
 /** Flags with which a run does not take the screen. */
-const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--help', '-h']);
+const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
 /**
  * Paints the first frame of the screen before anything heavy is loaded. Gives the function that gives the

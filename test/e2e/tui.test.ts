@@ -30,6 +30,15 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     context.expect(screen.text()).toMatch(/^error: missing required argument 'runbook'$/mu);
   });
 
+  test('a dry run prints on the ordinary screen and leaves the terminal as it was', async (context) => {
+    const { bench, open } = await sitDown(context);
+    const screen = open(...ROTATE, '--dry-run');
+    await screen.isGivenBack(0);
+    context.expect(screen.bytes()).not.toContain('\u001b[?1049h');
+    context.expect(screen.text()).toContain('nothing was changed');
+    context.expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
+  });
+
   test('key by key to the end: proven, and the screen is given back', async (context) => {
     const { expect } = context;
     const { bench, open } = await sitDown(context);
