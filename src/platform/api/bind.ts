@@ -7,10 +7,11 @@ import { findApp } from '../capi/find-app.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
 import { failedError, hasCode, lostAnswer } from '../problem.ts';
+import { proof } from '../proof.ts';
 import { lookFor, waitFor } from '../wait.ts';
 import { waitForJob } from './job.ts';
+import type { AfterRestore, PacedApi } from './paced-api.ts';
 import { secretsIn } from './secrets.ts';
-import { type AfterRestore, proof, type Site } from './site.ts';
 
 export interface BindOptions extends AfterRestore {
   readonly parameters: BindingParameters | undefined;
@@ -23,19 +24,19 @@ export interface BindOptions extends AfterRestore {
  * the broker is not done with after a while rejects with `platform.failed`; the next attempt finds it again.
  */
 export async function bind(
-  site: Site,
+  paced: PacedApi,
   app: BoundApp,
   to: PlatformInstance,
   options: BindOptions,
 ): Promise<PlatformProof> {
-  const { api } = site;
+  const { api } = paced;
   const { signal, runId, notBefore } = options;
   const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
   const appGuid = (await findApp(api, app, signal)).guid;
-  const look = () => lookAt(site, appGuid, to.guid, options, what);
+  const look = () => lookAt(paced, appGuid, to.guid, options, what);
 
   const before = await look();
-  const made = before ?? (await create(site, app, appGuid, to, options, what, look));
+  const made = before ?? (await create(paced, app, appGuid, to, options, what, look));
   if (made.old !== undefined) throw stillBound(app, to);
   const { binding, job } = made;
   const events = await auditEvents(api, [binding.guid], notBefore, signal);
@@ -58,7 +59,7 @@ interface Seen {
 
 /** Looks until nothing is under way between the two. Undefined: the way is free for a new binding. */
 async function lookAt(
-  { api, pace }: Site,
+  { api, pace }: PacedApi,
   appGuid: string,
   instanceGuid: string,
   { signal, runId, notBefore, beside, tell }: BindOptions,
@@ -83,7 +84,7 @@ async function lookAt(
 }
 
 async function create(
-  site: Site,
+  paced: PacedApi,
   app: BoundApp,
   appGuid: string,
   to: PlatformInstance,
@@ -91,7 +92,7 @@ async function create(
   what: string,
   look: () => Promise<Seen | undefined>,
 ): Promise<Seen> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const { signal, mayLeave, runId, parameters, beside, tell } = options;
   const secrets = secretsIn(parameters);
   tell?.(what);
@@ -124,7 +125,7 @@ async function create(
     if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
   }
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
-  await waitForJob(site, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
+  await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const binding = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {
     const found = await ours();
     if (found === undefined || stageOf(found) === 'there') return found;

@@ -3,7 +3,7 @@ import { getIfThere } from '../capi/capi.ts';
 import { Job } from '../capi/schemas.ts';
 import { failedError, wordsOf } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import type { Site } from './site.ts';
+import type { PacedApi } from './paced-api.ts';
 
 export interface JobWait {
   /** `unbinding orders-api`: for the error when it fails. */
@@ -22,7 +22,7 @@ export interface JobWait {
  * with the platform's words, or after the limit.
  */
 export async function waitForJob(
-  { api, pace }: Site,
+  { api, pace }: PacedApi,
   guid: string | undefined,
   { what, signal, secrets, tell, limitMs }: JobWait,
 ): Promise<{ readonly at?: Date | undefined }> {

@@ -4,7 +4,7 @@ import { App, Droplet } from '../capi/schemas.ts';
 import { hasCode, lostAnswer } from '../problem.ts';
 import { lookFor } from '../wait.ts';
 import type { Change } from './connection.ts';
-import type { AfterRestore, Site } from './site.ts';
+import type { AfterRestore, PacedApi } from './paced-api.ts';
 
 /**
  * What the tool `cf` does where there are no deployments: stop, take the new droplet, start. Safe to repeat,
@@ -12,13 +12,13 @@ import type { AfterRestore, Site } from './site.ts';
  * left alone.
  */
 export async function restartOn(
-  site: Site,
+  paced: PacedApi,
   appGuid: string,
   droplet: string,
   what: string,
   { signal, mayLeave, tell }: AfterRestore,
 ): Promise<void> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const path = `/v3/apps/${encodeURIComponent(appGuid)}`;
   const state = async () => (await api.get(path, App, signal)).value.state;
   const current = async () =>
@@ -57,7 +57,7 @@ export async function restartOn(
 
 /** Restarts an application that has nothing to stage, in one call. */
 export async function restartAsItIs(
-  { api }: Site,
+  { api }: PacedApi,
   appGuid: string,
   what: string,
   { signal, mayLeave, tell }: AfterRestore,

@@ -14,15 +14,15 @@ import { unbind } from './unbind.ts';
  */
 export function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | undefined }): Platform {
   const api = openApi(options);
-  const site = { api, pace: { ...DEFAULT_PACE, ...options.pace } };
+  const paced = { api, pace: { ...DEFAULT_PACE, ...options.pace } };
   return {
     way: 'platform',
     description: `Cloud Foundry at ${api.origin}`,
     find: (dashboardUrl, signal) => findBindings(api, dashboardUrl, signal),
-    unbind: (app, rebind) => unbind(site, app, rebind),
-    bind: (app, to, rebind) => bind(site, app, to, rebind),
-    restage: (app, rebind) => restage(site, app, rebind),
-    renewKey: (key, to, rebind) => renewKey(site, key, to, rebind),
+    unbind: (app, rebind) => unbind(paced, app, rebind),
+    bind: (app, to, rebind) => bind(paced, app, to, rebind),
+    restage: (app, rebind) => restage(paced, app, rebind),
+    renewKey: (key, to, rebind) => renewKey(paced, key, to, rebind),
     prove: (app, to, options) => proveRebound(api, app, to, options),
     close: () => api.close(),
   };

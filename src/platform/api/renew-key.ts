@@ -7,10 +7,11 @@ import { parametersOf } from '../capi/parameters.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
 import { failedError, hasCode, lostAnswer } from '../problem.ts';
+import { proof } from '../proof.ts';
 import { lookFor, waitFor } from '../wait.ts';
 import { waitForJob } from './job.ts';
+import type { AfterRestore, PacedApi } from './paced-api.ts';
 import { secretsIn } from './secrets.ts';
-import { type AfterRestore, proof, type Site } from './site.ts';
 import { removeBinding } from './unbind.ts';
 
 /**
@@ -18,12 +19,12 @@ import { removeBinding } from './unbind.ts';
  * key of the instance that was lost is left alone.
  */
 export async function renewKey(
-  site: Site,
+  paced: PacedApi,
   key: ServiceKey,
   to: PlatformInstance,
   options: AfterRestore & { readonly parameters?: BindingParameters | undefined },
 ): Promise<PlatformProof> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const { signal, mayLeave, runId, notBefore, tell } = options;
   const name = show(key.name, 100);
   const what = `renewing the service key ${name}`;
@@ -45,14 +46,14 @@ export async function renewKey(
 
   const isUsable = (one: Binding) => young(one) && ['there', 'creating'].includes(stageOf(one));
   const adopt = async (one: Binding) =>
-    proven('already', await waitForKey(site, one.guid, what, keys, signal), {});
+    proven('already', await waitForKey(paced, one.guid, what, keys, signal), {});
 
   const [before] = await keys();
   if (before !== undefined && isUsable(before)) return adopt(before);
   const parameters =
     options.parameters ?? (before === undefined ? undefined : await parametersOf(api, before.guid, signal));
   const removed =
-    before === undefined ? undefined : await removeBinding(site, before.guid, what, options, pace.unbindMs);
+    before === undefined ? undefined : await removeBinding(paced, before.guid, what, options, pace.unbindMs);
 
   tell?.(what);
   const secrets = secretsIn(parameters);
@@ -86,14 +87,14 @@ export async function renewKey(
     if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
   }
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
-  await waitForJob(site, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
+  await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const made = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);
-  const renewed = await waitForKey(site, made.guid, what, keys, signal);
+  const renewed = await waitForKey(paced, made.guid, what, keys, signal);
   return proven('done', renewed, { deletion: removed?.job, job });
 }
 
 async function waitForKey(
-  { pace }: Site,
+  { pace }: PacedApi,
   guid: string,
   what: string,
   keys: () => Promise<Binding[]>,

@@ -6,32 +6,33 @@ import { findApp } from '../capi/find-app.ts';
 import { allFresh, type Running, runningSince } from '../capi/running.ts';
 import type { App } from '../capi/schemas.ts';
 import { failedError, hasCode } from '../problem.ts';
+import { proof } from '../proof.ts';
 import { waitFor } from '../wait.ts';
+import type { AfterRestore, PacedApi } from './paced-api.ts';
 import { restartAsItIs, restartOn } from './plain-restart.ts';
 import { deploymentOf, rollOut } from './roll-out.ts';
-import { type AfterRestore, proof, type Site } from './site.ts';
 import { buildOf, type Staged, stage } from './stage.ts';
 
 /**
  * See `Platform.restage`. Build and deployment carry the run's label; what an earlier attempt has begun is
  * gone on with.
  */
-export async function restage(site: Site, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
-  const { api } = site;
+export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
+  const { api } = paced;
   const { signal, notBefore, tell } = options;
   const name = show(app.name, 100);
   const found = await findApp(api, app, signal);
   const since = await boundSince(api, found.guid, options);
-  if (found.state === 'STOPPED' && !(await stoppedByUs(site, found, options, since))) {
+  if (found.state === 'STOPPED' && !(await stoppedByUs(paced, found, options, since))) {
     const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
     return proof('not-needed', text, undefined, { app: found.guid });
   }
   const staged =
-    found.lifecycle?.type === 'docker' ? undefined : await stage(site, found, name, options, since);
-  const rolled = await rollOut(site, found.guid, staged?.droplet, name, options, since);
-  if (rolled === undefined) await restartPlainly(site, found, staged, name, options, since);
+    found.lifecycle?.type === 'docker' ? undefined : await stage(paced, found, name, options, since);
+  const rolled = await rollOut(paced, found.guid, staged?.droplet, name, options, since);
+  if (rolled === undefined) await restartPlainly(paced, found, staged, name, options, since);
   tell?.(`${name}: starting`);
-  const running = await waitUntilFresh(site, found.guid, name, since, signal);
+  const running = await waitUntilFresh(paced, found.guid, name, since, signal);
   return proof(
     rolled?.before === true ? 'already' : 'done',
     `${name} is ${staged === undefined ? 'started anew' : 'restaged'}: ${running.text}`,
@@ -51,27 +52,32 @@ export async function restage(site: Site, app: BoundApp, options: AfterRestore):
  * A stop in the middle of an earlier attempt: its build is there, and no deployment that would have left it
  * running.
  */
-async function stoppedByUs(site: Site, app: App, options: AfterRestore, since: string): Promise<boolean> {
-  if ((await buildOf(site, app.guid, options, since)) === undefined) return false;
-  const deployment = await deploymentOf(site, app.guid, options, since);
+async function stoppedByUs(
+  paced: PacedApi,
+  app: App,
+  options: AfterRestore,
+  since: string,
+): Promise<boolean> {
+  if ((await buildOf(paced, app.guid, options, since)) === undefined) return false;
+  const deployment = await deploymentOf(paced, app.guid, options, since);
   return deployment === undefined || deployment === 'unavailable';
 }
 
 async function restartPlainly(
-  site: Site,
+  paced: PacedApi,
   app: App,
   staged: Staged | undefined,
   name: string,
   options: AfterRestore,
   since: string,
 ): Promise<void> {
-  if (staged !== undefined) return restartOn(site, app.guid, staged.droplet, name, options);
-  const running = await runningSince(site.api, app.guid, Date.parse(since), options.signal);
-  if (running.fresh < running.wanted) await restartAsItIs(site, app.guid, name, options);
+  if (staged !== undefined) return restartOn(paced, app.guid, staged.droplet, name, options);
+  const running = await runningSince(paced.api, app.guid, Date.parse(since), options.signal);
+  if (running.fresh < running.wanted) await restartAsItIs(paced, app.guid, name, options);
 }
 
 async function waitUntilFresh(
-  { api, pace }: Site,
+  { api, pace }: PacedApi,
   appGuid: string,
   name: string,
   since: string,

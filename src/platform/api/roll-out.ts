@@ -4,7 +4,7 @@ import { listAll } from '../capi/capi.ts';
 import { Deployment } from '../capi/schemas.ts';
 import { failedError, hasCode, lostAnswer } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
-import type { AfterRestore, Site } from './site.ts';
+import type { AfterRestore, PacedApi } from './paced-api.ts';
 
 export interface RolledOut {
   readonly deployment: Deployment;
@@ -17,7 +17,7 @@ export interface RolledOut {
  * does not let us deploy.
  */
 export async function deploymentOf(
-  { api }: Site,
+  { api }: PacedApi,
   appGuid: string,
   { runId, signal }: AfterRestore,
   since: string,
@@ -39,34 +39,34 @@ export async function deploymentOf(
  * tool `cf` would wait.
  */
 export async function rollOut(
-  site: Site,
+  paced: PacedApi,
   appGuid: string,
   droplet: string | undefined,
   what: string,
   options: AfterRestore,
   since: string,
 ): Promise<RolledOut | undefined> {
-  const earlier = await deploymentOf(site, appGuid, options, since);
+  const earlier = await deploymentOf(paced, appGuid, options, since);
   if (earlier === 'unavailable') return undefined;
   const adopted = earlier !== undefined && (isUnderWay(earlier) || reasonOf(earlier) === 'DEPLOYED');
-  const begun = adopted ? earlier : await begin(site, appGuid, droplet, what, options, since);
+  const begun = adopted ? earlier : await begin(paced, appGuid, droplet, what, options, since);
   if (begun === undefined) return undefined;
   const before = adopted && reasonOf(earlier) === 'DEPLOYED';
-  return { deployment: before ? begun : await waitForDeployment(site, begun.guid, what, options), before };
+  return { deployment: before ? begun : await waitForDeployment(paced, begun.guid, what, options), before };
 }
 
 async function begin(
-  site: Site,
+  paced: PacedApi,
   appGuid: string,
   droplet: string | undefined,
   what: string,
   options: AfterRestore,
   since: string,
 ): Promise<Deployment | undefined> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const { signal, mayLeave, runId } = options;
   const ours = async () => {
-    const one = await deploymentOf(site, appGuid, options, since);
+    const one = await deploymentOf(paced, appGuid, options, since);
     return one === 'unavailable' || one === undefined || isEndedBadly(one) ? undefined : one;
   };
   const sent = await api
@@ -99,7 +99,7 @@ async function begin(
 }
 
 async function waitForDeployment(
-  { api, pace }: Site,
+  { api, pace }: PacedApi,
   guid: string,
   what: string,
   { signal, tell }: AfterRestore,

@@ -4,7 +4,7 @@ import type { App, Build } from '../capi/schemas.ts';
 import { Build as BuildSchema, Package } from '../capi/schemas.ts';
 import { failedError, hasCode, lostAnswer } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
-import type { AfterRestore, Site } from './site.ts';
+import type { AfterRestore, PacedApi } from './paced-api.ts';
 
 export interface Staged {
   readonly build: string;
@@ -15,7 +15,7 @@ export interface Staged {
  * The build that this run has begun for the application since then, newest first; failed ones are left out.
  */
 export async function buildOf(
-  { api }: Site,
+  { api }: PacedApi,
   appGuid: string,
   { runId, signal }: AfterRestore,
   since: string,
@@ -32,16 +32,16 @@ export async function buildOf(
  * A build that this run has begun is adopted. Rejects with `platform.failed` and the words of the build.
  */
 export async function stage(
-  site: Site,
+  paced: PacedApi,
   app: App,
   what: string,
   options: AfterRestore,
   since: string,
 ): Promise<Staged> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const { signal, tell } = options;
   const begun =
-    (await buildOf(site, app.guid, options, since)) ?? (await begin(site, app, what, options, since));
+    (await buildOf(paced, app.guid, options, since)) ?? (await begin(paced, app, what, options, since));
   tell?.(`${what}: staging`);
   const waiting = { signal, pace, what: `the staging for ${what}`, limitMs: pace.stagingMs };
   return waitFor(waiting, async () => {
@@ -57,13 +57,13 @@ export async function stage(
 }
 
 async function begin(
-  site: Site,
+  paced: PacedApi,
   app: App,
   what: string,
   options: AfterRestore,
   since: string,
 ): Promise<{ readonly guid: string }> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const { signal, mayLeave, runId } = options;
   const query = { app_guids: app.guid, states: 'READY', order_by: '-created_at' };
   const packages = await listAll(api, '/v3/packages', query, Package, signal);
@@ -71,7 +71,7 @@ async function begin(
   if (newest === undefined) {
     throw failedError(`there is no package to stage for ${what}`, '', {}, ['push the application anew']);
   }
-  const ours = () => buildOf(site, app.guid, options, since);
+  const ours = () => buildOf(paced, app.guid, options, since);
   const sent = await api.send({
     method: 'POST',
     path: '/v3/builds',

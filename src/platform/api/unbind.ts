@@ -6,12 +6,13 @@ import { getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
 import { failedError, hasCode, lostAnswer, ownBinding } from '../problem.ts';
+import { proof } from '../proof.ts';
 import { lookFor, waitFor } from '../wait.ts';
 import { waitForJob } from './job.ts';
-import { proof, type Site } from './site.ts';
+import type { PacedApi } from './paced-api.ts';
 
 /** See `Platform.unbind`. */
-export async function unbind(site: Site, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
+export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
   const name = show(app.name, 100);
   if (app.binding === undefined) {
     return proof('not-needed', `${name} has no binding to remove`, undefined, { app: app.guid });
@@ -19,12 +20,12 @@ export async function unbind(site: Site, app: BoundApp, options: RebindOptions):
   const { guid } = app.binding;
   const begun = new Date();
   const what = `unbinding ${name}`;
-  await refuseOwn(site, guid, what, options);
-  const removed = await removeBinding(site, guid, what, options, site.pace.unbindMs);
+  await refuseOwn(paced, guid, what, options);
+  const removed = await removeBinding(paced, guid, what, options, paced.pace.unbindMs);
   const evidence = { app: app.guid, binding: guid, job: removed.job };
   if (removed.outcome === 'already')
     return proof('already', `${name} was unbound before`, undefined, evidence);
-  const events = await auditEvents(site.api, [guid], begun.toISOString(), options.signal);
+  const events = await auditEvents(paced.api, [guid], begun.toISOString(), options.signal);
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
 
@@ -33,7 +34,7 @@ export async function unbind(site: Site, app: BoundApp, options: RebindOptions):
  * all.
  */
 async function refuseOwn(
-  { api }: Site,
+  { api }: PacedApi,
   guid: string,
   what: string,
   { runId, signal }: RebindOptions,
@@ -57,13 +58,13 @@ export interface Removed {
  * taken the wish and will never be done.
  */
 export async function removeBinding(
-  site: Site,
+  paced: PacedApi,
   guid: string,
   what: string,
   { signal, mayLeave, tell }: Pick<RebindOptions, 'signal' | 'mayLeave' | 'tell'>,
   limitMs: number,
 ): Promise<Removed> {
-  const { api, pace } = site;
+  const { api, pace } = paced;
   const path = pathTo(guid);
   const stage = async (): Promise<BindingStage | 'gone'> => {
     const found = await getIfThere(api, path, Binding, signal);
@@ -88,7 +89,7 @@ export async function removeBinding(
     }
     if (sent?.outcome === 'accepted') job = sent.job;
   }
-  const { at } = await waitForJob(site, job, { what, signal, tell, limitMs });
+  const { at } = await waitForJob(paced, job, { what, signal, tell, limitMs });
   await waitFor({ signal, pace, what, limitMs }, async () => {
     const found = await getIfThere(api, path, Binding, signal);
     if (found === undefined) return true;

@@ -1,7 +1,6 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/secrets.ts';
-import { proof } from '../api/site.ts';
 import { auditEvents } from '../capi/audit.ts';
 import { isSince, newestFirst, stageOf } from '../capi/bindings.ts';
 import { listAll } from '../capi/capi.ts';
@@ -9,6 +8,7 @@ import { parametersOf } from '../capi/parameters.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters, RebindOptions } from '../platform.ts';
 import { failedError } from '../problem.ts';
+import { proof } from '../proof.ts';
 import { placeOfInstance, type Session } from './session.ts';
 
 /** See `Platform.renewKey`. */

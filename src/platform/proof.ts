@@ -1,18 +1,4 @@
-import type { PlatformProof } from '../../../machines/parts/recovery-data.ts';
-import type { RebindOptions } from '../platform.ts';
-import type { Pace } from '../wait.ts';
-import type { ApiConnection } from './connection.ts';
-
-/** What every change by the API works with. */
-export interface Site {
-  readonly api: ApiConnection;
-  readonly pace: Pace;
-}
-
-/** The options of a verb with the end of the restore. */
-export interface AfterRestore extends RebindOptions {
-  readonly notBefore: string;
-}
+import type { PlatformProof } from '../../machines/parts/recovery-data.ts';
 
 /** A proof; facts that are not known are left out. */
 export function proof(
