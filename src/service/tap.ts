@@ -1,46 +1,16 @@
 import { createHash } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { Dispatcher } from 'undici';
+import type { HttpExchange, HttpHeaders } from '../base/http-exchange.ts';
 import { Secret } from '../base/secret.ts';
 import type { CallOptions } from './call.ts';
 import { errorCode } from './failures.ts';
 
 type Interceptor = Dispatcher.DispatcherComposeInterceptor;
 type Handler = Dispatcher.DispatchHandler;
-type Headers = Readonly<Record<string, string | number | readonly string[] | undefined>>;
-
-/**
- * One request and its answer as they were on the wire, with everything secret that was in them: whoever
- * listens blanks it before it goes anywhere. The token is not among it, only the name of its header.
- */
-export interface Heard {
-  /** When the request was handed to the network. */
-  readonly at: Date;
-  readonly method: string;
-  readonly url: string;
-  /** By their names in lower case; `authorization` without its value. */
-  readonly headers: Headers;
-  readonly body: string | undefined;
-  /** What was secret in the body. */
-  readonly secrets: readonly Secret[];
-  /** What must not be seen besides: the token. */
-  readonly hidden: readonly Secret[];
-  /** `undefined`: no answer. */
-  readonly status: number | undefined;
-  readonly answerHeaders: Headers;
-  /** Of the answer's body, as far as it came. */
-  readonly bytes: number;
-  /** Of the same bytes, hex. */
-  readonly sha256: string;
-  /** The whole body, when it is small and not compressed. */
-  readonly answer: string | undefined;
-  readonly ms: number;
-  /** A code such as `ECONNRESET`, when there was no whole answer. */
-  readonly error: string | undefined;
-}
 
 /** Called for every request at its end, each retry included. What it throws is dropped. */
-export type Tap = (heard: Heard) => void;
+export type Tap = (heard: HttpExchange) => void;
 
 /** Of larger answers only size and hash are kept. */
 const KEPT_BYTES = 64 * 1024;
@@ -61,7 +31,7 @@ class Listener implements Handler {
   #kept: Buffer[] | undefined = [];
   #bytes = 0;
   #status: number | undefined;
-  #headers: Headers = {};
+  #headers: HttpHeaders = {};
   #reported = false;
 
   constructor(options: Dispatcher.DispatchOptions, handler: Handler, tap: Tap) {
@@ -139,7 +109,7 @@ function formsOf(token: Secret | undefined): readonly Secret[] {
 }
 
 /** Requests of this client name their headers in an object. */
-function named(headers: CallOptions['headers']): Headers {
+function named(headers: CallOptions['headers']): HttpHeaders {
   if (headers === null || headers === undefined || Array.isArray(headers)) return {};
   return Symbol.iterator in headers ? {} : headers;
 }
