@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT } from '../base/errors.ts';
 import { leave } from '../base/leave.ts';
 import { type Bundle, openBundle } from './code-cache.ts';
 import { paintEarly } from './early-frame.ts';
 import { keepPrivate } from './keep-private.ts';
-import { VERSION } from './version.ts';
 import { keepOutputWhole } from './whole-output.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function start(argv: readonly string[]): Promise<void> {
   const missing = keepOutputWhole(process.stdout);
   const [command = ''] = argv;
   if (argv.length === 1 && (command === '--version' || command === '-V')) {
-    process.stdout.write(`${VERSION}\n`);
+    process.stdout.write(`${packageJson.version}\n`);
     return end(EXIT.closed, missing);
   }
   keepPrivate();
@@ -30,7 +30,7 @@ export async function start(argv: readonly string[]): Promise<void> {
   const bundle = await openCommands(command);
   // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
-  await end(await bundle.exports.main(argv, VERSION, giveScreenBack), missing);
+  await end(await bundle.exports.main(argv, packageJson.version, giveScreenBack), missing);
 }
 
 async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {

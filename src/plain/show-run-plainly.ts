@@ -9,7 +9,6 @@ import type { RunAnswer, RunEnd, RunPort } from '../view/run-port.ts';
 import type { QuestionView } from '../view/run-view.ts';
 import { type AskingHelp, askLine, openAsking } from './ask.ts';
 import { describeQuestion } from './describe-question.ts';
-import { fallbackLines } from './fallback-script.ts';
 import { createReporter } from './reporter.ts';
 import { formatSummary } from './summary.ts';
 import type { Streams } from './terminal.ts';
@@ -149,3 +148,11 @@ function isBeside(question: QuestionView): boolean {
 const PATIENCE_MS = 500;
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Longest row of a script that is printed whole. */
+const LONGEST_ROW = 4000;
+
+/** The fallback script as lines for a terminal: as it is on disk, and nothing in it acts on the terminal. */
+export function fallbackLines(fallback: string): string[] {
+  return fallback.split('\n').map((row) => show(row, LONGEST_ROW));
+}

@@ -18,7 +18,7 @@ export interface DryRun {
   readonly asks: string | undefined;
 }
 
-/** A machine that asks and looks in a circle must not keep a plan for ever. */
+/** A machine that asks and looks in a circle must not keep a dry run for ever. */
 const MOST_STEPS = 60;
 
 /**
@@ -54,7 +54,7 @@ async function look(
   if (activity?.kind !== 'read') return undefined;
   const result = await activity
     .run(invocation.input as never, {
-      runId: 'plan',
+      runId: 'dry-run',
       instance,
       signal,
       now: () => new Date(),

@@ -79,7 +79,7 @@ async function lookAround(
   const journal = await openJournalIfAny(context);
   const stop = stopSignal();
   // What a look keeps for later, such as the parameters of bindings, is not wanted here.
-  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-plan-'));
+  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
     const setup = { home: folder, keyring, journal, platform: runInstances.platform };
     const activities = activitiesFor({
