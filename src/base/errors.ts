@@ -14,7 +14,7 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * What ends with which exit code. The help, the table in the README and the tests are made of it: each
+ * What ends with which exit code. The help, the table in docs/automation.md and the tests are made of it: each
  * situation is tried on the built product under its name.
  */
 export const EXIT_CODES = {

@@ -5,9 +5,13 @@ import { commandsIn } from './commands-in.ts';
 import { helpOf, wrongAmong } from './wrong-commands.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const PROSE = readdirSync(join(ROOT, 'runbooks')).map((file) => join('runbooks', file));
+const DOCUMENTS = ['runbooks', 'docs'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(folder, file)),
+);
 
-describe.each(['README.md', ...PROSE])('%s', (file) => {
+describe.each(['README.md', ...DOCUMENTS])('%s', (file) => {
   const commands = commandsIn(readFileSync(join(ROOT, file), 'utf8'));
 
   it('names commands of lifeboat only with a runbook and flags that they have', async () => {

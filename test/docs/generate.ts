@@ -1,5 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
@@ -19,8 +18,7 @@ for (const runbook of Object.values(runbooks)) {
   renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
 }
 renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
-if (existsSync(join(ROOT, 'README.md')))
-  renew('README.md', { commands: helpOf([]), 'exit-codes': exitCodes() }, ['exit-codes']);
+renew(join('docs', 'automation.md'), { 'exit-codes': exitCodes() }, ['exit-codes']);
 
 function renew(file: string, blocks: Readonly<Record<string, string>>, required: readonly string[]): void {
   const before = readFileSync(join(ROOT, file), 'utf8');
@@ -45,20 +43,6 @@ function exitCodes(): string {
     Object.values(when).map((words) => `| ${EXIT[name as keyof typeof EXIT]} ${means} | ${words} |`),
   );
   return ['| exit code | when |', '|---|---|', ...rows].join('\n');
-}
-
-/** The help of a command, as its user sees it. */
-function helpOf(command: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(ROOT, 'src', 'cli.ts'), ...command, '--help'],
-    {
-      encoding: 'utf8',
-      timeout: 20_000,
-    },
-  );
-  if (status !== 0) throw new Error(`lifeboat --help failed: ${stderr}`);
-  return `\`\`\`text\n${stdout.trim()}\n\`\`\``;
 }
 
 function report(problem: string): void {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import xterm from '@xterm/headless';
 import type { ExpectStatic } from 'vitest';
 import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
+import { pictureOf } from '../docs/screen-picture.ts';
 import { isRunning, treeOf } from './process-tree.ts';
 import type { Product } from './product.ts';
 import type { TestBench } from './test-bench.ts';
@@ -37,6 +38,8 @@ export interface Terminal {
   text(): string;
   /** Everything that was ever written to it. */
   bytes(): string;
+  /** What stands on its screen, as an SVG image. */
+  picture(): string;
   /** Whether a full-screen program has the screen. */
   isTaken(): boolean;
   /** Whether the cursor is to be seen, as the last of its switches says. */
@@ -86,6 +89,7 @@ export function openTerminal(
       return lines.join('\n');
     },
     bytes: () => bytes,
+    picture: () => pictureOf(terminal.buffer.active, SIZE),
     isTaken: () => terminal.buffer.active.type === 'alternate',
     hasCursor: () => bytes.lastIndexOf('\u001b[?25h') >= bytes.lastIndexOf('\u001b[?25l'),
     type: (keys) => void child.stdin.write(keys),
