@@ -64,7 +64,7 @@ export interface OpenedStore {
   readonly signer: Signer;
   readonly places: readonly [Place, ...Place[]];
   readonly checked: Checked;
-  /** Undefined where there was a store in the home, and there is none now. */
+  /** Undefined where there was a store in the home, and there is none now that can be read. */
   readonly journal: Journal | undefined;
 }
 
@@ -82,22 +82,25 @@ export async function openChecked(
   const { checkLog } = await import('../store/log/check-log.ts');
   const signer = createSigner(await keyring.signingKey());
   const places = placesOf(home, options.checkpoints ?? []);
-  const journal = await openStoreOf(context, { by: operator, signer }).catch(undefinedWhereGone);
+  const check = { ownKey: signer.publicKey, isShared: await isShared(context), most: options.most };
+  let journal: Journal | undefined;
   try {
-    const checked = await checkLog(journal, places, {
-      ownKey: signer.publicKey,
-      isShared: await isShared(context),
-      most: options.most,
-    });
+    journal = await openStoreOf(context, { by: operator, signer });
+    const checked = await checkLog(journal, places, check);
     return { home, operator, keyring, signer, places, checked, journal };
   } catch (thrown) {
     await journal?.close();
-    throw thrown;
+    const unreadable = whyGone(thrown);
+    const checked = await checkLog(undefined, places, { ...check, unreadable });
+    return { home, operator, keyring, signer, places, checked, journal: undefined };
   }
 }
 
-function undefinedWhereGone(thrown: unknown): undefined {
-  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.gone') throw thrown;
+/** Why a store cannot be read, or undefined where it is gone; anything else is thrown again. */
+function whyGone(thrown: unknown): string | undefined {
+  if (thrown instanceof LifeboatError && thrown.code === 'journal.gone') return undefined;
+  if (thrown instanceof LifeboatError && thrown.code === 'journal.unreadable') return thrown.shortMessage;
+  throw thrown;
 }
 
 /** The workspace over a store that was opened and checked. */

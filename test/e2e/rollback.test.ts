@@ -1,8 +1,10 @@
-import { appendFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { runProduct } from './product.ts';
 import {
+  accept,
+  database,
   killedAtAnswer,
   killedRestore,
   lived,
@@ -18,6 +20,9 @@ import {
 } from './rolled-back.ts';
 import { useBenches } from './scene.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
+
+/** Bytes of a page of SQLite, unless it is told otherwise. */
+const PAGE = 4_096;
 
 describe.concurrent('a call that was killed while its answer was awaited is not sent again', () => {
   const benches = useBenches();
@@ -91,6 +96,29 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       } finally {
         await screen.close();
       }
+    },
+  );
+
+  test.for([
+    ['ends in its middle', 0.5],
+    ['ends behind its first page', 0],
+  ] as const)(
+    'when the log is lost and the database %s: it is set aside, and the call is in doubt',
+    async ([, part], context) => {
+      const { expect } = context;
+      const { bench, restore } = await killedRestore(await benches(context, UNANSWERED));
+      loseLog(bench);
+      const pages = Math.max(1, Math.floor((statSync(database(bench)).size / PAGE) * part));
+      truncateSync(database(bench), pages * PAGE);
+      refused(expect, await bench.run(...restore), /^lifeboat: .*lifeboat\.db cannot be read: /mu);
+      expect((await bench.run('audit', 'verify')).code).toBe(1);
+      const accepted = await accept(bench, 'the disk lost half of it');
+      expect(accepted.code, accepted.stderr).toBe(0);
+      expect(accepted.stdout).toContain('accepted: 1 call in doubt');
+      expect(accepted.stdout).toMatch(/^what is left of the old journal lies in .*lifeboat\.db\.lost-\d+$/mu);
+      expect(readdirSync(bench.home).some((name) => name.startsWith('lifeboat.db.lost-'))).toBe(true);
+      const asked = await bench.run(...restore);
+      expect([asked.code, sent(bench)], asked.stderr).toEqual([5, 1]);
     },
   );
 

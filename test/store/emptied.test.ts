@@ -69,9 +69,9 @@ describe('a journal that was there is never begun anew in silence', () => {
 
   test.each([
     [1, 'journal.gone', 'journal.gone'],
-    [99, 'journal.gone', 'journal.damaged'],
-    [100, 'journal.damaged', 'journal.damaged'],
-    [4095, 'journal.damaged', 'journal.damaged'],
+    [99, 'journal.gone', 'journal.unreadable'],
+    [100, 'journal.unreadable', 'journal.unreadable'],
+    [4095, 'journal.unreadable', 'journal.unreadable'],
   ])('when the database was cut to %i bytes', async (length, code, readCode) => {
     const home = await usedHome('closed');
     truncateSync(join(home, 'lifeboat.db'), length);

@@ -196,9 +196,9 @@ describe('the SQLite store', () => {
     const home = temporaryHome();
     writeFileSync(join(home, 'lifeboat.db'), 'x'.repeat(5000));
     await expect(openIn(home)).rejects.toMatchObject({
-      code: 'journal.damaged',
+      code: 'journal.unreadable',
     });
-    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.damaged' });
+    await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.unreadable' });
     expect(statSync(join(home, 'lifeboat.db')).size).toBe(5000);
   });
 

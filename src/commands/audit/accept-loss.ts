@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -65,6 +67,7 @@ export async function auditAcceptLossCommand(
     throw await unwritten(thrown, trouble, left);
   }
   await sealAfter(context, { ...opened, journal }, journal);
+  if (trouble.store.isGone) await tellSetAside(context, opened.home);
   tellWhatFollows(context, body.calls.length, new Set(body.calls.map(({ instance }) => instance)));
   return EXIT.closed;
 }
@@ -235,6 +238,14 @@ async function sealAfter(context: CommandContext, opened: OpenedStore, journal: 
   } finally {
     await workspace.close();
   }
+}
+
+/** Nothing of an old journal is deleted: what is left of one that could not be read was renamed. */
+async function tellSetAside({ stdout }: CommandContext, home: string): Promise<void> {
+  const left = (await readdir(home)).filter((name) => /^lifeboat\.db\.lost-\d+$/u.test(name));
+  const newest = left.sort().at(-1);
+  if (newest === undefined) return;
+  stdout.write(`what is left of the old journal lies in ${show(join(home, newest), 300)}\n`);
 }
 
 function tellWhatFollows({ stdout }: CommandContext, doubts: number, instances: ReadonlySet<string>): void {

@@ -25,6 +25,8 @@ export interface CheckOptions {
    * How many checkpoints of a place are looked at besides those that are larger than the store; default 16.
    */
   readonly most?: number | undefined;
+  /** Why a store that is given as undefined cannot be read, where it is there. */
+  readonly unreadable?: string | undefined;
 }
 
 /** What a store and its places were found to be. */
@@ -48,7 +50,7 @@ const LOOKED_AT = 16;
 export async function checkLog(
   journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
   places: readonly Place[],
-  { ownKey, isShared = false, most = LOOKED_AT }: CheckOptions = {},
+  { ownKey, isShared = false, most = LOOKED_AT, unreadable }: CheckOptions = {},
 ): Promise<Checked> {
   const origin = await journal?.log.origin();
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
@@ -75,6 +77,7 @@ export async function checkLog(
     head: whoSigned(head, origin, keys),
     isStranger: !isShared && origin !== undefined && keys.isOwnUnnamed,
     isGone: journal === undefined,
+    unreadable: journal === undefined ? unreadable : undefined,
     isShared,
   };
   const isAccepted = excusesOf(losses, origin);

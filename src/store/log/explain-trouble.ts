@@ -37,7 +37,7 @@ export function rolledBack(trouble: Trouble): LifeboatError {
 
 /** An empty store may only be the wrong one. */
 function otherStore({ store }: Trouble): readonly string[] {
-  if (store.origin !== undefined) return [];
+  if (store.origin !== undefined || store.unreadable !== undefined) return [];
   return [
     'if this home has used another store until now: name that one again (`store` in lifeboat.yaml, or LIFEBOAT_STORE)',
     'or move its entries into this one: `lifeboat store copy --from OLD --to NEW`',
@@ -97,6 +97,7 @@ const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
     const signed = first === undefined ? '' : `: ${first.origin} was signed in ${show(first.place, 120)}`;
     return `the journal is empty or gone, and there was one${signed}`;
   },
+  unreadable: ({ store }) => show(store.unreadable ?? 'the journal cannot be read', 300),
   'rolled-back': ({ store, misfits }) => {
     const own = misfits.filter(({ origin }) => origin === store.origin);
     const furthest = own.toSorted((one, other) => other.size - one.size)[0];

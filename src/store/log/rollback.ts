@@ -48,8 +48,10 @@ export interface SeenStore {
   readonly head: 'believed' | 'announced' | 'nobody' | 'empty';
   /** The log has something in it, and names the key of whoever looks at it nowhere. */
   readonly isStranger: boolean;
-  /** There was a store in the home, and there is none now. */
+  /** There was a store in the home, and there is none now, or none that can be read. */
   readonly isGone: boolean;
+  /** Where it is there and cannot be read: in one line, what and why. */
+  readonly unreadable: string | undefined;
   /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
   readonly isShared: boolean;
 }
@@ -60,6 +62,8 @@ export type TroubleKind =
   | 'rolled-back'
   /** The store is empty or another one, and the home has checkpoints of the log that was here. */
   | 'gone'
+  /** The file of the store is there and cannot be read. */
+  | 'unreadable'
   /** No place reaches as far as the store remembers to have been signed there. */
   | 'checkpoints-removed'
   | 'rows-missing'
@@ -122,7 +126,7 @@ export function judgeStore(
   const reached = Math.max(0, ...places.map((place) => reachOf(place, store)));
   const isShort = store.count < store.size - store.rowsAccepted;
   const kinds: TroubleKind[] = [
-    ...(store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? (['gone'] as const) : []),
+    ...goneOf(store, misfits),
     ...(misfits.some(({ origin }) => origin === store.origin) ? (['rolled-back'] as const) : []),
     ...(reached < store.vouched ? (['checkpoints-removed'] as const) : []),
     ...(isShort ? (['rows-missing'] as const) : []),
@@ -144,6 +148,11 @@ export function judgeStore(
     .at(-1);
   const unnamed = Math.max(0, ...[...misfits, ...fitting].map((checkpoint) => checkpoint.unnamed ?? 0));
   return { trouble: { kinds, store, misfits, calls, unnamed, since, until }, warnings };
+}
+
+function goneOf(store: SeenStore, misfits: readonly SeenCheckpoint[]): readonly TroubleKind[] {
+  if (store.unreadable !== undefined) return ['unreadable'];
+  return store.isGone || misfits.some(({ origin }) => origin !== store.origin) ? ['gone'] : [];
 }
 
 /** What the entries that are left say of calls, and when the newest of them was written. */

@@ -4,7 +4,16 @@ import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
 import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from '../folders.ts';
 import { type Earlier, earlierJournal, emptied, isEmptied, NOTHING_EARLIER } from './earlier.ts';
-import { busy, diskTrouble, notOpened, SQLITE_BUSY, SQLITE_CANTOPEN, sqliteCode } from './errors.ts';
+import {
+  busy,
+  diskTrouble,
+  isUnreadable,
+  notOpened,
+  SQLITE_BUSY,
+  SQLITE_CANTOPEN,
+  sqliteCode,
+  unreadable,
+} from './errors.ts';
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts';
 
 export const DATABASE_FILE = 'lifeboat.db';
@@ -15,8 +24,9 @@ const BUSY_TIMEOUT = 5_000;
 /**
  * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the
  * disk itself. Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`,
- * `journal.home` where the disk or the rights do not allow it, and `journal.gone` where there was a journal
- * whose database is empty now: that is begun anew only `afterLoss`, when a person has accepted it.
+ * `journal.home` where the disk or the rights do not allow it, and `journal.gone` or `journal.unreadable`
+ * where there was a journal whose database is empty now, or broken: that is begun anew only `afterLoss`, when
+ * a person has accepted it; what is left of it is renamed.
  */
 export function openDatabase(home: string, afterLoss = false): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
@@ -46,7 +56,7 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   try {
     makePrivateFolder(home);
     refuseNetworkFolder(home);
-    if (afterLoss && isEmptied(file)) setAside(file);
+    if (afterLoss && (isEmptied(file) || !isWhole(file))) setAside(file);
     const earlier = afterLoss ? NOTHING_EARLIER : earlierJournal(home, DATABASE_FILE);
     refuseOther(file);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
@@ -58,6 +68,21 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     throw notOpened(file, error);
+  }
+}
+
+/** Whether SQLite can read all of a database, which has its log beside it. */
+function isWhole(file: string): boolean {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT });
+    try {
+      return pragma(db, 'quick_check(1)') === 'ok';
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
   }
 }
 
@@ -218,6 +243,7 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
     if (error instanceof LifeboatError) throw error;
     if (sqliteCode(error) === SQLITE_BUSY) throw busy(error, dirname(file));
     if (diskTrouble(error, file) !== undefined) throw notOpened(file, error);
+    if (isUnreadable(error)) throw unreadable(file, error);
     throw new LifeboatError('journal.damaged', `${file} cannot be opened as a journal`, {
       hints: [
         'keep the file: `lifeboat audit verify` says what is left of it',

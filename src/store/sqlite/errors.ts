@@ -1,4 +1,4 @@
-import { LifeboatError, troubleWith } from '../../base/errors.ts';
+import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { holdersIn } from './holders.ts';
 
@@ -9,6 +9,31 @@ export function sqliteCode(error: unknown): number | undefined {
 }
 
 export const SQLITE_BUSY = 5;
+
+/** What SQLite says of a file that is cut, mixed up, or none of its own (SQLITE_CORRUPT, SQLITE_NOTADB). */
+const UNREADABLE: ReadonlySet<number> = new Set([11, 26]);
+
+/** Whether it is the file itself that cannot be read, whatever its disk does. */
+export function isUnreadable(error: unknown): boolean {
+  return UNREADABLE.has(sqliteCode(error) ?? 0);
+}
+
+/**
+ * The database is there and cannot be read, as when its write-ahead log was lost while it was copied into it.
+ * `evidence.file` names it.
+ */
+export function unreadable(file: string, cause: unknown): LifeboatError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new LifeboatError('journal.unreadable', `${show(file, 120)} cannot be read: ${show(why, 120)}`, {
+    hints: [
+      'nothing was written: put lifeboat.db and lifeboat.db-wal back from the newest copy, then `lifeboat audit verify`',
+      'or, when there is none: `lifeboat audit accept-loss --reason TEXT` sets it aside and begins a new journal',
+    ],
+    evidence: { error: why, file },
+    exitCode: EXIT.inDoubt,
+    cause,
+  });
+}
 
 /**
  * What SQLite says of the disk below it and not of the file: no rights, read-only, an error, full, cannot be

@@ -6,6 +6,8 @@ import { placeOf } from '../log/merkle.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
 import { nodeAt } from '../log/tree.ts';
 import { entryOf } from '../new-entry.ts';
+import { DATABASE_FILE } from './database.ts';
+import { isUnreadable, unreadable } from './errors.ts';
 
 /**
  * What writers and readers ask the database; each throws `journal.damaged` where an entry is not what was
@@ -90,12 +92,16 @@ export function prepareSnapshot(db: DatabaseSync): <T>(look: () => T) => T {
   };
 }
 
-/** Gives what a look at the database gives; whatever SQLite throws becomes `journal.damaged`. */
+/**
+ * Gives what a look at the database gives; whatever SQLite throws becomes `journal.damaged`, or
+ * `journal.unreadable` where it is the file.
+ */
 export function answer<T>(look: () => T): T {
   try {
     return look();
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
+    if (isUnreadable(error)) throw unreadable(DATABASE_FILE, error);
     throw new LifeboatError('journal.damaged', 'the journal cannot be read', {
       hints: ['`lifeboat audit verify` says what is damaged'],
       evidence: {
