@@ -40,7 +40,7 @@ export async function goOnAfterLoss(
   }
   const reading = await Promise.all(READING.map((command) => stage.bench.run(...command)));
   const closed = reading.flatMap(({ code, stderr }, at) =>
-    code === 0 || stderr.includes('is empty or gone')
+    code === 0 || NO_STORE.test(stderr)
       ? []
       : [`after the loss, ${READING[at]?.join(' ')} ends with ${code}: ${stderr}`],
   );
@@ -63,6 +63,9 @@ export async function goOnAfterLoss(
     ],
   };
 }
+
+/** There is no store that anything could be read from: its file is gone, or SQLite cannot read it. */
+const NO_STORE = /is empty or gone|lifeboat\.db cannot be read: /u;
 
 /** What goes on whatever is lost, as long as there is a store. */
 const READING = [['runs'], ['keys', 'list'], ['store', 'status']] as const;
