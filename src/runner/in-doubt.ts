@@ -32,33 +32,38 @@ export function doubtsOfRun({ stream, entries }: RunEntries): readonly Doubt[] {
 
 /**
  * Calls of a run that is over, as entries for the ledger: from then on they are open calls of the instance.
- * The next change of the instance asks about them, and a person can resolve them. Keeps the moment at which
- * they were armed. Pure.
+ * The next change of the instance asks about them, and a person can resolve them. Keeps all that they are
+ * judged by: what the service showed before, when they were armed, first and last, and how the send ended.
+ * Pure.
  */
 export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
-  return doubts.flatMap(
-    ({ instance, run, intent, verb, input, baseline, armedAt, lost, lostAt, unclear }) => {
-      const call = handedName(run?.runId, intent);
-      const mark = { intent: call, verb };
-      const written: readonly (readonly [type: string, body: Json])[] = [
-        ['call.begun', { call, verb, input, reason: `left in doubt by run ${run?.runId}` }],
-        ['intent.prepared', { ...mark, baseline }],
-        ['intent.armed', { ...mark, armedAt }],
-        ...(lost === undefined
-          ? []
-          : [
-              [
-                'intent.outcome',
-                { ...mark, sent: 'unknown', failure: asJson(lost), ...(lostAt && { lostAt }) },
-              ] as const,
-            ]),
-        ...(unclear === undefined
-          ? []
-          : [['intent.judged', { ...mark, verdict: 'ambiguous', failure: asJson(unclear) }] as const]),
-      ];
-      return written.map(([type, body]): NewEntry => ({ stream: `instance/${instance}`, type, body }));
-    },
-  );
+  return doubts.flatMap((doubt) => {
+    const { instance, run, intent, verb, input, baseline, armedAt, firstArmedAt } = doubt;
+    const call = handedName(run?.runId, intent);
+    const mark = { intent: call, verb };
+    const written: readonly (readonly [type: string, body: Json])[] = [
+      ['call.begun', { call, verb, input, reason: `left in doubt by run ${run?.runId}` }],
+      ['intent.prepared', { ...mark, baseline }],
+      ['intent.armed', { ...mark, armedAt, ...(firstArmedAt && { firstArmedAt }) }],
+      ...endsOf(doubt).map(([type, body]) => [type, { ...mark, ...body }] as const),
+    ];
+    return written.map(([type, body]): NewEntry => ({ stream: `instance/${instance}`, type, body }));
+  });
+}
+
+/** How the send ended, and what the service showed when it was asked last, as far as either is known. */
+function endsOf({ lost, lostAt, refused, unclear }: Doubt) {
+  const outcome = lost && {
+    sent: 'unknown',
+    ...(refused && { refused: true }),
+    failure: asJson(lost),
+    ...(lostAt && { lostAt }),
+  };
+  const judged = unclear && { verdict: 'ambiguous', failure: asJson(unclear) };
+  return [
+    ...(outcome ? [['intent.outcome', outcome] as const] : []),
+    ...(judged ? [['intent.judged', judged] as const] : []),
+  ];
 }
 
 function asJson(failure: Failure): Json {

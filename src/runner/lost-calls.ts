@@ -1,6 +1,7 @@
 import { fieldsOf } from '../store/fields.ts';
 import type { Entry, Json, NewEntry, StreamName } from '../store/journal.ts';
 import type { LostCall } from '../store/log/rollback.ts';
+import { foldIntents } from '../store/projections/intents.ts';
 
 /**
  * A call that was armed in a part of the journal that is lost, as entries for the ledger of its instance:
@@ -9,17 +10,18 @@ import type { LostCall } from '../store/log/rollback.ts';
  * and a person decides. Pure.
  */
 export function lostCallEntries(
-  { stream, instance, verb, intent, at }: LostCall,
+  { stream, instance, verb, intent, at, firstAt }: LostCall,
   entries: readonly Entry[],
 ): readonly NewEntry[] {
   const call = lostName(stream, intent);
   const mark = { intent: call, verb };
-  const baseline = baselineIn(entries, intent) ?? { lost: true };
+  const known = foldIntents(entries).get(intent);
+  const first = known?.firstArmedAt ?? known?.armedAt ?? firstAt ?? at;
   const reason = `armed by ${stream} in a part of the journal that was lost`;
   const written: readonly (readonly [type: string, body: Json])[] = [
     ['call.begun', { call, verb, input: inputIn(entries, intent), reason }],
-    ['intent.prepared', { ...mark, baseline }],
-    ['intent.armed', { ...mark, armedAt: at }],
+    ['intent.prepared', { ...mark, baseline: known?.baseline ?? { lost: true } }],
+    ['intent.armed', { ...mark, armedAt: at, ...(first !== at && { firstArmedAt: first }) }],
   ];
   return written.map(([type, body]): NewEntry => ({ stream: `instance/${instance}`, type, body }));
 }
@@ -39,12 +41,4 @@ function inputIn(entries: readonly Entry[], intent: string): Json {
   });
   const { on: _, intent: __, ...input } = fieldsOf(fieldsOf(begun?.body)['input']);
   return input as Json;
-}
-
-/** What the service showed before the call, where that was prepared before the loss. */
-function baselineIn(entries: readonly Entry[], intent: string): Json | undefined {
-  const prepared = entries.findLast(
-    ({ type, body }) => type === 'intent.prepared' && fieldsOf(body)['intent'] === intent,
-  );
-  return fieldsOf(prepared?.body)['baseline'] as Json | undefined;
 }

@@ -66,6 +66,33 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
   expect(await startRun(journal, start('orders'))).toEqual(expect.any(String));
 });
 
+test('a call that was refused and sent again keeps its first arming and its refusal when it is handed on', async () => {
+  const { journal, runId } = await makeWorld(obedient());
+  const stream = `run/${runId}` as const;
+  await arm(journal, stream, 'restore-0', 'restoreBackup', { backup: 3 });
+  const mark = { intent: 'restore-0', verb: 'restoreBackup' };
+  const failure = { code: 'service.busy', shortMessage: 'too many requests', hints: [], evidence: {} };
+  const [first, lostAt] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:04:00.000Z'];
+  const known = { armedAt: '2026-11-21T03:03:00.000Z', firstArmedAt: first };
+  const bodies = [
+    ['intent.armed', { ...mark, armedAt: first }],
+    ['intent.outcome', { ...mark, sent: 'absent', refused: true, failure }],
+    ['intent.armed', { ...mark, armedAt: known.armedAt }],
+    ['intent.outcome', { ...mark, sent: 'unknown', refused: true, failure, lostAt }],
+  ] as const;
+  // The arming of `arm` is over with a new preparation.
+  const prepared = { stream, type: 'intent.prepared', body: { ...mark, baseline: [] } };
+  await appendHolding(journal, [prepared, ...bodies.map(([type, body]) => ({ stream, type, body }))]);
+  await abandonRun(journal, await findRun(journal), 'superseded');
+  const memories: unknown[] = [];
+  const caller = await takeLedger(callDeps(journal, memories));
+  const [open] = caller.open();
+  if (open === undefined) throw new Error('nothing was handed on');
+  await caller.lookUp(open);
+  expect(memories).toMatchObject([{ ...known, lostAt, refusal: 'doubtful', lost: failure }]);
+  await caller.release();
+});
+
 test('what is in doubt when a run is stopped goes to the ledger with its end, in one transaction', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const stream = `run/${runId}` as const;

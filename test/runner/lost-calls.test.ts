@@ -58,3 +58,15 @@ test('a call of a single command keeps its input, under a name that no other cal
     { intent: 'lost-call-7', input: { backup: 3 }, baseline: { lost: true } },
   ]);
 });
+
+test('a lost call that was sent before, after a refusal, counts from its first arming, wherever that is told', () => {
+  const earlier = '2026-03-01T02:50:00.000Z';
+  const mark = { intent: 'restore-1', verb: 'restoreBackup' };
+  const entries = [
+    entry('run/01J', 1, 'intent.prepared', { ...mark, baseline: [] }),
+    entry('run/01J', 2, 'intent.armed', { ...mark, armedAt: earlier }),
+  ];
+  const known = { armedAt: AT, firstArmedAt: earlier };
+  expect(doubtsAfter(lost({}), entries)).toMatchObject([known]);
+  expect(doubtsAfter(lost({ firstAt: earlier }), [])).toMatchObject([known]);
+});

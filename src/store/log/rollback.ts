@@ -92,6 +92,8 @@ export interface Trouble {
 
 /** A call that was armed in the lost part. */
 export interface LostCall extends ArmedCall {
+  /** When it was armed for the first time, where checkpoints name it with several times. RFC 3339. */
+  readonly firstAt?: string;
   /** No checkpoint that is newer shows that its outcome was on record. */
   readonly isOpen: boolean;
 }
@@ -232,7 +234,9 @@ function callsOf(
           !newer.armed.some((other) => pendingName(other) === name),
       );
       const known = calls.get(name);
-      calls.set(name, { ...call, isOpen: isOpen || known?.isOpen === true });
+      const firstAt = known?.firstAt ?? known?.at;
+      const isAgain = firstAt !== undefined && firstAt !== call.at;
+      calls.set(name, { ...call, ...(isAgain && { firstAt }), isOpen: isOpen || known?.isOpen === true });
     }
   }
   return [...calls.values()].sort((one, other) => one.at.localeCompare(other.at));

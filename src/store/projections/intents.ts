@@ -13,7 +13,7 @@ export interface IntentMemory {
    * nothing shows that it was done.
    */
   readonly armedAt?: string;
-  /** When it was armed for the first time, where it was sent again after a refusal. */
+  /** When it was armed for the first time, where it was sent again after a refusal. RFC 3339. */
   readonly firstArmedAt?: string;
   /**
    * The last answer, where it says that nothing was done. That is somebody's word: before anything is sent
@@ -70,7 +70,7 @@ export function remember(known: IntentMemory | undefined, entry: Entry): IntentM
   if (entry.type === 'intent.prepared') return { baseline: body['baseline'] ?? null, ...verbOf(body) };
   if (known === undefined) return undefined;
   if (entry.type === 'activity.begun') return takenUp(known, momentOf(body, 'begunAt', entry));
-  if (entry.type === 'intent.armed') return armed(known, momentOf(body, 'armedAt', entry));
+  if (entry.type === 'intent.armed') return armed(known, body, momentOf(body, 'armedAt', entry));
   return concluded(known, body, momentOf(body, 'lostAt', entry));
 }
 
@@ -86,9 +86,17 @@ function momentOf(body: Body, field: string, { at }: Entry): string {
 
 type Body = { readonly [key: string]: Json };
 
-/** Armed, perhaps once more: what was said of the send before is over, what was there before it stays. */
-function armed({ baseline, verb, armedAt: before, firstArmedAt }: IntentMemory, at: string): IntentMemory {
-  const first = firstArmedAt ?? before;
+/**
+ * Armed, perhaps once more: what was said of the send before is over, what was there before it stays. A call
+ * that was handed on tells of its first arming itself.
+ */
+function armed(
+  { baseline, verb, armedAt: before, ...known }: IntentMemory,
+  body: Body,
+  at: string,
+): IntentMemory {
+  const told = body['firstArmedAt'];
+  const first = known.firstArmedAt ?? before ?? (typeof told === 'string' ? told : undefined);
   return { baseline, ...verbOf({ verb: verb ?? null }), armedAt: at, ...(first && { firstArmedAt: first }) };
 }
 

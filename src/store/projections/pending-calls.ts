@@ -23,6 +23,10 @@ export interface Doubt extends OpenCall {
   /** The run that sent it; undefined for a call that is in the ledger of the instance. */
   readonly run?: { readonly runId: string; readonly isOpen: boolean };
   readonly baseline: Json;
+  /** When it was armed for the first time, where it was sent again after a refusal. RFC 3339. */
+  readonly firstArmedAt?: string | undefined;
+  /** The refusal that need not be true, where that is why it is in doubt. */
+  readonly refused?: Failure | undefined;
   readonly lost?: Failure | undefined;
   /** When the answer was lost: what is under way is waited for from then on. */
   readonly lostAt?: string | undefined;
@@ -275,8 +279,8 @@ function doubtsOfRow({ key: stream, value }: Pick<ProjectedRow, 'key' | 'value'>
   const { run, calls } = value as unknown as Calls;
   return calls.flatMap(([intent, { verb = '', input, memory }]): Doubt[] => {
     if (memory === undefined || !isInDoubt(memory)) return [];
-    const { armedAt, baseline, lost, lostAt, unclear, verb: prepared } = memory;
-    const known = { intent, armedAt, baseline, lost, lostAt, unclear };
+    const { verb: prepared, armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear } = memory;
+    const known = { intent, armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear };
     if (run === undefined) return [{ ...known, verb, input, instance: stream.slice('instance/'.length) }];
     const { runId, instance, target, isOpen } = run;
     const { on, intent: _, ...given } = input;

@@ -265,6 +265,26 @@ test('a lost part in which more was armed than a checkpoint names tells how many
   );
 });
 
+test('a call that the lost part sent twice is named by its last arming, and tells of its first', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  const origin = (await store.journal.log.origin()) ?? '';
+  const folder = join(store.home, 'checkpoints', origin.slice(9), 'x000/x000');
+  const call = { stream: 'run/r1', instance: 'orders', verb: 'restoreBackup', intent: 'restore-0' } as const;
+  const [first, again] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:03:00.000Z'];
+  for (const [size, armed] of [
+    [900, [{ ...call, at: first }]],
+    [901, []],
+    [902, [{ ...call, at: again }]],
+  ] as const) {
+    const note = store.signer.sign({ origin, size, root: 'ab'.repeat(32), armed });
+    writeFileSync(join(folder, String(size)), note, { mode: 0o600 });
+  }
+  const { trouble } = await store.check();
+  expect(trouble?.calls).toEqual([{ ...call, at: again, firstAt: first, isOpen: true }]);
+});
+
 test('two copies of a home that share a folder stop each other', async () => {
   const folder = temporaryHome();
   const store = await openCheckedStore({ folders: [folder] });

@@ -86,8 +86,9 @@ function doubtsOfRun(stream: string, entries: readonly Entry[]) {
 
 type Memory = Parameters<typeof isInDoubt>[0] & { readonly armedAt: string };
 
-function seen(intent: string, { armedAt, baseline, lost, lostAt, unclear }: Memory) {
-  return { intent, armedAt, baseline, lost, lostAt, unclear };
+function seen(intent: string, memory: Memory) {
+  const { armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear } = memory;
+  return { intent, armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear };
 }
 
 /**
