@@ -15,6 +15,7 @@ import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-appr
 export interface ApprovalGateDeps {
   readonly home: string;
   readonly operator: Operator;
+  /** The clock that stamps entries. */
   readonly now: () => Date;
   /** Called when a signature is looked at. Rejects where nobody is named who could sign. */
   readonly rules: () => Promise<ApprovalRules>;
@@ -46,6 +47,8 @@ export interface ApprovalGate extends Gate {
    * Why what the record asks is not what this state asks; undefined when it is, and where nothing was asked.
    */
   misfit(state: RunState): string | undefined;
+  /** Whether what was asked last in this run can be approved no more. Pure but for the clock. */
+  isExpired(asked: Asked, entries: RunState['entries']): boolean;
   /** The reason for the next confirmation, if the glass is broken for it. */
   glass(): string | undefined;
 }
@@ -110,6 +113,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       const { asked } = standingOf(state.entries);
       return plan && asked && fitsState(asked, plan, state.entries);
     },
+    isExpired: ({ text }, entries) => isExpired(text, momentSinceAsked(entries, deps.now())),
     glass: () => glass,
   };
 }

@@ -37,8 +37,9 @@ export function isAskedOnRecord(
 }
 
 /**
- * The moment that counts for a request: the clock's, but never before the newest entry of the journal, so
- * that a clock that was set back makes no expired approval good again.
+ * The moment that counts for a request: that of the clock that stamps entries (`Journal.clock`), which is the
+ * same for every machine that shares a store; but never before the newest entry, so that a clock that was set
+ * back makes no expired approval good again.
  */
 export function momentOf(entries: readonly Entry[], now: Date): Date {
   return new Date(Math.max(now.getTime(), recordOf(entries).latestMs));
@@ -96,7 +97,9 @@ const recordOf = growing<ApprovalRecord>(
     if (entry.type === 'event') record.here = undefined;
     if (entry.type === 'approval.asked') record.movedSeconds = 0;
     const read = CONCERNS.has(entry.type) ? readRunEntry(entry) : undefined;
-    if (read?.type === 'clock.moved') record.movedSeconds += read.body.seconds;
+    // The clock of a machine beside the database's, by which nothing here goes.
+    const isUnmoved = read?.type === 'clock.moved' && read.body.entries === 'unmoved';
+    if (read?.type === 'clock.moved' && !isUnmoved) record.movedSeconds += read.body.seconds;
     if (read?.type === 'approval.withdrawn') record.withdrawn.push(read.body);
     if (read?.type !== 'approval.asked') return;
     record.here = read.body;

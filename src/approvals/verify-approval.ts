@@ -13,13 +13,16 @@ export interface ApprovalRules {
   readonly operator: Operator;
   /** Fingerprint of this installation's own key: it is no second person. */
   readonly ownKey: string;
+  /** The clock that stamps entries: what is approved, and keys that may approve, go by it. */
   readonly now: () => Date;
+  /** The clock of this machine, by which ssh-keygen goes unless it is told otherwise; `now` without it. */
+  readonly here?: () => Date;
 }
 
 export interface Approval extends Omit<Verified, 'listedAs'> {
   /** Armored, as it was verified. */
   readonly signature: string;
-  /** RFC 3339: the moment that counted, where this machine's clock is behind the record. */
+  /** RFC 3339: the moment that counted, where it is not that of this machine's clock. */
   readonly moment?: string;
 }
 
@@ -51,17 +54,16 @@ export async function approvalOnDisk(
  * `approval.unchecked`. Expiry and withdrawal are the caller's concern.
  */
 export async function verifyApproval(
-  { signers, operator, ownKey, now }: ApprovalRules,
+  { signers, operator, ownKey, now, here = now }: ApprovalRules,
   home: string,
   { run, entries, asked }: AskedOf,
   signature: string,
 ): Promise<Approval> {
-  const clock = now();
-  const at = momentSinceAsked(entries, clock);
-  const isSetBack = at.getTime() - clock.getTime() > 1000;
+  const at = momentSinceAsked(entries, now());
+  const isOther = Math.abs(at.getTime() - here().getTime()) > 1000;
   const { approvals, requesters } = begunOf(entries);
   const known = { ...signers, counted: approvals?.signers?.lines };
-  const found = await verifySignature(asked.text, signature, known, isSetBack ? at : undefined);
+  const found = await verifySignature(asked.text, signature, known, isOther ? at : undefined);
   const { listedAs, ...verified } = found;
   const file = approvalPaths(home, run, asked.challenge).challenge;
   const request = { run, file, expiresAt: asked.expiresAt };
@@ -71,5 +73,5 @@ export async function verifyApproval(
     if (found === 'same') throw samePerson(request, `${show(name, 200)}, who is listed with this key,`);
     if (found === 'namesake') throw namesake(request, show(name, 200));
   }
-  return { ...verified, signature, ...(isSetBack ? { moment: at.toISOString() } : {}) };
+  return { ...verified, signature, ...(isOther ? { moment: at.toISOString() } : {}) };
 }

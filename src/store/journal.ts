@@ -164,6 +164,12 @@ export interface Journal {
    */
   readonly stampedBy: 'machine' | 'database';
   /**
+   * The clock that stamps entries, for what has to end at the same moment on every machine. The database's is
+   * asked once and goes on by the time that passes here, whatever this machine's clock is set to; it is never
+   * behind.
+   */
+  clock(): Promise<() => Date>;
+  /**
    * Appends entries, of one or several streams, in one transaction; they are on disk, in the log, and its new
    * head is signed when the promise resolves, and none of them is when it rejects. Each stream needs its hold
    * among `holds`, but for `store/log`, which needs none: otherwise `journal.unheld`. A hold that another
@@ -200,4 +206,7 @@ export interface Journal {
 }
 
 /** What a reader gets: it can look and never write. */
-export type JournalReader = Pick<Journal, 'read' | 'head' | 'streams' | 'follow' | 'log' | 'rows' | 'close'>;
+export type JournalReader = Pick<
+  Journal,
+  'clock' | 'read' | 'head' | 'streams' | 'follow' | 'log' | 'rows' | 'close'
+>;

@@ -207,7 +207,7 @@ export const RUN_ENTRIES = {
     allowedSigners: z.string(),
     /** The line of that file that allowed the key, with which the signature can be verified without the file. */
     allowedBy: z.string().optional(),
-    /** RFC 3339: the moment that counted for the end of the request and of the key, where this machine's clock was behind the record. */
+    /** RFC 3339: the moment that counted for the end of the request and of the key, where that was not this machine's clock. */
     moment: z.string().optional(),
   }),
   /** The approval, or the request for it, was taken back; `approver` is who did that. */

@@ -99,5 +99,7 @@ describe('what was asked in a run once', () => {
     expect(at([-1800, -600])).toEqual(later(40));
     expect(at([1800])).toEqual(NOW);
     expect(at([1800, -1800])).toEqual(NOW);
+    const beside = entry('clock.moved', { seconds: -1800, entries: 'unmoved' });
+    expect(momentSinceAsked([moved, asked('a'), beside], NOW)).toEqual(NOW);
   });
 });

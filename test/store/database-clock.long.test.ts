@@ -1,5 +1,6 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
+import { withApprovals } from '../e2e/approval-bench.ts';
 import { builtProduct } from '../e2e/product.ts';
 import { ANSWERED, openBench, ROTATE } from '../e2e/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
@@ -50,5 +51,56 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
     const end = await start('backups', 'create', '--instance', 'orders', '--yes').ended;
     expect(end).toMatchObject({ code: 0, stderr: expect.stringContaining('may still be done') });
     expect(posts()).toBe(1);
+  });
+
+  /** A bench that asks Ada, and how a command runs here, or on a host whose clock is so many minutes ahead. */
+  async function approvalScene(more = '') {
+    const database = await freshDatabase();
+    onTestFinished(() => database.drop());
+    const open = async (_: unknown, options: Parameters<typeof openBench>[1]) => {
+      const opened = await openBench(product, options);
+      onTestFinished(() => opened.close());
+      return opened;
+    };
+    const bench = await withApprovals(open, { onTestFinished }, { bench: { store: database.address }, more });
+    const { under, set } = fakeClock(bench);
+    const onHost = (minutes: number, ...args: string[]) => {
+      set(`${minutes < 0 ? '' : '+'}${minutes * 60}s`);
+      return bench.startUnder(under, ...args).ended;
+    };
+    return { bench, onHost };
+  }
+
+  test.each([
+    [90, 0],
+    [0, 90],
+    [-90, 90],
+  ])(
+    'takes an approval within its hour by the clock of the database: asked %i minutes ahead, confirmed %i',
+    async (asking, confirming) => {
+      const { bench, onHost } = await approvalScene();
+      expect(await onHost(asking, ...ROTATE, ...ANSWERED)).toMatchObject({ code: 3 });
+      await bench.approve(bench.ada);
+      expect(await onHost(confirming, 'approvals', '--json')).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('"state":"given"'),
+      });
+      expect(await onHost(confirming, 'resume', ...ANSWERED)).toMatchObject({ code: 0 });
+      const entries = await bench.entries();
+      expect(entries.filter(({ type }) => type === 'approval.asked')).toHaveLength(1);
+    },
+  );
+
+  test('takes none that has expired by the clock of the database, on a host that is behind it', async () => {
+    const { bench, onHost } = await approvalScene(', expires: 1s');
+    expect(await onHost(0, ...ROTATE, ...ANSWERED)).toMatchObject({ code: 3 });
+    await bench.approve(bench.ada);
+    const shown = async () => (await onHost(-90, 'approvals', '--json')).stdout;
+    await expect.poll(shown, { timeout: 60_000 }).toContain('"state":"expired"');
+    expect(await onHost(-90, 'resume', ...ANSWERED)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('has expired'),
+    });
+    expect(bench.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 });

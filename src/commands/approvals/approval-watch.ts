@@ -1,7 +1,7 @@
 import { approvalPaths, readFallback, stampOf } from '../../approvals/approval-files.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
 import { signCommand } from '../../approvals/refusals.ts';
-import { isExpired, momentSinceAsked, standingOf } from '../../approvals/standing.ts';
+import { standingOf } from '../../approvals/standing.ts';
 import type { Signers } from '../../approvals/verify-signature.ts';
 import { failureOf } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
@@ -60,8 +60,7 @@ export function approvalWatch(
     };
     const reason = withdrawn?.reason ?? documentAt(paths.withdrawn);
     if (reason !== undefined) return { ...shown, state: 'withdrawn', by: reason };
-    if (isExpired(asked.text, momentSinceAsked(state.entries, new Date())))
-      return { ...shown, state: 'expired' };
+    if (gate.isExpired(asked, state.entries)) return { ...shown, state: 'expired' };
     const stamp = `${asked.challenge} ${stampOf([paths.signature, signers?.allowedSigners, signers?.revoked])}`;
     look(state, stamp);
     const found = seen.stamp === stamp ? seen.found : ({ state: 'needed' } as const);

@@ -35,7 +35,9 @@ export async function approvals(
 ): Promise<number> {
   const journal = await openJournalIfAny(context);
   const open: AskedOf[] = [];
+  let now = () => new Date();
   try {
+    now = (await journal?.clock()) ?? now;
     const runs = journal === undefined ? [] : await openRuns(journal);
     const wanted = journal && word !== undefined ? [await findRun(journal, word)] : runs;
     for (const { runId, status } of wanted) {
@@ -54,11 +56,11 @@ export async function approvals(
   const operator = config.operator.name ?? loginName(context.env);
   let known: Promise<ApprovalRules> | undefined;
   const rules = () => {
-    known ??= openKeys(context, 'look').then((keyring) => rulesOf(config, { keyring, operator }));
+    known ??= openKeys(context, 'look').then((keyring) => rulesOf(config, { keyring, operator }, now));
     return known;
   };
   const home = homeFolder(context.env);
-  const rows = await Promise.all(open.map((about) => rowOf(about, home, rules)));
+  const rows = await Promise.all(open.map((about) => rowOf(about, home, { rules, now })));
   if (flags.json) for (const row of rows) printJson(context, row);
   else {
     const columns = ['run', 'order', 'state', 'until (UTC)', 'by'].map((title) => ({ title }));
@@ -99,7 +101,11 @@ interface Row {
  * The key store is opened where a signature lies there: only then is this installation's own key needed, to
  * tell it from another's.
  */
-async function rowOf(about: AskedOf, home: string, rules: () => Promise<ApprovalRules>): Promise<Row> {
+async function rowOf(
+  about: AskedOf,
+  home: string,
+  { rules, now }: { readonly rules: () => Promise<ApprovalRules>; readonly now: () => Date },
+): Promise<Row> {
   const { run, entries, asked } = about;
   const misfit = fitsAsked(asked, { runId: run });
   if (misfit !== undefined) return strayRow(about, misfit);
@@ -109,7 +115,7 @@ async function rowOf(about: AskedOf, home: string, rules: () => Promise<Approval
   const row = { ...head, command: signCommand(paths.challenge) };
   const reason = standingOf(entries).withdrawn?.reason ?? readFallback(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
-  if (isExpired(asked.text, momentSinceAsked(entries, new Date()))) return { ...row, state: 'expired' };
+  if (isExpired(asked.text, momentSinceAsked(entries, now()))) return { ...row, state: 'expired' };
   if (readFallback(paths.signature) === undefined) return { ...row, state: 'needed' };
   try {
     const found = await approvalOnDisk(await rules(), home, about);
@@ -141,7 +147,7 @@ export function approvalsAccept(
     const misfit = fitsAsked(about.asked, { runId: about.run });
     if (misfit !== undefined)
       throw late('approval.astray', `the request on record is not what it says it is: ${misfit}`);
-    const rules = await rulesOf(config, workspace);
+    const rules = await rulesOf(config, workspace, await workspace.journal.clock());
     const paths = approvalPaths(workspace.home, about.run, about.asked.challenge);
     if (readFallback(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
     if (isExpired(about.asked.text, momentSinceAsked(about.entries, rules.now())))

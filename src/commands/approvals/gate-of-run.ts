@@ -25,14 +25,15 @@ export async function gateOfRun(
   breakGlass: string | undefined,
 ): Promise<ApprovalGate> {
   refuseNobody(config);
+  const now = await workspace.journal.clock();
   let rules: Promise<ApprovalRules> | undefined;
   return approvalGate({
     home: workspace.home,
     operator: operatorOf(config, workspace),
-    now: () => new Date(),
+    now,
     // The key store is asked only where a signature may be looked at.
     rules: () => {
-      rules ??= rulesOf(config, workspace).catch((thrown: unknown) => {
+      rules ??= rulesOf(config, workspace, now).catch((thrown: unknown) => {
         rules = undefined;
         throw thrown;
       });
@@ -56,12 +57,13 @@ export async function gateOfRun(
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
 /**
- * Who may approve for the operator of this home. Rejects with `approval.nobody` where the config has no
+ * Who may approve for the operator of this home, by the clock of the store. Rejects with `approval.nobody` where the config has no
  * approvals.
  */
 export async function rulesOf(
   config: LoadedConfig,
   workspace: Pick<Workspace, 'keyring' | 'operator'>,
+  now: () => Date,
 ): Promise<ApprovalRules> {
   if (config.approvals === undefined) throw nobodyNamed();
   const { allowedSigners, revoked } = config.approvals;
@@ -70,7 +72,8 @@ export async function rulesOf(
     signers: { allowedSigners, revoked },
     operator: operatorOf(config, workspace),
     ownKey: fingerprint,
-    now: () => new Date(),
+    now,
+    here: () => new Date(),
   };
 }
 

@@ -6,7 +6,7 @@ import { createFold, selectRows } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
-import { steadyNow } from './clock.ts';
+import { databaseClock, steadyNow } from './clock.ts';
 import { createFollowers } from './follow.ts';
 import { refuseOtherVersion } from './init.ts';
 import { createLeases, type Lease, type Leases } from './leases.ts';
@@ -201,13 +201,14 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
       await Promise.all([link.close(), listener.close()]);
     },
     reader: {
+      clock: () => answer(databaseClock),
       read: (stream, fromSeq = 1) => answer((session) => readStream(session, stream, fromSeq)),
       head: (stream) => answer((session) => headOf(session, stream)),
       streams: (prefix = '') => answer((session) => streamHeads(session, prefix)),
       follow: followers.follow,
       log: createLog(answer, installation),
     } satisfies Partial<Record<keyof JournalReader, unknown>> &
-      Pick<JournalReader, 'read' | 'head' | 'streams' | 'follow'>,
+      Pick<JournalReader, 'clock' | 'read' | 'head' | 'streams' | 'follow'>,
   };
 }
 

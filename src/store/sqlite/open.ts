@@ -92,6 +92,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   return {
     ...reader,
     stampedBy: 'machine',
+    clock: async () => now,
     async append(entries, given) {
       if (!db.isOpen) throw new LifeboatError('journal.closed', 'the journal is closed');
       if (entries.length === 0) return [];
@@ -151,6 +152,7 @@ function createReader(db: DatabaseSync, queries: Queries, projections: readonly 
     log: createLog(db, queries),
   };
   return {
+    clock: async () => () => new Date(),
     read,
     head,
     streams,

@@ -35,6 +35,17 @@ export function appendContract(freshStore: FreshStore): void {
     expect(Math.abs(Date.parse(entry?.at ?? '') - Date.now())).toBeLessThan(60_000);
   });
 
+  test('the clock that stamps entries can be asked, and is never behind them', async () => {
+    const store = await freshStore();
+    const journal = await opened(store);
+    const clock = await journal.clock();
+    const [entry] = await journal.append([note('one')], await holdsOf(journal, ['run/a']));
+    expect(clock().getTime()).toBeGreaterThanOrEqual(Date.parse(entry?.at ?? ''));
+    await journal.close();
+    const reader = await openedForReading(store);
+    expect((await reader.clock())().getTime()).toBeGreaterThanOrEqual(Date.parse(entry?.at ?? ''));
+  });
+
   test('a name of any length and any characters is no obstacle: it is cut to 200 whole ones', async () => {
     const store = await freshStore();
     const journal = await opened(store, { by: `${'é'.repeat(199)}\u{1f600}\ud800` });
