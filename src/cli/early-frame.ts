@@ -39,8 +39,8 @@ function onSignalAlone(act: () => void): void {
   }
 }
 
-/** A passphrase is asked for on the ordinary screen. */
-function asksPassphrase(env: CommandContext['env']): boolean {
+/** Whether whoever opens the keys is asked for a passphrase, which happens on the ordinary screen. */
+export function asksPassphrase(env: CommandContext['env']): boolean {
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];
 }
 

@@ -1,22 +1,44 @@
 import { spawnSync } from 'node:child_process';
+import { EXIT } from '../base/errors.ts';
 
 /**
  * Lets the terminal show nothing of what is typed or pasted from now on, for a secret that is going to be
  * asked for: what comes before the prompt stands waits for it unseen. Ctrl-C ends the process as ever. Gives
- * what makes the terminal as it was; so does the end of the process. Does nothing without a terminal, or
- * where `stty` is not there.
+ * what makes the terminal as it was, which does nothing the second time; the end of the process does that
+ * too. Does nothing without a terminal, or where `stty` is not there.
  */
 export function hush(stdin: { readonly isTTY?: boolean }): () => void {
   if (stdin.isTTY !== true) return () => undefined;
-  const before = stty('-g').trim();
+  const before = stty('stty -g && stty -echo').trim();
   if (before === '') return () => undefined;
-  stty('-echo');
-  return () => void stty(before);
+  let isHushed = true;
+  const unhush = () => {
+    if (isHushed) stty(`stty ${before}`);
+    isHushed = false;
+    process.off('exit', unhush);
+  };
+  process.on('exit', unhush);
+  return unhush;
+}
+
+/**
+ * The same for the beginning of a process, where nothing is held or begun yet that a signal would have to
+ * leave in order: SIGINT, SIGTERM and SIGHUP end the process with the terminal as it was.
+ */
+export function hushFromStart(stdin: { readonly isTTY?: boolean }): () => void {
+  const unhush = hush(stdin);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const end = () => process.exit(EXIT.interrupted);
+  for (const signal of signals) process.on(signal, end);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+    unhush();
+  };
 }
 
 /** What it prints; empty where it fails. A terminal that does not answer must not keep anybody. */
-function stty(argument: string): string {
-  const { status, stdout } = spawnSync('stty', [argument], {
+function stty(command: string): string {
+  const { status, stdout } = spawnSync('sh', ['-c', command], {
     stdio: [0, 'pipe', 'ignore'],
     encoding: 'utf8',
     timeout: 1_000,

@@ -11,18 +11,20 @@ import { HELP, KEYS_HELP, LAB_HELP, REPORT_HELP, RUNBOOKS } from './help-texts.t
 
 /**
  * Parses a command line and runs the command. Gives the exit code; usage errors are 2, and `beforeError` is
- * called before one of them is printed: they belong on the ordinary screen.
+ * called before one of them is printed: they belong on the ordinary screen. `unhush` is for the commands
+ * (`CommandContext`).
  */
 export async function parse(
   argv: readonly string[],
   version: string,
   beforeError: () => void = () => undefined,
+  unhush?: () => void,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
   const finish = (code: number) => {
     exitCode = code;
   };
-  const program = build(version, finish, beforeError);
+  const program = build({ version, unhush }, finish, beforeError);
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
@@ -34,7 +36,11 @@ export async function parse(
   }
 }
 
-function build(version: string, finish: (code: number) => void, beforeError: () => void): Command {
+function build(
+  start: Pick<CommandContext, 'version' | 'unhush'>,
+  finish: (code: number) => void,
+  beforeError: () => void,
+): Command {
   const outputError = (text: string, write: (text: string) => void) => {
     beforeError();
     write(text);
@@ -42,7 +48,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   const program = new Command('lifeboat')
     .configureOutput({ outputError })
     .description('Disaster-recovery runbooks: run step by step, never sent twice, proven with evidence.')
-    .version(version)
+    .version(start.version)
     .option(
       '--config <file>',
       'lifeboat.yaml to use (default: LIFEBOAT_CONFIG, ./lifeboat.yaml, the XDG config folder)',
@@ -65,7 +71,7 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
       const args = self.processedArgs.flat().filter((arg): arg is string => typeof arg === 'string');
       const action = await load();
       const globals = program.opts<{ config?: string }>();
-      finish(await action(contextFor(version, globals.config), args, self.opts() as never));
+      finish(await action(contextFor(start, globals.config), args, self.opts() as never));
     });
   };
 
@@ -284,7 +290,10 @@ function build(version: string, finish: (code: number) => void, beforeError: () 
   return program;
 }
 
-function contextFor(version: string, configPath: string | undefined): CommandContext {
+function contextFor(
+  start: Pick<CommandContext, 'version' | 'unhush'>,
+  configPath: string | undefined,
+): CommandContext {
   const { stdin, stdout, stderr, env } = process;
-  return { stdin, stdout, stderr, env, version, configPath };
+  return { stdin, stdout, stderr, env, configPath, ...start };
 }

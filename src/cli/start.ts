@@ -3,7 +3,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT } from '../base/errors.ts';
 import { leave } from '../base/leave.ts';
 import { type Bundle, openBundle } from './code-cache.ts';
-import { paintEarly } from './early-frame.ts';
+import { asksPassphrase, paintEarly } from './early-frame.ts';
+import { hushFromStart } from './hush.ts';
 import { keepPrivate } from './keep-private.ts';
 import { keepOutputWhole } from './whole-output.ts';
 
@@ -15,8 +16,8 @@ declare const BUNDLE_STAMP: string | undefined;
 
 /**
  * Does the little that must not wait for the commands to be loaded, which takes as long as starting Node: the
- * version, what keeps this process private, the first frame of the screen. Then loads them and runs the
- * command line; ends the process.
+ * version, what keeps this process private, hiding what is typed where a passphrase may be asked for, the
+ * first frame of the screen. Then loads them and runs the command line; ends the process.
  */
 export async function start(argv: readonly string[]): Promise<void> {
   const missing = keepOutputWhole(process.stdout);
@@ -26,11 +27,12 @@ export async function start(argv: readonly string[]): Promise<void> {
     return end(EXIT.closed, missing);
   }
   keepPrivate();
+  const unhush = asksPassphrase(process.env) ? hushFromStart(process.stdin) : undefined;
   const giveScreenBack = paintEarly(argv, process);
   const bundle = await openCommands(command);
   // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
-  await end(await bundle.exports.main(argv, packageJson.version, giveScreenBack), missing);
+  await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, unhush }), missing);
 }
 
 async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {

@@ -127,12 +127,14 @@ export async function keysAdd(
       exitCode: EXIT.usage,
     });
   }
-  // Whoever pastes the key while the key store opens must not see it on the screen.
-  const unhush = flags.file === undefined ? hush(context.stdin) : () => undefined;
+  if (flags.file !== undefined) return addKey(context, config, instance, flags);
+  // Whoever pastes the key while the key store opens must not see it on the screen: also not once it is open.
+  const unhush = hush(context.stdin);
   try {
-    return await addKey(context, config, instance, flags);
+    return await addKey({ ...context, unhush: undefined }, config, instance, flags);
   } finally {
     unhush();
+    context.unhush?.();
   }
 }
 

@@ -146,6 +146,14 @@ export async function openKeys(
   context: CommandContext,
   how: 'change' | 'look' | 'check' = 'change',
 ): Promise<Keyring> {
+  try {
+    return await openKeysUnseen(context, how);
+  } finally {
+    context.unhush?.();
+  }
+}
+
+async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 'check'): Promise<Keyring> {
   const { chooseStore } = await import('../keys/choose-store.ts');
   const { openKeyring, rootsIn } = await import('../keys/keyring.ts');
   const { missingVault, refuseGone } = await import('./keys-gone.ts');

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
 import { builtProduct } from './product.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 import { openBench } from './test-bench.ts';
@@ -36,6 +36,76 @@ describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for
     } finally {
       await screen.close();
     }
+  });
+});
+
+describe.skipIf(!hasTerminal())('a passphrase that is pasted before anybody asks for it', () => {
+  const product = builtProduct({ cheapVault: true });
+
+  /** A command that stands still before it opens the vault, until `goOn`. */
+  async function waiting({ expect, onTestFinished }: TestContext, ...args: readonly string[]) {
+    const bench = await openBench(product);
+    onTestFinished(() => bench.close());
+    const { LIFEBOAT_PASSPHRASE_FILE: file = '', LIFEBOAT_CONFIG: config = '', ...env } = bench.env;
+    const pipe = join(bench.folder, 'config-pipe');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const terminal = openTerminal(product, { env: { ...env, LIFEBOAT_CONFIG: pipe } }, args);
+    const screen = personAt(terminal, expect);
+    onTestFinished(() => screen.close());
+    const asked = await open(pipe, 'w');
+    onTestFinished(() => asked.close());
+    return {
+      ...screen,
+      passphrase: readFileSync(file, 'utf8').trim(),
+      goOn: async () => {
+        await asked.writeFile(readFileSync(config));
+        await asked.close();
+      },
+      /** The command itself, not the terminal around it. */
+      kill: (signal: NodeJS.Signals) => {
+        const found = execFileSync('pgrep', ['-f', `^${process.execPath} ${product.cli} ${args.join(' ')}`]);
+        process.kill(Number(String(found)), signal);
+      },
+    };
+  }
+
+  test.for([
+    ['keys', 'list'],
+    ['run', 'rotate-key', '--instance', 'orders'],
+  ])('is not shown by a command that opens the vault, and is there for the prompt', async (args, context) => {
+    const screen = await waiting(context, ...args);
+    screen.type(`${screen.passphrase}${KEYS.enter}`);
+    await screen.goOn();
+    await screen.shows(args[0] === 'run' ? 'prove the newest first?' : 'kept in:');
+    context.expect(screen.bytes()).not.toContain(screen.passphrase);
+    if (args[0] === 'run') return;
+    await screen.isGivenBack(0);
+  });
+
+  test.for(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const)(
+    'leaves a terminal that shows what is typed when %s ends the command',
+    async (signal, context) => {
+      const screen = await waiting(context, 'keys', 'list');
+      screen.kill(signal);
+      await screen.isGivenBack(130);
+    },
+  );
+
+  test('leaves such a terminal also when the command fails before it asks', async (context) => {
+    const screen = await waiting(context, 'keys', 'list', 'nobody');
+    await screen.goOn();
+    await screen.isGivenBack(2);
+  });
+
+  test('hides what is pasted for the next prompt too', async (context) => {
+    const screen = await waiting(context, 'keys', 'add', 'orders', '--token');
+    screen.type(`${screen.passphrase}${KEYS.enter}`);
+    await screen.goOn();
+    await screen.shows('✔ passphrase of the vault');
+    screen.type(`canary-token${KEYS.enter}`);
+    await screen.shows('the access token of orders is stored');
+    await screen.isGivenBack(0);
+    context.expect(screen.bytes()).not.toContain('canary');
   });
 });
 
