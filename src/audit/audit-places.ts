@@ -1,6 +1,8 @@
 import { counted, formatTime } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import type { ArmedCall, Checkpoint } from '../store/log/checkpoint.ts';
+import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
 import { namedKey } from '../store/log/named-keys.ts';
 import { claimOf, type Place, type PlacedNote } from '../store/log/places/place.ts';
@@ -100,6 +102,7 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${formatTime(loss.at)} UTC)`, {
       stream: LOG_STREAM,
     });
+  const { movedTo } = hearLog(NOTHING_SAID, aboutLog);
   const excused = excusesOf(losses, origin);
   const isLost = ({ size }: Checkpoint) => walk.roots.has(size) && walk.roots.get(size)?.root === undefined;
   const isExcused = (checkpoint: Checkpoint) => excused(checkpoint) || isLost(checkpoint);
@@ -108,15 +111,15 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     return auditPlace(
       place,
       here.filter(({ checkpoint }) => !isExcused(checkpoint)),
-      log,
+      { ...log, movedTo },
       findings,
     );
   });
-  auditDemands(log, read, heard.installations > 1, findings);
+  auditDemands(log, read, keys.isShared === true || heard.installations > 1, findings);
   if (places.length === 0) findings.limit('place.none', 'no place of checkpoints was looked at');
   const pins = read.flatMap(({ place, pinned }): Pin[] => {
     const at = walk.roots.get(pinned)?.at;
-    return at === undefined ? [] : [{ place: place.name, size: pinned, at }];
+    return at === undefined || pinned === 0 ? [] : [{ place: place.name, size: pinned, at }];
   });
   return { isPinned: heard.isPinned, pins };
 }
@@ -161,7 +164,7 @@ interface Reached {
 function auditPlace(
   place: ReadPlace,
   heard: readonly Placed[],
-  { walk, origin }: SignedLog,
+  { walk, origin, movedTo }: SignedLog & { readonly movedTo: string | undefined },
   findings: Findings,
 ): Reached {
   const { name } = place;
@@ -170,7 +173,10 @@ function auditPlace(
     findings.problem('checkpoint.misplaced', `a checkpoint in ${name} has another name than it was given`);
   const [fitting, misfits] = [heard.filter(fitsLog), heard.filter((one) => !fitsLog(one))];
   const beyond = misfits.filter(({ checkpoint }) => checkpoint.size > total);
-  if (beyond.length > 0) {
+  if (beyond.length > 0 && movedTo !== undefined) {
+    const message = `this store was moved to ${show(movedTo, 120)}, where the log goes on: ${name} has a checkpoint of ${furthestOf(beyond)} entries`;
+    findings.limit('log.moved', message);
+  } else if (beyond.length > 0) {
     const furthest = furthestOf(beyond);
     const gone = `${name} has a checkpoint of ${furthest} entries, and ${total} are here: the last ${furthest - total} are gone`;
     findings.problem('log.cut', `${gone}${armedIn(beyond.flatMap(({ checkpoint }) => checkpoint.armed))}`);

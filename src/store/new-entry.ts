@@ -76,7 +76,10 @@ export function hashedEntry(stored: StoredEntry): Entry {
 
 function damaged({ seq, stream }: StoredEntry, what: string, cause?: unknown): LifeboatError {
   return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} ${what}`, {
-    hints: ['`lifeboat audit verify` says what else is damaged'],
+    hints: [
+      '`lifeboat audit verify` says what else is damaged',
+      'nothing can make up for a changed entry: put the journal back from a copy',
+    ],
     cause,
   });
 }

@@ -1,6 +1,8 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkLog } from '../../src/store/log/check-log.ts';
+import { homePlace } from '../../src/store/log/places/folder-place.ts';
 import { pathOfSize } from '../../src/store/log/places/place.ts';
 import { armed, outcome } from './armed.ts';
 import { forge, rewrite, rowsOf } from './forge.ts';
@@ -31,6 +33,36 @@ describe('checkpoints', () => {
     const report = await auditHome(sealed, pinned(sealed));
     expect(codesOf(report)).toEqual(['problem checkpoint.missing run/a 4', 'limit place.empty', HOME_ONLY]);
     expect(report.findings[0]?.shortMessage).toContain('a checkpoint followed entry 4 of run/a');
+  });
+
+  test('that a call demanded are elsewhere, where others write to the store too and nothing was ever signed here', async () => {
+    const sealed = await openSealed();
+    await sealed.append(...armed, outcome('landed'));
+    await sealed.close();
+    expect(codesOf(await auditHome(sealed, { ...pinned(sealed), isShared: true }))).toEqual([
+      'limit place.empty',
+      'limit checkpoint.elsewhere',
+      HOME_ONLY,
+    ]);
+  });
+
+  test('beyond the end of a store that was moved are a limit, and tell of no rollback', async () => {
+    const sealed = await openSealed();
+    const { append, sealer, journal } = sealed;
+    await append({ stream: 'run/a', type: 'note', body: 1 });
+    const moved = { stream: 'store/log', type: 'store.moved', body: { to: 'postgres:///team' } } as const;
+    await append(moved);
+    await sealer.sealNow();
+    const { origin = '', head } = { origin: await journal.log.origin(), head: await journal.log.head() };
+    const next = { origin, size: head.size + 1, root: 'ab'.repeat(32), armed: [] };
+    const folder = join(checkpoint(sealed, head.size), '..');
+    writeFileSync(join(folder, `00${next.size}`), sealed.signer.sign(next), { mode: 0o600 });
+    const checked = await checkLog(journal, [homePlace(sealed.home)], { ownKey: sealed.signer.publicKey });
+    expect(checked).toMatchObject({ trouble: undefined, warnings: [] });
+    await journal.close();
+    const report = await auditHome(sealed, pinned(sealed));
+    expect(codesOf(report)).toEqual(['limit log.moved', HOME_ONLY]);
+    expect(report.findings[0]?.shortMessage).toContain('moved to postgres:///team');
   });
 
   test.each(['absent'])('are not demanded by a call that was armed and never sent', async (sent) => {

@@ -75,6 +75,11 @@ test('what a home holds moves into PostgreSQL and back, and every checkpoint and
   });
   const moved = await copy('sqlite', store, before.size);
   expect(moved.code, moved.stderr).toBe(0);
+  expect(moved.stderr).not.toContain('warning');
+  expect(await bench.run('audit', 'verify')).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('this store was moved to'),
+  });
 
   const refused = await bench.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('this store was moved to') });

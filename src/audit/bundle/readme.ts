@@ -23,7 +23,7 @@ A key is named by a fingerprint, which is made with a secret of the key store th
 
 Verify it
 
-  node verify.mjs                                     in this folder, unpacked; or: node verify.mjs BUNDLE.tar
+  node verify.mjs                                     in this folder, unpacked
   node verify.mjs --public-key FILE --anchor TEXT     with what you have got from elsewhere
 
   exit 0   intact, under the key that you gave

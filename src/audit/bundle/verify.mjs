@@ -171,7 +171,7 @@ const options = { 'public-key': { type: 'string' }, anchor: { type: 'string', mu
 const { values, positionals } = parseArgs({ options, allowPositionals: true });
 const [folder = dirname(process.argv[1]), ...more] = positionals;
 const pem = values['public-key'] && readFileSync(values['public-key'], 'latin1');
-if (more.length > 0 || !statSync(folder).isDirectory()) usage('name one folder; a tar is unpacked first');
+if (more.length > 0 || !statSync(folder).isDirectory()) usage('name one folder; unpack a tar first');
 if (pem !== undefined && keysOf(pem).length === 0) usage('there is no ed25519 public key in PEM');
 try {
   const files = new Map(unfold(folder));

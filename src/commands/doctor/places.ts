@@ -95,7 +95,9 @@ function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlac
   const [newest] = own;
   const reach =
     newest === undefined
-      ? 'no checkpoint yet'
+      ? vouched > 0
+        ? 'no checkpoint'
+        : 'no checkpoint yet'
       : `reaches entry ${newest.size}, of ${formatTime(newest.writtenAt)} UTC`;
   const says = [
     ...(misfits.length === 0
@@ -104,7 +106,7 @@ function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlac
           `${counted(misfits.length, 'checkpoint')} of another history: ${show(misfits[0]?.file ?? '', 120)}`,
         ]),
     ...(unsigned.length === 0 ? [] : [`not signed by a known key: ${show(unsigned[0] ?? '', 120)}`]),
-    ...(newest !== undefined && newest.size < vouched ? [`the journal was signed up to ${vouched}`] : []),
+    ...((newest?.size ?? 0) < vouched ? [`the journal was signed up to ${vouched}`] : []),
   ];
   const found = [`${show(name, 120)}: ${reach}`, ...says].join('; ');
   if (says.length === 0) return good(what, found);

@@ -84,7 +84,9 @@ async function refuseHeld(source: StoreSide): Promise<void> {
 
 /** How many entries there are to copy. Rejects when the one has none, or the other has some. */
 async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
-  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(target.context)];
+  // An empty store is what a copy needs, though the home knows the log of another one.
+  const { stderr: _, ...quiet } = target.context;
+  const [one, other] = [await openJournalIfAny(source.context), await openJournalIfAny(quiet)];
   try {
     const size = (await one?.log.head())?.size ?? 0;
     if (one === undefined || size === 0)

@@ -3,6 +3,7 @@ import { fieldsOf } from '../fields.ts';
 import { type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
+import { hearLog, NOTHING_SAID } from './known-keys.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
 import { keysHeard, type LogKeys } from './named-keys.ts';
 import { claimOf, type Look, type Place, type PlacedNote } from './places/place.ts';
@@ -78,6 +79,7 @@ export async function checkLog(
     isStranger: !isShared && origin !== undefined && keys.isOwnUnnamed,
     isGone: journal === undefined,
     unreadable: journal === undefined ? unreadable : undefined,
+    isMoved: hearLog(NOTHING_SAID, entries ?? []).movedTo !== undefined,
     isShared,
   };
   const isAccepted = excusesOf(losses, origin);

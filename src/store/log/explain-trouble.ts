@@ -13,12 +13,12 @@ const NAMED = 10;
 export function rolledBack(trouble: Trouble): LifeboatError {
   return new LifeboatError('journal.rolled-back', inShort(trouble), {
     hints: [
-      'nothing was sent: what was done after that is not known here, and could be done twice',
+      'nothing was sent: what is missing here may have been done already, and could be done twice',
       ...detailsOf(trouble),
       ...otherStore(trouble),
       putBack(trouble),
-      'or, when there is none: `lifeboat audit accept-loss --reason TEXT` puts the lost calls in doubt',
-      '`lifeboat runs`, `report`, `audit` and downloads go on',
+      'without a copy: `lifeboat audit accept-loss --reason TEXT` records the loss and puts the lost calls in doubt',
+      '`lifeboat runs`, `report`, `audit` and downloads still work',
     ],
     evidence: {
       kinds: [...trouble.kinds],
@@ -44,7 +44,9 @@ function otherStore({ store }: Trouble): readonly string[] {
   ];
 }
 
-function putBack({ store }: Trouble): string {
+function putBack({ kinds, store }: Trouble): string {
+  if (kinds.every((kind) => kind === 'checkpoints-removed'))
+    return 'to put them back: copy the folder of the checkpoints from a backup, then `lifeboat audit verify`';
   const how = store.isShared
     ? 'the owner of the database restores its newest backup'
     : 'put lifeboat.db and lifeboat.db-wal back from the newest copy';
@@ -62,13 +64,14 @@ export function detailsOf(trouble: Trouble): readonly string[] {
   const { kinds, store, misfits, calls, unnamed, since, until } = trouble;
   const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));
   const furthest = misfits.toSorted((one, other) => other.size - one.size)[0];
-  const newest = since === undefined ? 'no entry is left' : `the newest entry is of ${formatTime(since)} UTC`;
-  const last =
-    until === undefined ? '' : `; the newest checkpoint that does not fit is of ${formatTime(until)} UTC`;
+  const newest = since === undefined ? [] : [`the newest entry is of ${formatTime(since)} UTC`];
   return [
     ...others,
-    `${newest}${last}`,
-    ...(furthest === undefined ? [] : [`it is ${show(furthest.file, 200)}`]),
+    ...(store.count === 0 ? ['no entry is left'] : newest),
+    ...(until === undefined
+      ? []
+      : [`the newest checkpoint that does not fit is of ${formatTime(until)} UTC`]),
+    ...(furthest === undefined ? [] : [`the largest one that does not fit: ${show(furthest.file, 200)}`]),
     ...(misfits.length > 0 && calls.length === 0
       ? ['no call that changes an instance was armed in the lost part']
       : []),

@@ -29,9 +29,7 @@ export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): s
   const furthest = Math.max(...checkpoints.map((checkpoint) => checkpoint.size), size);
   const inside = gaps.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const lost = [
-    ...(furthest > size
-      ? [`entries of this store after number ${size} are lost, up to ${furthest} were signed`]
-      : []),
+    ...(furthest > size ? [`of ${furthest} signed entries, those after number ${size} are lost`] : []),
     ...(inside > 0 ? [`${inside} of the first ${size} entries of this store are lost`] : []),
   ];
   if (lost.length === 0) lost.push(`the store did not agree with its checkpoints at ${size} entries`);

@@ -52,6 +52,8 @@ export interface SeenStore {
   readonly isGone: boolean;
   /** Where it is there and cannot be read: in one line, what and why. */
   readonly unreadable: string | undefined;
+  /** Its last word is that the log goes on in another store: what is signed beyond it is to be found there. */
+  readonly isMoved: boolean;
   /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
   readonly isShared: boolean;
 }
@@ -107,8 +109,8 @@ export interface Judged {
 /**
  * Whether a store is what was signed in its places. Pure.
  *
- * 1. No checkpoint of any place is larger than the store, and each has the root that the store has at its
- *    size.
+ * 1. No checkpoint of any place is larger than the store, unless the store was moved, and each has the root
+ *    that the store has at its size.
  * 2. The store has as many rows as its head says.
  * 3. A known key has signed the head, for exactly that size.
  * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed.
@@ -180,7 +182,7 @@ const STRANGE =
   'this journal does not name the key of this machine: it was begun elsewhere, or another one was put in its place; `lifeboat audit verify --public-key` shows which';
 
 function fits({ origin, size, root, rootHere }: SeenCheckpoint, store: SeenStore): boolean {
-  return origin === store.origin && size <= store.size && root === rootHere;
+  return origin === store.origin && (size <= store.size ? root === rootHere : store.isMoved);
 }
 
 /** How far a place vouches for the store. */
