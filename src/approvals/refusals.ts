@@ -50,7 +50,7 @@ export function samePerson(request: Request, approver: string): LifeboatError {
 export function namesake(request: Request, name: string): LifeboatError {
   return refusal(
     'approval.same-person',
-    `${name}, who is listed with this key, is called like whoever asks for it`,
+    `${name}, who is listed with this key, has the same name as the person who asks for it`,
     request,
     [
       'if they are two people: list the key in the file of allowed signers under a name that tells them apart',

@@ -51,7 +51,7 @@ async function attempt(path: string): Promise<FileLock | undefined> {
   } catch (cause) {
     if (!(cause instanceof NotALock)) throw lockError(path, cause);
     throw new LifeboatError('keys.lock', `${show(path)} is not a lock file`, {
-      hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
+      hints: ['nothing was written', 'when no lifeboat is running, move it away: a new one is created'],
       cause,
     });
   }

@@ -145,8 +145,9 @@ export const RUN_ENTRIES = {
   'intent.armed': z.object({
     intent: z.string(),
     verb: z.string(),
-    /** By the clock of the machine that armed it, which need not be the one that stamps entries. RFC 3339. */
+    /** By the clock of the machine that armed it, which need not be the one that stamps entries; first, where it was sent again. RFC 3339. */
     armedAt: z.string().optional(),
+    firstArmedAt: z.string().optional(),
   }),
   'intent.outcome': z.object({
     intent: z.string(),

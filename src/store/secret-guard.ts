@@ -29,10 +29,7 @@ export function createSecretGuard(): SecretGuard {
       for (const needle of needles) {
         if (!jsonText.includes(needle)) continue;
         throw new LifeboatError('journal.secret', `${what} contains a secret and was not written`, {
-          hints: [
-            'nothing was journalled and nothing was sent',
-            'this is a bug in lifeboat: please report it',
-          ],
+          hints: ['nothing was written and nothing was sent', 'this is a bug in lifeboat: please report it'],
         });
       }
     },

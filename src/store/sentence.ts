@@ -33,10 +33,7 @@ function runSentence(entry: RunEntry): Sentence {
         'dim',
       );
     case 'intent.armed':
-      return say(
-        `armed ${entry.body.verb}: from here on it may have been sent (intent ${entry.body.intent})`,
-        'warn',
-      );
+      return say(`sending ${entry.body.verb} (intent ${entry.body.intent} is on disk)`, 'warn');
     case 'intent.outcome': {
       const { verb, sent, failure, refused } = entry.body;
       if (failure?.code === 'service.no-id') return say(`${verb}: the service accepted it and named no id`);
@@ -61,7 +58,7 @@ function runSentence(entry: RunEntry): Sentence {
     case 'approval.given': {
       const { approver, key, challenge, moment } = entry.body;
       const clock =
-        moment === undefined ? '' : `; this clock was behind the record, so it counts as at ${moment}`;
+        moment === undefined ? '' : `; the clock of this machine differed, so it counts as at ${moment}`;
       return say(`${approver} approved it with the key ${key} (challenge ${challenge})${clock}`, 'good');
     }
     case 'approval.withdrawn':
@@ -86,7 +83,7 @@ function runSentence(entry: RunEntry): Sentence {
     }
     case 'activity.overdue': {
       const { verb, seconds, limitSeconds, basis, detail } = entry.body;
-      const limit = `${BASES[basis]} ${formatSeconds(limitSeconds)}`;
+      const limit = `${BASES[basis]} (${formatSeconds(limitSeconds)})`;
       const more = detail === undefined ? '' : `; ${detail}`;
       return say(`${spaced(verb)} has taken ${formatSeconds(seconds)}, longer than ${limit}${more}`, 'warn');
     }
@@ -114,9 +111,9 @@ function runSentence(entry: RunEntry): Sentence {
 }
 
 const BASES = {
-  history: 'earlier ones let expect,',
-  objective: 'the objective allows,',
-  default: 'is usual,',
+  history: 'earlier ones suggest',
+  objective: 'the objective allows',
+  default: 'is usual',
 } as const;
 
 /**

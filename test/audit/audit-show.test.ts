@@ -10,7 +10,7 @@ test('every entry of a run is one sentence that a person understands', () => {
     'began keys.generate (generate)',
     'resumed by process 4242',
     'noted the state of the service before backup.create (intent i1)',
-    'armed backup.create: from here on it may have been sent (intent i1)',
+    'sending backup.create (intent i1 is on disk)',
     'backup.create: sent, but the answer was lost: no answer within 30 s',
     'the service shows that backup.create landed',
     'paused for new credentials: the token was refused',

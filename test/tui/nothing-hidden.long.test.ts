@@ -117,7 +117,7 @@ describe('what does not fit', () => {
     [80, 24],
     [160, 50],
   ])('of a row of the log is there in full when the log is grown, at %i x %i', (columns, rows) => {
-    const text = `armed createBackup: from here on it may have been sent ${'(intent proof-1) '.repeat(4)}end`;
+    const text = `sending createBackup: ${'(intent proof-1 is on disk) '.repeat(4)}end`;
     const log = [{ at: '00:00:00', text, tone: 'plain' as const }];
     const state = { ...firstState({ ...VIEWS.task, log }, 0), logGrown: true };
     // A pane may stand to the left of it.

@@ -34,7 +34,7 @@ export async function doubtsFirst(
 async function askAboutEarlier(context: CommandContext, caller: Caller, name: string): Promise<void> {
   for (const open of caller.open()) {
     const what = show(`an earlier call, ${open.verb} of ${formatTime(open.armedAt)} UTC,`);
-    context.stderr.write(`${what} was sent and its answer was never written down: asking the service\n`);
+    context.stderr.write(`${what} is in doubt: asking the service what became of it\n`);
     const end = await caller.lookUp(open);
     const { id } = outputOf(end, name, open.verb);
     const adopted = adoptedLine(end, taskOf(open.verb));

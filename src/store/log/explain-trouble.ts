@@ -112,9 +112,9 @@ const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
   'checkpoints-removed': ({ store }) =>
     `checkpoints were removed: the journal was signed up to entry ${store.vouched}, and no place has it`,
   'rows-missing': ({ store }) =>
-    `entries were removed from the journal: ${store.count} are there, and ${store.size} were signed`,
+    `entries were removed from the journal: ${store.size} were signed, ${store.count} are left`,
   unsigned: ({ store }) =>
     store.count > store.size
-      ? `the journal holds entries that nobody has signed: ${store.count} are there, and ${store.size} were signed`
+      ? `the journal holds entries that nobody has signed: ${store.size} of ${store.count} were signed`
       : 'no key that is known here has signed the end of the journal',
 };

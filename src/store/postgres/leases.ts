@@ -237,7 +237,7 @@ function heldBy(
   resource: StreamName,
   { holder, since }: { readonly holder: string; readonly since: string },
 ) {
-  const hints = ['when its process ends without giving it back, it is free after the time of a lease'];
+  const hints = ['if that process died, the hold ends with its lease, within seconds'];
   const who = parsed(holder);
   if (who === undefined)
     return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });

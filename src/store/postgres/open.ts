@@ -6,17 +6,16 @@ import { createFold, selectRows } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
-import { databaseClock, steadyNow } from './clock.ts';
+import { steadyNow } from './clock.ts';
 import { createFollowers } from './follow.ts';
 import { refuseOtherVersion } from './init.ts';
 import { createLeases, type Lease, type Leases } from './leases.ts';
 import { closedStore, createLink, type LinkOptions, type Session } from './link.ts';
 import { type Ask, createLog } from './log.ts';
-import { persist } from './persist.ts';
-import { headOf, readLeaves, readStream, streamHeads } from './queries.ts';
+import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, forgetRows, selectKept } from './rows.ts';
 import { createSeen } from './seen.ts';
-import { refused } from './trouble.ts';
+import { persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
 
 export interface ReaderOptions {

@@ -3,6 +3,7 @@ import { LOG_STREAM } from '../journal.ts';
 import { hashOf } from '../leaf.ts';
 import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
 import { entryOf } from '../new-entry.ts';
+import { steadyNow } from './clock.ts';
 import type { Session } from './link.ts';
 
 const FIELDS = `l.leaf as index, e.stream, e.seq, e.at, e.by, e.type, e.body, encode(l.hash, 'hex') as hash`;
@@ -104,4 +105,14 @@ export function leftOf(
      where not exists (select from lifeboat.leaves l where l.id = e.id) order by seq`,
     [stream],
   );
+}
+
+/** The database's clock, asked once; it goes on by the time that passes here and is never behind. */
+export async function databaseClock(session: Session): Promise<() => Date> {
+  const asked = steadyNow();
+  const [row] = await session.query<{ ms: number }>(
+    'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+  );
+  const ahead = (row?.ms ?? Number.NaN) - asked;
+  return () => new Date(ahead + steadyNow());
 }

@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { LOG_STREAM } from '../journal.ts';
+import { steadyNow } from './clock.ts';
 
 /** The store cannot be reached just now: try again, or say so. */
 const UNREACHABLE = 'journal.unreachable';
@@ -125,7 +127,7 @@ function tlsHint(error: unknown): string | undefined {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return 'the certificate is for another name: use that name in the address, or sslmode=verify-ca';
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
-    return 'the certificate is out of its time: renew it on the server, or look at the clock of this machine';
+    return 'the certificate is not valid at this time: renew it on the server, or check the clock of this machine';
   if (/CERT|SELF_SIGNED|UNABLE_TO|ISSUER/u.test(code))
     return 'name the certificate of the authority that signed it: sslrootcert=FILE in the address';
   const text = error instanceof Error ? error.message : '';
@@ -155,10 +157,10 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of the server is not known',
   EAI_AGAIN: 'the name of the server cannot be looked up now',
   ETIMEDOUT: 'it did not answer in time',
-  EHOSTUNREACH: 'there is no way to the server',
-  ENETUNREACH: 'there is no way to the server',
+  EHOSTUNREACH: 'there is no route to the server',
+  ENETUNREACH: 'there is no route to the server',
   ENOENT: 'there is no socket',
-  EACCES: 'the socket is not for this user',
+  EACCES: 'this user may not use the socket',
   '53300': 'it has too many connections',
   '57P03': 'it is starting up or shutting down',
   '57014': 'it did not answer in time',
@@ -190,3 +192,15 @@ export const STOPS: ReadonlySet<string> = new Set([
 
 /** SQLSTATE of a row whose number another process has taken. */
 export const UNIQUE = '23505';
+
+/** Tries again while the connection breaks and there is time. */
+export async function persist<T>(work: () => Promise<T>, end: number): Promise<T> {
+  for (let wait = 20; ; wait = Math.min(wait * 2, 500)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBroken(error) || steadyNow() + wait > end) throw error;
+      await pause(wait);
+    }
+  }
+}

@@ -9,12 +9,11 @@ import type { Projection } from '../projections/projection.ts';
 import { steadyNow } from './clock.ts';
 import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
-import { persist } from './persist.ts';
 import { hearStore, lastSeq, leftOf } from './queries.ts';
 import { TAKE_LOG_STREAM } from './schema.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
-import { crowded, isBroken, lostStore, STOPS, sqlState, UNIQUE } from './trouble.ts';
+import { crowded, isBroken, lostStore, persist, STOPS, sqlState, UNIQUE } from './trouble.ts';
 import { type Appended, entriesOf, keyOf, type Waiting } from './waiting.ts';
 import { type Append, findRows, type Row, type Written, writeRows } from './write.ts';
 

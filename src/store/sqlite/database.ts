@@ -177,7 +177,7 @@ export function refuseOldSqlite(version: string | undefined): void {
   if (number >= 3_051_003) return;
   throw new LifeboatError(
     'journal.sqlite-too-old',
-    `this node brings SQLite ${version ?? 'of no version'}, which can damage a journal`,
+    `this Node includes SQLite ${version ?? 'of no version'}, which can damage a journal`,
     { hints: ['use the newest Node 24: its SQLite is newer than 3.51.3'] },
   );
 }

@@ -73,7 +73,7 @@ export function busy(cause: unknown, home: string): LifeboatError {
   return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
     hints: [
       'nothing was written: wait for the other process, then go on',
-      ...holdersIn(home).map((holder) => `it may be ${holder}: let it go on if it was stopped`),
+      ...holdersIn(home).map((holder) => `it may be ${holder}: continue it if it was stopped`),
     ],
     cause,
   });

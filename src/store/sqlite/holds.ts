@@ -111,6 +111,6 @@ const LOCK_GONE = 'its lock was removed or replaced';
 
 function lostHold(resource: StreamName, why: string): LifeboatError {
   return new LifeboatError('journal.lost-hold', `the right to write ${resource} is lost: ${why}`, {
-    hints: ['no further step is taken', 'nothing below LIFEBOAT_HOME may be moved away while a run is live'],
+    hints: ['no further step is taken', 'move nothing below LIFEBOAT_HOME while a run is live'],
   });
 }

@@ -55,7 +55,7 @@ function lockFile(path: string, stream: StreamName, infoPath: string): FileLock 
     if (error instanceof LifeboatError) throw error;
     if (error instanceof NotALock)
       throw new LifeboatError('journal.lock', `${show(path)} is not a lock file`, {
-        hints: ['nothing was written', 'with no lifeboat running, move it away: it is made anew'],
+        hints: ['nothing was written', 'when no lifeboat is running, move it away: a new one is created'],
         cause: error,
       });
     const { why, advice } = troubleWith(path, error);
