@@ -152,6 +152,14 @@ function build(
     [new Option('--folder <dir>', 'the folder of the lab').makeOptionMandatory()],
     { hidden: true },
   );
+  command(
+    program,
+    'lab-app <file>',
+    'the sample application of a lab, in a single executable',
+    async () => (await import('../commands/lab/lab-app.ts')).labApp,
+    [],
+    { hidden: true },
+  );
   program.commandsGroup('Keys and proof:');
   command(
     program,

@@ -3,9 +3,9 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { packageRoot } from '../base/package-root.ts';
 import { show } from '../base/text.ts';
 import type { ProseSection } from '../view/prose.ts';
-import { packageRoot } from './package-root.ts';
 
 /** The runbook of that name; an unknown one names the known. */
 export function runbookNamed(name: string): Runbook {

@@ -8,6 +8,7 @@ import { Platform } from './cloud-foundry/platform.ts';
 import { platformFace } from './cloud-foundry/platform-routes.ts';
 import type { InstanceData } from './data/instance-data.ts';
 import { engineUser, makeLauncher } from './engine/launcher.ts';
+import { locatePostgres } from './engine/locate-postgres.ts';
 import { makePostgresEngine } from './engine/postgres-engine.ts';
 import { claimHome, sweepHomes } from './home.ts';
 import { endpointsOf } from './http/endpoints.ts';
@@ -35,7 +36,7 @@ const WORKERS = 4;
 
 /**
  * Starts the service on this machine, with the instances that were asked for. Resolves when all of it
- * answers. Rejects with `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`,
+ * answers. Rejects with `lab.no-postgres`, `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`,
  * `lab.scenario`, and has then removed what it made. When the process dies, its databases end with it, and
  * the next lab removes their files.
  */
@@ -82,6 +83,7 @@ interface Frame {
 async function assemble(options: LabOptions, { log, ending, cleanups, close }: Frame): Promise<Lab> {
   const { revision = 62 } = options;
   ending.throwIfAborted();
+  const located = locatePostgres();
   const http = await openHttp(options.port ?? 0);
   cleanups.push(() => http.close());
   const sweeping = sweepHomes(log);
@@ -97,6 +99,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   cleanups.push(() => folder.release());
 
   const engine = await makePostgresEngine({
+    located,
     launcher,
     folder: home.engine,
     fsync: options.fsync ?? true,

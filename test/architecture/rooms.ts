@@ -57,7 +57,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: `${BASE}/**`,
     packages: ['zod'],
-    node: ['child_process', 'fs', 'path', 'sqlite', 'timers', 'util'],
+    node: ['child_process', 'fs', 'path', 'sea', 'sqlite', 'timers', 'url', 'util'],
     rooms: [],
     why: 'what all rooms share leans on none of them',
   },
@@ -78,7 +78,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/compose/**',
     packages: ['zod'],
-    node: ['fs', 'os', 'path', 'url'],
+    node: ['fs', 'os', 'path'],
     rooms: [
       'machines',
       'type src/activities/deps.ts',
@@ -310,7 +310,15 @@ export const ROOMS: readonly Room[] = [
       'timers',
       'zlib',
     ],
-    rooms: ['src/backup/encryptor.ts', `${BASE}/duration.ts`, ERRORS, SECRET, `${BASE}/shell-quote.ts`, TEXT],
+    rooms: [
+      'src/backup/encryptor.ts',
+      ...['duration', 'own-program', 'package-root', 'shell-quote', 'trusted-path'].map(
+        (name) => `${BASE}/${name}.ts`,
+      ),
+      ERRORS,
+      SECRET,
+      TEXT,
+    ],
     why: 'the lab stands in for the service; sharing code with its client would hide the same mistake twice',
   },
 ];

@@ -85,8 +85,8 @@ async function keyStore(context: CommandContext): Promise<{ check: Check; keyrin
 }
 
 async function labEngine(): Promise<Check> {
-  const { locatePackage } = await import('../../lab/engine/binaries.ts');
-  const found = await attempt('lab', async () => process.env['LIFEBOAT_PGBIN'] ?? locatePackage());
+  const { locatePostgres } = await import('../../lab/engine/locate-postgres.ts');
+  const found = await attempt('lab', async () => locatePostgres());
   if ('check' in found) return { ...found.check, state: 'warn' };
   return good('lab', 'PostgreSQL is here: `lifeboat drill` can run');
 }

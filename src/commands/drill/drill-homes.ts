@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
@@ -127,7 +128,9 @@ function ownCommand(env: NodeJS.ProcessEnv): string {
   if (env['npm_command'] === 'run-script') return 'npm run --silent lifeboat --';
   const script = process.argv[1] ?? 'lifeboat';
   if (basename(script) === 'lifeboat') return 'lifeboat';
-  return [process.execPath, script].map((path) => plain(nearPath(path))).join(' ');
+  return ownProgram()
+    .map((path) => plain(nearPath(path)))
+    .join(' ');
 }
 
 /** A path below this folder from here. */

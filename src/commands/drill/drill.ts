@@ -6,6 +6,7 @@ import { printableJson } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
+import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
 import { appendHolding } from '../../runner/holds.ts';
@@ -40,6 +41,8 @@ export async function drill(
   const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
   const runbook = name === undefined ? undefined : runbookNamed(name).id;
   const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
+  // Before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
+  locatePostgres();
   const context = await knowingStore(outside);
   const folder = await newDrillHome(context.env, flags.report);
   const stop = stopSignal();

@@ -1,4 +1,5 @@
 import { EXIT } from '../../base/errors.ts';
+import { ownProgram } from '../../base/own-program.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import type { CommandContext } from '../../cli/context.ts';
 
@@ -18,6 +19,5 @@ export async function labQuery(
 
 /** The same as a shell command of this very program. */
 export function queryCommand(instance: string, folder: string): string {
-  const program = process.argv[1] ?? 'lifeboat';
-  return [process.execPath, program, 'lab-query', instance, '--folder', folder].map(shellQuoted).join(' ');
+  return [...ownProgram(), 'lab-query', instance, '--folder', folder].map(shellQuoted).join(' ');
 }

@@ -4,6 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { isSingleExecutable, ownProgram } from '../../base/own-program.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Launcher } from '../engine/launcher.ts';
 
@@ -64,7 +65,8 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
   const file = join(folder, `${randomUUID()}.json`);
   const about = JSON.stringify({ name, work, perSecond }).slice(0, -1);
   await writeFile(file, `${about},"VCAP_SERVICES":${services.reveal()}}`, { mode: 0o600, flag: 'wx' });
-  const child = launcher.start(process.execPath, [...NODE_FLAGS, sampleAppFile(), file]);
+  const [program = '', ...words] = sampleApp();
+  const child = launcher.start(program, [...words, file]);
   const startedAt = new Date();
   let report: AppReport | undefined;
   let running = true;
@@ -105,12 +107,20 @@ export async function startAppProcess(options: AppProcessOptions): Promise<AppPr
 }
 
 /**
- * The sample application: a source file beside this one, or in the bundle an entry point beside the chunk
- * that this is part of.
+ * The file that is the sample application: a source file beside this one, or in the bundle an entry point
+ * beside the chunk that this is part of. A single executable holds it itself.
  */
 export function sampleAppFile(): string {
+  if (isSingleExecutable()) return process.execPath;
   const isSource = import.meta.filename.endsWith('.ts');
   return join(import.meta.dirname, isSource ? 'sample-app.ts' : 'sample-app.js');
+}
+
+/** How it is started. A single executable runs no other file, so it has a hidden command for it. */
+function sampleApp(): readonly string[] {
+  return isSingleExecutable()
+    ? [...ownProgram(), 'lab-app']
+    : [process.execPath, ...NODE_FLAGS, sampleAppFile()];
 }
 
 /** It needs little memory, and says nothing about types that are stripped. */

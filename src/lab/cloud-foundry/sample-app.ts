@@ -40,7 +40,7 @@ const CONNECT_MS = 5_000;
 const QUERY_MS = 10_000;
 const LONGEST_ERROR = 300;
 
-const [file = ''] = process.argv.slice(2);
+const file = process.argv.at(-1) ?? '';
 const order: Order = JSON.parse(readFileSync(file, 'utf8'));
 rmSync(file);
 const credentials = Object.values(order.VCAP_SERVICES)[0]?.[0]?.credentials;

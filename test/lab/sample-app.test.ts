@@ -1,0 +1,27 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { builtProduct, runProduct } from '../e2e/product.ts';
+import { temporaryFolder, until } from './helpers.ts';
+
+test('the sample application is also a command, for a single executable, which can start nothing but itself', async () => {
+  const file = join(await temporaryFolder(), 'settings.json');
+  writeFileSync(file, JSON.stringify({ name: 'orders-api', work: 'api', perSecond: 0, VCAP_SERVICES: {} }));
+  const { child, ended, stdout } = runProduct(builtProduct({ cheapVault: true }), ['lab-app', file], {});
+  try {
+    const report = await until('the application has a state', async () =>
+      stdout()
+        .split('\n')
+        .find((line) => line.includes('"failing"')),
+    );
+    expect(JSON.parse(report)).toMatchObject({
+      app: 'orders-api',
+      lastError: 'no service is bound',
+      port: expect.any(Number),
+    });
+    expect(existsSync(file)).toBe(false);
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+  }
+});
