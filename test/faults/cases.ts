@@ -1,17 +1,15 @@
 import { MEANWHILE, type Plan, type Spot } from './director.ts';
-import { effectsOn } from './effects.ts';
 import { AT_CONNECT, FAULTS } from './faults.ts';
-import type { Walkable } from './flows.ts';
+import type { Flow } from './flows.ts';
 import { ASKS, type Kind, kindOf, WAITED } from './kinds.ts';
+import { effectsOn, openPeers } from './peers.ts';
 import { countOf, type Seen } from './seen.ts';
-import { openSite } from './site.ts';
-import { byFlags } from './stage.ts';
+import { beginFlow, byFlags } from './stage.ts';
 import { expectedOf } from './table.ts';
-import { setOut } from './walk.ts';
 
 /** One fault at one endpoint of one flow. */
 export interface Case {
-  readonly flow: Walkable;
+  readonly flow: Flow;
   readonly kind: Kind;
   readonly plan: Plan;
   /** How often the step asks for it in an undisturbed run. */
@@ -32,7 +30,7 @@ export interface Endpoint {
 }
 
 export interface Recorded {
-  readonly flow: Walkable;
+  readonly flow: Flow;
   readonly endpoints: readonly Endpoint[];
   readonly effects: ReadonlyMap<string, number>;
 }
@@ -41,7 +39,7 @@ export interface Recorded {
  * Every endpoint that a flow calls: of each step the first call of each route, and the second look at what is
  * waited for.
  */
-export async function recordFlow(flow: Walkable): Promise<Recorded> {
+export async function recordFlow(flow: Flow): Promise<Recorded> {
   const { seen, effects } = await record(flow);
   const endpoints = endpointsIn(seen).filter(({ kind }) => !ASKS.has(kind));
   const sends = endpoints.filter(({ kind }) => SENDS.has(kind));
@@ -50,7 +48,7 @@ export async function recordFlow(flow: Walkable): Promise<Recorded> {
 }
 
 /** The call that asks what became of a change whose answer was lost. */
-async function listAfter(flow: Walkable, spot: Spot): Promise<Endpoint> {
+async function listAfter(flow: Flow, spot: Spot): Promise<Endpoint> {
   const { seen } = await record(flow, { ...spot, fault: 'reset-after', times: 'once' });
   const list = endpointsIn(seen).find(
     (one) => ASKS.has(one.kind) && one.spot.at?.verb === spot.at?.verb && one.spot.at?.turn === spot.at?.turn,
@@ -59,18 +57,18 @@ async function listAfter(flow: Walkable, spot: Spot): Promise<Endpoint> {
   return { ...list, lead: spot };
 }
 
-async function record(flow: Walkable, plan?: Plan) {
-  const site = await openSite({ ...flow, plan });
-  const { stage, begun } = await setOut(site, flow);
-  const from = site.director.seen.length;
+async function record(flow: Flow, plan?: Plan) {
+  const peers = await openPeers({ ...flow, plan });
+  const { stage, begun } = await beginFlow(peers, flow);
+  const from = peers.director.seen.length;
   try {
     const { exitCode, why } = await stage.drive(begun, byFlags(flow, begun));
     if (plan === undefined && exitCode !== 0)
       throw new Error(`${flow.name} on ${flow.revision} ends with ${exitCode}: ${why}`);
-    return { seen: site.director.seen.slice(from), effects: effectsOn(site) };
+    return { seen: peers.director.seen.slice(from), effects: effectsOn(peers) };
   } finally {
     await stage.close();
-    await site.close();
+    await peers.close();
   }
 }
 

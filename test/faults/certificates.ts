@@ -54,7 +54,7 @@ export function makeCertificates(): Certificates {
       '20200201000000Z',
     ),
     wrongHost: signed('known', 'elsewhere', 'DNS:elsewhere.example', '-days', '3'),
-    unknownCa: signed('unknown', 'stranger', 'IP:127.0.0.1', '-days', '3'),
+    unknownCa: signed('unknown', 'foreign', 'IP:127.0.0.1', '-days', '3'),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

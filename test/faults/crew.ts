@@ -51,7 +51,7 @@ function diedAt(one: Case): Finding {
     exitCode: -1,
     where: 'nowhere',
     resumed: 'never',
-    crashed: 'the process that walked it has ended',
+    crashed: 'the process that ran it has ended',
     hung: false,
     lost: true,
     doubled: [],

@@ -23,7 +23,7 @@ export interface Spot {
 /** What goes wrong, and where. */
 export interface Plan extends Spot {
   readonly fault: Fault;
-  /** `always`: until it is called off. */
+  /** `always`: until `calm`. */
   readonly times: 'once' | 'always';
   /** The change whose answer is lost first, so that the service is asked what became of it. */
   readonly lead?: Spot | undefined;
@@ -31,7 +31,7 @@ export interface Plan extends Spot {
 
 export interface World {
   readonly server: () => ForeignServer;
-  readonly ways: Partial<Record<Peer, FaultProxy>>;
+  readonly proxies: Partial<Record<Peer, FaultProxy>>;
   readonly elsewhere: Elsewhere;
   readonly certificates: Certificates | undefined;
 }
@@ -109,14 +109,14 @@ export class Director {
     await this.#answer({ ...passing, work }, one);
   }
 
-  /** Everything is well again. */
+  /** Ends every fault. */
   async calm(): Promise<void> {
     this.#on = false;
     this.#stuck.resolve();
-    const { ways, certificates } = this.#world;
-    for (const way of Object.values(ways)) {
-      await way.refuse(false);
-      if (certificates !== undefined) way.show(certificates.good);
+    const { proxies, certificates } = this.#world;
+    for (const proxy of Object.values(proxies)) {
+      await proxy.refuse(false);
+      if (certificates !== undefined) proxy.show(certificates.good);
     }
   }
 
@@ -176,7 +176,7 @@ export class Director {
     passing.give(this.#on ? (this.#hidden?.(passing, reply) ?? reply) : reply);
   }
 
-  /** Makes the way bad when the next connection is the one. */
+  /** Breaks the proxy when the next connection is the planned one. */
   async #engage(): Promise<void> {
     const plan = this.#plan;
     if (plan === undefined || !AT_CONNECT.has(plan.fault)) return;
@@ -184,21 +184,21 @@ export class Director {
     const at = positionOf(this.#run, this.#requests, plan.route);
     if (plan.at === undefined || at === undefined || !isNext(plan.at, at)) return;
     this.#isEngaged = true;
-    const { ways, certificates } = this.#world;
-    const way = ways[plan.peer];
-    if (plan.fault === 'refused') return way?.refuse(true);
+    const { proxies, certificates } = this.#world;
+    const proxy = proxies[plan.peer];
+    if (plan.fault === 'refused') return proxy?.refuse(true);
     if (certificates === undefined) throw new Error('there are no certificates');
     const { expired, wrongHost, unknownCa } = certificates;
     const bad = plan.fault === 'wrong-host' ? wrongHost : plan.fault === 'unknown-ca' ? unknownCa : expired;
-    way?.show(bad);
-    way?.drop();
+    proxy?.show(bad);
+    proxy?.drop();
   }
 
   readonly #onConnectError = (message: unknown): void => {
     const { connectParams } = message as { readonly connectParams: { readonly port?: string } };
     const plan = this.#plan;
     if (plan === undefined || !this.#on || !this.#isEngaged) return;
-    if (Number(connectParams.port) !== this.#world.ways[plan.peer]?.port) return;
+    if (Number(connectParams.port) !== this.#world.proxies[plan.peer]?.port) return;
     this.#hit();
     if (plan.times === 'once') void this.calm();
   };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Entry } from '../../src/store/journal.ts';
-import { allowedMore } from './allowed.ts';
 import type { Case } from './cases.ts';
 import { sampleOf } from './sample.ts';
+import { allowedMore } from './verdict.ts';
 
 /** As many cases of a kind as a flow has endpoints of it. */
 function casesIn(name: string, kind: Case['kind'], endpoints: number): Case[] {

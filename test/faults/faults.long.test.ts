@@ -12,7 +12,7 @@ import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
 import { CASES } from '../e2e/flows.ts';
 import { FAULTS } from './faults.ts';
-import { flagsIn, WALKABLE } from './flows.ts';
+import { FLOWS, flagsIn } from './flows.ts';
 import { KINDS } from './kinds.ts';
 import { cellOf, TABLE_TEXT } from './table.ts';
 
@@ -20,9 +20,9 @@ test('the table has a verdict for every fault at every kind of endpoint', () => 
   for (const kind of KINDS) for (const fault of FAULTS) expect(() => cellOf(kind, fault)).not.toThrow();
 });
 
-test('every flow that is walked end to end is walked into faults as well', () => {
-  const walked = new Set(WALKABLE.map(({ name, revision }) => `${name} ${revision}`));
-  for (const { name, revision } of CASES) expect(walked).toContain(`${name} ${revision}`);
+test('every flow that is run end to end is run with faults as well', () => {
+  const tried = new Set(FLOWS.map(({ name, revision }) => `${name} ${revision}`));
+  for (const { name, revision } of CASES) expect(tried).toContain(`${name} ${revision}`);
 });
 
 const RUN_ON_V0 = ['back-up-and-verify', 'restore-backup --backup 1'];
@@ -40,11 +40,11 @@ test.for([...RUN_ON_V0, ...NOT_ON_V0])('%s is begun on V0 only where V0 has all 
   const address = addressFrom('https://dashboard.example.com/service-instances/4a1f', 'v0');
   const service = openService(address, { token: async () => new Secret('a token') });
   onTestFinished(() => service.close());
-  const site = { name: 'orders', service } as RunInstances['instance'];
+  const peers = { name: 'orders', service } as RunInstances['instance'];
   const { runbook: id, flags } = flagsIn(words.split(' '));
   const runbook = runbookNamed(id);
   const input = await inputFrom(runbook, flags as never, new Date('2026-03-01T04:00:00Z'), false);
-  const begin = () => refuseUnsupported(runbook, { instance: site, target: site }, input);
+  const begin = () => refuseUnsupported(runbook, { instance: peers, target: peers }, input);
   if (RUN_ON_V0.includes(words)) expect(begin).not.toThrow();
   else expect(begin).toThrow(/cannot be run on orders: interface v0 of the service cannot /u);
 });

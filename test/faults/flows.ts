@@ -3,7 +3,7 @@ import { CASES } from '../e2e/flows.ts';
 import type { TestBench } from '../e2e/test-bench.ts';
 
 /** A flow on a revision, with everything answered by flags. */
-export interface Walkable {
+export interface Flow {
   readonly name: string;
   readonly revision: 61 | 62;
   /** Whether applications are bound to the instance, and there is a platform to be asked. */
@@ -21,9 +21,9 @@ const REVISIONS = [61, 62] as const;
  * Every flow on every revision of V1. What the table says of a lost restore rests on lists that name its
  * backup, which that of V0 does not.
  */
-export const WALKABLE: readonly Walkable[] = [
+export const FLOWS: readonly Flow[] = [
   ...REVISIONS.map(
-    (revision): Walkable => ({
+    (revision): Flow => ({
       name: 'rotate-key',
       revision,
       platform: false,
@@ -33,7 +33,7 @@ export const WALKABLE: readonly Walkable[] = [
     }),
   ),
   ...CASES.map(
-    ({ name, revision, before = [], ready, args, confirm }): Walkable => ({
+    ({ name, revision, before = [], ready, args, confirm }): Flow => ({
       name,
       revision,
       platform: false,
@@ -44,7 +44,7 @@ export const WALKABLE: readonly Walkable[] = [
     }),
   ),
   ...CASES.filter(({ name, revision }) => name === 'restore-backup' && revision === 62).map(
-    ({ args, confirm }): Walkable => ({
+    ({ args, confirm }): Flow => ({
       name: 'restore-backup, an application bound',
       revision: 62,
       platform: true,
@@ -56,8 +56,8 @@ export const WALKABLE: readonly Walkable[] = [
 ];
 
 /** Those whose name and revision hold these words; all without any. */
-export function flowsNamed(name: string | undefined): readonly Walkable[] {
-  return WALKABLE.filter((flow) => name === undefined || `${flow.name} ${flow.revision}`.includes(name));
+export function flowsNamed(name: string | undefined): readonly Flow[] {
+  return FLOWS.filter((flow) => name === undefined || `${flow.name} ${flow.revision}`.includes(name));
 }
 
 /** The name and the flags of a command line, as the commands get them. */

@@ -9,8 +9,8 @@ import { openVault } from '../../src/keys/vault.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { type Ended, type Product, runProduct } from '../e2e/product.ts';
 import { CANARIES } from '../e2e/test-bench.ts';
-import type { Walkable } from './flows.ts';
-import type { Site } from './site.ts';
+import type { Flow } from './flows.ts';
+import type { Peers } from './peers.ts';
 
 /** How a process of the product ended, and the most memory that it held. */
 export interface Measured extends Ended {
@@ -18,7 +18,7 @@ export interface Measured extends Ended {
   readonly peak: number;
 }
 
-/** Somebody's machine whose config leads to a site, for the product as it ships. */
+/** A home whose config leads to the proxies, for the product as it ships. */
 export interface Machine {
   run(...args: string[]): Promise<Measured>;
   /** Everything in the journal. */
@@ -29,8 +29,8 @@ export interface Machine {
 /** Sets it up with a key of an earlier day. The clock of the product runs as fast as the one here. */
 export async function openMachine(
   product: Product,
-  site: Site,
-  { revision }: Pick<Walkable, 'revision'>,
+  peers: Peers,
+  { revision }: Pick<Flow, 'revision'>,
 ): Promise<Machine> {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-machine-'));
   const at = (name: string) => join(folder, name);
@@ -38,7 +38,7 @@ export async function openMachine(
   writeFileSync(at('token'), CANARIES.token, { mode: 0o600 });
   writeFileSync(at('platform-token'), `bearer ${CANARIES.otherToken}`, { mode: 0o600 });
   writeFileSync(at('passphrase'), CANARIES.passphrase, { mode: 0o600 });
-  writeFileSync(at('lifeboat.yaml'), configOf(site, revision));
+  writeFileSync(at('lifeboat.yaml'), configOf(peers, revision));
   const passphrase = async () => new Secret(CANARIES.passphrase);
   const vault = await openVault({ path: at('home/vault.age'), passphrase, workFactor: 1 });
   const keyring = openKeyring(vault);
@@ -85,16 +85,16 @@ export async function openMachine(
   };
 }
 
-function configOf(site: Site, revision: number): string {
-  const ca = site.caFile === undefined ? '' : `, ca: ${site.caFile}`;
+function configOf(peers: Peers, revision: number): string {
+  const ca = peers.caFile === undefined ? '' : `, ca: ${peers.caFile}`;
   const instances = ['orders', 'orders-dr'].map(
     (name) =>
-      `  ${name}: { url: "${site.urlOf(name)}", revision: ${revision}, token: { file: ./token }, inFlight: 20s${ca} }\n`,
+      `  ${name}: { url: "${peers.urlOf(name)}", revision: ${revision}, token: { file: ./token }, inFlight: 20s${ca} }\n`,
   );
   const platform =
-    site.platformUrl === undefined
+    peers.platformUrl === undefined
       ? 'none'
-      : `{ api: "${site.platformUrl}", token: { file: ./platform-token }${ca} }`;
+      : `{ api: "${peers.platformUrl}", token: { file: ./platform-token }${ca} }`;
   return `operator: { name: Robin }\nplatform: ${platform}\ninstances:\n${instances.join('')}`;
 }
 

@@ -7,8 +7,8 @@ import { extract, pack } from 'tar-stream';
 import type { Packing } from '../e2e/foreign/pack.ts';
 
 /**
- * The bytes that `tar cz` and `openssl enc -md md5` would write, made in this process: four processes a walk
- * would be most of what a crossing of thousands costs. That the bytes of those programs are understood as
+ * The bytes that `tar cz` and `openssl enc -md md5` would write, made in this process: four processes a run
+ * would be most of the cost of thousands of runs. That the bytes of those programs are understood as
  * well is shown by the end-to-end tests.
  */
 export const packHere: Packing = {

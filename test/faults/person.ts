@@ -3,7 +3,7 @@ import { optionKey, type Question } from '../../machines/parts/question.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { type Answer, questionOf } from '../../src/runner/answer.ts';
 import type { Run, RunEnd } from '../../src/runner/run.ts';
-import type { Site } from './site.ts';
+import type { Peers } from './peers.ts';
 
 /** How a person left a run: at its end, or at a question that the person has no answer to. */
 export interface PersonEnd {
@@ -21,7 +21,7 @@ const MOST_TRIES = 5;
  * doubt, and where that tells nothing, asks whoever runs the service what became of it. Never sends again
  * what was done.
  */
-export async function byPerson(run: Run, site: Site): Promise<PersonEnd> {
+export async function byPerson(run: Run, peers: Peers): Promise<PersonEnd> {
   const looked = new Map<string, number>();
   for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
     const end = await Promise.race([run.ended, untilAsked(run)]);
@@ -29,7 +29,7 @@ export async function byPerson(run: Run, site: Site): Promise<PersonEnd> {
     if (end !== undefined) return { how: end.how, exitCode: end.exitCode, at: titleOf(run) };
     const question = questionOf(snapshot);
     if (question === undefined) continue;
-    const answer = answerTo(question, run, site, looked);
+    const answer = answerTo(question, run, peers, looked);
     if (answer === undefined) break;
     await run.answer(answer);
   }
@@ -51,7 +51,12 @@ function untilAsked(run: Run): Promise<undefined> {
   });
 }
 
-function answerTo(question: Question, run: Run, site: Site, looked: Map<string, number>): Answer | undefined {
+function answerTo(
+  question: Question,
+  run: Run,
+  peers: Peers,
+  looked: Map<string, number>,
+): Answer | undefined {
   if (question.kind === 'followUps') {
     const followUp = stillOpen(question.followUps)[0];
     if (followUp !== undefined)
@@ -67,7 +72,7 @@ function answerTo(question: Question, run: Run, site: Site, looked: Map<string, 
   const first = times === 1;
   const chosen = isDoubt
     ? ((first ? option('lookAgain') : undefined) ??
-      (wasDone(run, site)
+      (wasDone(run, peers)
         ? option('adopt', 'hasBegun', 'goOn', 'lookAgain')
         : option('sendAgain', 'setAgain')))
     : times > MOST_TRIES
@@ -85,10 +90,10 @@ function answerBy({ event, needs }: Question['options'][number]): Answer {
 }
 
 /** What whoever runs the service sees: whether the last change of this verb was carried out. */
-function wasDone(run: Run, site: Site): boolean {
+function wasDone(run: Run, peers: Peers): boolean {
   const armed = run.state().entries.findLast(({ type }) => type === 'intent.armed');
   const verb = (armed?.body as { readonly verb?: string } | undefined)?.verb;
-  const sent = site.director.seen.filter(({ method, at }) => method !== 'GET' && at?.verb === verb);
+  const sent = peers.director.seen.filter(({ method, at }) => method !== 'GET' && at?.verb === verb);
   return sent.at(-1)?.worked === true;
 }
 

@@ -5,12 +5,12 @@ import { type Certificates, makeCertificates } from './certificates.ts';
 import type { Plan } from './director.ts';
 import type { Kind } from './kinds.ts';
 import { openMachine } from './machine.ts';
-import { openSite } from './site.ts';
+import { openPeers } from './peers.ts';
 import { cellOf } from './table.ts';
 import { exitsOf, wasInDoubt } from './verdict.ts';
 
 /*
- * The product as it ships, in a process of its own, at some of the cells of the table; the rest is walked in
+ * The product as it ships, in a process of its own, at some of the cells of the table; the rest is run in
  * one process.
  */
 
@@ -40,7 +40,7 @@ test.for(CASES)(
   'the process ends as the table says after $fault at $route, $times',
   async (spot, context) => {
     const verdict = cellOf(spot.kind, spot.fault)?.[spot.times] ?? 'n/a';
-    const { end, sent, entries } = await walk(spot, context);
+    const { end, sent, entries } = await runFaulty(spot, context);
     expect(exitsOf(verdict, spot.times), `${verdict}: ${end.stderr}`).toContain(end.code);
     expect(end.stderr).not.toMatch(/^\s+at .+:\d+:\d+/mu);
     expect(sent()).toBeLessThanOrEqual(1);
@@ -51,7 +51,7 @@ test.for(CASES)(
 test.for(['GET orders /backups-config', 'POST orders /backups', 'GET orders /backups/:id'])(
   'the process stays below 250 MiB when 100 MiB of JSON come for %s',
   async (route, context) => {
-    const { end } = await walk({ fault: '100-mib', route, times: 'always' }, context);
+    const { end } = await runFaulty({ fault: '100-mib', route, times: 'always' }, context);
     expect([0, 3], end.stderr).toContain(end.code);
     expect(end.peak / 2 ** 20).toBeGreaterThan(40);
     expect(end.peak / 2 ** 20).toBeLessThan(250);
@@ -65,34 +65,34 @@ test.for(['expired', 'wrongHost', 'unknownCa'] as const)(
     const plan: Plan = {
       ...{ peer: 'service', fault: 'expired-certificate', times: 'always', route: '', nth: 1 },
     };
-    const site = await openSite({ revision: 62, platform: false, certificates: bad, plan });
-    const machine = await openMachine(product, site, { revision: 62 });
+    const peers = await openPeers({ revision: 62, platform: false, certificates: bad, plan });
+    const machine = await openMachine(product, peers, { revision: 62 });
     onTestFinished(async () => {
       machine.close();
-      await site.close();
+      await peers.close();
     });
     const end = await machine.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
     expect(end.code, end.stderr).toBe(EXIT.waiting);
     expect(end.stderr).toContain('no trusted TLS connection to the service');
-    expect(site.director.seen).toEqual([]);
+    expect(peers.director.seen).toEqual([]);
   },
 );
 
-async function walk(
+async function runFaulty(
   { fault, route, times }: Pick<Plan, 'fault' | 'route' | 'times'>,
   { onTestFinished }: { onTestFinished: (end: () => Promise<void>) => void },
 ) {
   const plan: Plan = { peer: 'service', nth: 1, fault, route, times };
-  const site = await openSite({ revision: 62, platform: false, plan, taskMs: 600 });
-  const machine = await openMachine(product, site, { revision: 62 });
+  const peers = await openPeers({ revision: 62, platform: false, plan, taskMs: 600 });
+  const machine = await openMachine(product, peers, { revision: 62 });
   onTestFinished(async () => {
     machine.close();
-    await site.close();
+    await peers.close();
   });
-  site.director.arm();
+  peers.director.arm();
   const words = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes', '--confirm', 'orders'];
   const end = await machine.run(...words);
-  expect(site.director.hits).toBeGreaterThan(0);
-  const sent = () => site.server.calls.filter(({ method, did }) => method === 'POST' && did).length;
+  expect(peers.director.hits).toBeGreaterThan(0);
+  const sent = () => peers.server.calls.filter(({ method, did }) => method === 'POST' && did).length;
   return { end, sent, entries: machine.entries };
 }

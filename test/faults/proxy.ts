@@ -32,7 +32,7 @@ export interface Passing {
   give(reply: Reply): void;
 }
 
-/** A way to a server that can be made bad: the server behind it knows nothing of that. */
+/** A proxy that can inject faults in front of a server, which does not notice. */
 export interface FaultProxy {
   readonly origin: string;
   readonly port: number;

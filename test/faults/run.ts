@@ -6,7 +6,6 @@ import { closeDatabases, shareDatabases } from '../crash/database.ts';
 import { type Case, casesOf, recordFlow } from './cases.ts';
 import { tryInCrew } from './crew.ts';
 import { flowsNamed } from './flows.ts';
-import { inPool } from './in-pool.ts';
 import { isGood, lineOf, reportOf } from './report.ts';
 import { sampleOf } from './sample.ts';
 import { TABLE_TEXT } from './table.ts';
@@ -14,7 +13,7 @@ import type { Finding } from './trial.ts';
 
 /*
  * `npm run test:faults [-- --sample N --seed S --flow NAME --fault NAME --kind NAME --store ENGINE --out FILE
- * --table]`: walks every flow into every fault at every endpoint that it calls, and out of it again. Exit
+ * --table]`: runs every flow with every fault at every endpoint that it calls, and resumes it without. Exit
  * code 1 when a verdict is not the one of the table, or a promise was broken.
  */
 const { values } = parseArgs({
@@ -56,10 +55,10 @@ async function cross(): Promise<number> {
   const size = values.sample === undefined ? undefined : Number(values.sample);
   const cases = sampleOf(recorded.flatMap(casesOf).filter(isWanted), size, Number(values.seed));
   process.stderr.write(`${cases.length} cases, seed ${values.seed}\n`);
-  const findings = await walk(cases);
+  const findings = await tryAll(cases);
   // What was never met shows nothing; whatever else came out is what came out.
   const missed = findings.filter(({ verdict, crashed, hung }) => verdict === 'missed' && !crashed && !hung);
-  const again = missed.length === 0 ? [] : await walk(missed.map((finding) => finding.case));
+  const again = missed.length === 0 ? [] : await tryAll(missed.map((finding) => finding.case));
   const all = [...findings.filter((finding) => !missed.includes(finding)), ...again];
   for (const finding of all) if (!isGood(finding)) process.stderr.write(`${lineOf(finding)}\n`);
   process.stdout.write(reportOf(all));
@@ -70,7 +69,7 @@ async function cross(): Promise<number> {
   return all.every(isGood) ? 0 : 1;
 }
 
-async function walk(cases: readonly Case[]): Promise<readonly Finding[]> {
+async function tryAll(cases: readonly Case[]): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   await tryInCrew(cases, Number(values.crew), (finding) => {
     findings.push(finding);
@@ -91,4 +90,20 @@ function isWanted({ kind, plan }: Case): boolean {
     (values.fault === undefined || values.fault.split(',').includes(plan.fault)) &&
     (values.kind === undefined || values.kind.split(',').includes(kind))
   );
+}
+
+/** Does something with each, so many at a time; gives what came of them in their order. */
+async function inPool<In, Out>(
+  size: number,
+  all: readonly In[],
+  act: (one: In) => Promise<Out>,
+): Promise<readonly Out[]> {
+  const out = new Map<number, Out>();
+  const queue = [...all.entries()];
+  const work = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      out.set(next[0], await act(next[1]));
+  };
+  await Promise.all(Array.from({ length: Math.min(size, all.length) }, work));
+  return [...out].toSorted(([a], [b]) => a - b).map(([, one]) => one);
 }

@@ -29,10 +29,10 @@ import { freshDatabase } from '../crash/database.ts';
 import type { TestBench } from '../e2e/test-bench.ts';
 import { CANARIES } from '../e2e/test-bench.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
-import { flagsIn, type Walkable } from './flows.ts';
-import type { Site } from './site.ts';
+import { type Flow, flagsIn } from './flows.ts';
+import type { Peers } from './peers.ts';
 
-/** The product in this process, on a service and a platform whose ways can be made bad. */
+/** The product in this process, on a service and a platform behind proxies that inject faults. */
 export interface Stage {
   /** Begins a run as `lifeboat run` does; gives its id. */
   begin(words: readonly string[]): Promise<Begun>;
@@ -55,8 +55,23 @@ export interface Begun {
  */
 const LIMITS = { sendMs: 150_000, downloadHeadersMs: 150_000, headersMs: 10_000, bodyMs: 20_000 };
 
-/** Opens a home with a key, and clients that go through the ways of `site`. */
-export async function openStage(site: Site, { revision, platform: isBound }: Walkable): Promise<Stage> {
+/** Begins a flow, after the runs that it needs have closed without a fault. */
+export async function beginFlow(peers: Peers, flow: Flow): Promise<{ stage: Stage; begun: Begun }> {
+  const stage = await openStage(peers, flow);
+  const bench = asBench(peers);
+  await flow.ready?.(bench);
+  for (const words of flow.before) {
+    const earlier = await stage.begin(words);
+    const { exitCode, why } = await stage.drive(earlier, byFlags(flow, earlier));
+    if (exitCode !== 0) throw new Error(`${words.join(' ')} ended with ${exitCode}: ${why}`);
+  }
+  const begun = await stage.begin(flow.args(bench));
+  peers.director.arm();
+  return { stage, begun };
+}
+
+/** Opens a home with a key, and clients that go through the proxies of `peers`. */
+export async function openStage(peers: Peers, { revision, platform: isBound }: Flow): Promise<Stage> {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-faults-'));
   mkdirSync(join(home, 'home'), { mode: 0o700 });
   const database = process.env['FAULTS_STORE'] === 'postgres' ? await freshDatabase() : undefined;
@@ -65,10 +80,10 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
   await keyring.add('orders', new Secret(CANARIES.oldKey));
 
   const openInstance = (name: string): OpenInstance => {
-    const url = site.urlOf(name);
+    const url = peers.urlOf(name);
     const config = InstanceConfig.parse({ url, revision, inFlight: '20s' });
     const token = async () => new Secret(`Bearer ${CANARIES.token}`);
-    const service = openService(addressFrom(url, revision), { token, caFile: site.caFile, limits: LIMITS });
+    const service = openService(addressFrom(url, revision), { token, caFile: peers.caFile, limits: LIMITS });
     const close = () => service.close();
     return { name, config, service, revision, token, hideEnv: [], [Symbol.asyncDispose]: close };
   };
@@ -78,9 +93,9 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
     const other = target === undefined ? undefined : openInstance(target);
     let opened: Platform | undefined;
     const platform: ActivityDeps['platform'] = async () => {
-      if (!isBound || site.platformUrl === undefined) return { none: 'there is none', chosen: true };
+      if (!isBound || peers.platformUrl === undefined) return { none: 'there is none', chosen: true };
       const found = await openPlatform(
-        { platform: { api: site.platformUrl, token: { env: 'NONE' }, ca: site.caFile } },
+        { platform: { api: peers.platformUrl, token: { env: 'NONE' }, ca: peers.caFile } },
         { tokenOf: () => async () => new Secret(`bearer ${CANARIES.otherToken}`), env: {}, limits: LIMITS },
       );
       if ('close' in found) opened = found;
@@ -112,7 +127,7 @@ export async function openStage(site: Site, { revision, platform: isBound }: Wal
         target: other && depsFor(other, parts),
       }),
     });
-    const unwatch = site.director.watch(run);
+    const unwatch = peers.director.watch(run);
     try {
       return await steer(run);
     } finally {
@@ -162,7 +177,7 @@ async function openStore(home: string, address: string | undefined): Promise<Jou
  * What the flags of the command line answer, by somebody who has maintenance updates held back wherever that
  * is offered.
  */
-export function byFlags({ confirm }: Walkable, { time }: Begun, more: Partial<Policy> = {}) {
+export function byFlags({ confirm }: Flow, { time }: Begun, more: Partial<Policy> = {}) {
   return (run: Run) => autopilot(holdingBack(run), { yes: true, confirm, time, ...more });
 }
 
@@ -186,8 +201,8 @@ function holdingBack(run: Run): Run {
 }
 
 /** What the flows of the end-to-end tests ask a bench for. */
-export function asBench(site: Site): TestBench {
-  const { server } = site;
+export function asBench(peers: Peers): TestBench {
+  const { server } = peers;
   const run = async () => {
     const { start, end } = server.instance('orders').range() ?? { start: new Date(0), end: new Date(0) };
     return { stdout: JSON.stringify({ start_time: start.toISOString(), end_time: end.toISOString() }) };

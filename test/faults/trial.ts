@@ -1,19 +1,16 @@
 import { statePath } from '../../machines/parts/states.ts';
 import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { allowedMore } from './allowed.ts';
 import type { Case } from './cases.ts';
 import type { Certificates } from './certificates.ts';
-import { effectsOn } from './effects.ts';
 import { AT_CONNECT, type Fault } from './faults.ts';
 import { ASKS, WAITED } from './kinds.ts';
+import { effectsOn, openPeers, type Peers } from './peers.ts';
 import { byPerson } from './person.ts';
 import { countOf, type Seen } from './seen.ts';
-import { openSite, type Site } from './site.ts';
-import { byFlags } from './stage.ts';
+import { beginFlow, byFlags } from './stage.ts';
 import type { Verdict } from './table.ts';
-import { wasInDoubt } from './verdict.ts';
-import { setOut } from './walk.ts';
+import { allowedMore, wasInDoubt } from './verdict.ts';
 
 /** What one case came to. */
 export interface Finding {
@@ -41,7 +38,7 @@ const WAITS_MS = 360_000;
  */
 const STANDS_MS = 1_500_000;
 const ENDLESS: ReadonlySet<Fault> = new Set<Fault>(['task-stuck', 'unknown-enum']);
-/** A walk may take so long, by the fast clock: nothing that the product waits for adds up to it. */
+/** The longest that a run may take, by the fast clock: nothing that the product waits for adds up to it. */
 const HANG_MS = 6_000_000;
 
 /**
@@ -50,14 +47,14 @@ const HANG_MS = 6_000_000;
  */
 const SLOW_MS = 30_000;
 
-/** Walks a flow into a fault, and then, everything well again, to its end. */
+/** Runs a flow with a fault, then resumes it without faults to its end. */
 export async function tryCase(one: Case, certificates: Certificates): Promise<Finding> {
   const { flow, kind, plan } = one;
   const verb = plan.at?.verb;
   const isShort = kind === 'no-trace' || (kind === 'look' && verb === 'restart') || verb === 'restoreToTime';
   const taskMs = isShort ? { taskMs: SLOW_MS } : {};
-  const site = await openSite({ ...flow, ...taskMs, certificates, plan });
-  const { stage, begun } = await setOut(site, flow);
+  const peers = await openPeers({ ...flow, ...taskMs, certificates, plan });
+  const { stage, begun } = await beginFlow(peers, flow);
   let entries: () => readonly Entry[] = () => [];
   const finding = { case: one, crashed: undefined, hung: false, lost: false, resumed: 'needs none' };
   try {
@@ -77,13 +74,13 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
     if (first === 'hung')
       return {
         ...finding,
-        ...whole(one, site, entries()),
+        ...whole(one, peers, entries()),
         verdict: 'missed',
         exitCode: -1,
         where: 'hung',
         hung: true,
       };
-    const verdict = verdictOf(one, site, first);
+    const verdict = verdictOf(one, peers, first);
     const undesigned = DESIGNED.includes(first.exitCode) ? undefined : `exit code ${first.exitCode}`;
     const common = {
       ...finding,
@@ -92,17 +89,18 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
       where: `${first.state} ${first.why ?? ''}`,
       crashed: undesigned,
     };
-    await site.director.calm();
-    if (closed) return { ...common, ...whole(one, site, entries()) };
+    await peers.director.calm();
+    if (closed) return { ...common, ...whole(one, peers, entries()) };
     const resumed = await stage.drive(begun, (run) => {
       entries = () => run.state().entries;
-      return withLimit(run, () => byPerson(run, site));
+      return withLimit(run, () => byPerson(run, peers));
     });
-    if (resumed === 'hung') return { ...common, ...whole(one, site, entries()), hung: true, resumed: 'hung' };
+    if (resumed === 'hung')
+      return { ...common, ...whole(one, peers, entries()), hung: true, resumed: 'hung' };
     const lost = resumed.how !== 'ended';
     return {
       ...common,
-      ...whole(one, site, entries()),
+      ...whole(one, peers, entries()),
       lost,
       resumed: `${resumed.how} ${resumed.exitCode} ${resumed.at}`,
     };
@@ -110,7 +108,7 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
     const crashed = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     return {
       ...finding,
-      ...whole(one, site, entries()),
+      ...whole(one, peers, entries()),
       verdict: 'missed',
       exitCode: -1,
       where: 'crashed',
@@ -118,16 +116,16 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
     };
   } finally {
     await stage.close();
-    await site.close();
+    await peers.close();
   }
 }
 
-async function withLimit<Left>(run: Run, walk: () => Promise<Left>): Promise<Left | 'hung'> {
+async function withLimit<Left>(run: Run, steer: () => Promise<Left>): Promise<Left | 'hung'> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<'hung'>((resolve) => {
     timer = setTimeout(() => resolve('hung'), HANG_MS);
   });
-  const left = await Promise.race([walk(), limit]).finally(() => clearTimeout(timer));
+  const left = await Promise.race([steer(), limit]).finally(() => clearTimeout(timer));
   if (left === 'hung') await run.detach();
   return left;
 }
@@ -140,20 +138,20 @@ interface Left {
   readonly isFailed: boolean;
 }
 
-function verdictOf(one: Case, site: Site, { exitCode, why, entries, isFailed }: Left): Finding['verdict'] {
+function verdictOf(one: Case, peers: Peers, { exitCode, why, entries, isFailed }: Left): Finding['verdict'] {
   const { kind } = one;
-  if (site.director.hits === 0) return 'missed';
+  if (peers.director.hits === 0) return 'missed';
   if (exitCode === 4) return 'token';
   if (exitCode === 5) return 'doubt';
   if (!ASKS.has(kind) && wasInDoubt(entries)) return 'doubt';
   if (exitCode === 3 && !isFailed) return why?.startsWith('nothing has moved') ? 'wait' : 'ask';
   if (exitCode !== 0) return 'failed';
-  if (!wasAskedAgain(one, site)) return 'on';
+  if (!wasAskedAgain(one, peers)) return 'on';
   return WAITED.has(kind) ? 'wait' : 'retry';
 }
 
 /** Whether a step asked once more, after the fault, for what it asks for anyway. */
-function wasAskedAgain({ plan, kind, usual }: Case, { director }: Site): boolean {
+function wasAskedAgain({ plan, kind, usual }: Case, { director }: Peers): boolean {
   const isOfStep = ({ at }: Seen) => at?.verb === plan.at?.verb && at?.turn === plan.at?.turn;
   const after = director.seen.slice(director.seenBefore).filter(isOfStep);
   // Another way to the same bytes is another try.
@@ -165,9 +163,9 @@ function wasAskedAgain({ plan, kind, usual }: Case, { director }: Site): boolean
 }
 
 /** What must hold whatever the verdict is. */
-function whole(one: Case, site: Site, entries: readonly Entry[]): Pick<Finding, 'doubled' | 'strayed'> {
-  const doubled = [...effectsOn(site)].flatMap(([what, count]) =>
+function whole(one: Case, peers: Peers, entries: readonly Entry[]): Pick<Finding, 'doubled' | 'strayed'> {
+  const doubled = [...effectsOn(peers)].flatMap(([what, count]) =>
     count > (one.effects.get(what) ?? 0) + allowedMore(one, what, entries) ? [what] : [],
   );
-  return { doubled, strayed: site.strayed() > 0 };
+  return { doubled, strayed: peers.strayed() > 0 };
 }

@@ -26,7 +26,7 @@ let isOver = false;
 process.on('message', (said: 'no more' | { readonly id: number; readonly sent: SentCase }) => {
   asked = false;
   if (said === 'no more') isOver = true;
-  else void walk(said.id, said.sent);
+  else void tryHere(said.id, said.sent);
 });
 process.on('disconnect', () => process.exit(1));
 
@@ -43,7 +43,7 @@ for (let before = performance.eventLoopUtilization(); !isOver || under > 0; ) {
 certificates.remove();
 process.exit(0);
 
-async function walk(id: number, { flow: name, ...sent }: SentCase): Promise<void> {
+async function tryHere(id: number, { flow: name, ...sent }: SentCase): Promise<void> {
   under += 1;
   const [flow] = flowsNamed(name);
   if (flow === undefined) throw new Error(`there is no flow ${name}`);

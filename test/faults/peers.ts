@@ -15,8 +15,8 @@ import { type FaultProxy, startProxy } from './proxy.ts';
 import { type Peer, routeOf } from './seen.ts';
 import { restoreOnce } from './tasks.ts';
 
-/** A service, and a platform where the flow needs one, each behind a way that can be made bad. */
-export interface Site {
+/** A service, and a platform where the flow needs one, each behind a proxy that injects the faults. */
+export interface Peers {
   readonly server: ForeignServer;
   readonly capi: ForeignCapi | undefined;
   readonly director: Director;
@@ -24,14 +24,14 @@ export interface Site {
   readonly platformUrl: string | undefined;
   /** The names of the instances by their id. */
   readonly names: ReadonlyMap<string, string>;
-  /** The dashboard address of an instance, by the way that can be made bad. */
+  /** The dashboard address of an instance, through the proxy. */
   urlOf(name: string): string;
-  /** Requests that came to another origin with something that is none of its business. */
+  /** Requests to another origin that changed something or carried credentials. */
   strayed(): number;
   close(): Promise<void>;
 }
 
-export interface SiteOptions {
+export interface PeersOptions {
   readonly revision: 61 | 62;
   readonly platform: boolean;
   readonly certificates?: Certificates | undefined;
@@ -44,18 +44,18 @@ export interface SiteOptions {
 }
 
 /** Opens both on loopback, until they are closed. */
-export async function openSite({
+export async function openPeers({
   revision,
   platform,
   certificates,
   plan,
   taskMs = 3_000,
-}: SiteOptions): Promise<Site> {
-  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-site-'));
-  const ways: Partial<Record<Peer, FaultProxy>> = {};
+}: PeersOptions): Promise<Peers> {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-faults-'));
+  const proxies: Partial<Record<Peer, FaultProxy>> = {};
   const elsewhere = await openElsewhere();
   const shown = plan !== undefined && BY_TLS.has(plan.fault) ? certificates : undefined;
-  const director = new Director(plan, { server: () => server, ways, elsewhere, certificates: shown });
+  const director = new Director(plan, { server: () => server, proxies, elsewhere, certificates: shown });
   const server = await startForeignServer({
     folder,
     revision,
@@ -70,30 +70,30 @@ export async function openSite({
   });
   if (plan !== undefined && NAMES_OLD.has(plan.fault)) await restoreOnce(server);
   const names = new Map(server.instances.map(({ guid, name }) => [guid, name]));
-  const wayTo = (peer: Peer, to: string) =>
+  const proxyTo = (peer: Peer, to: string) =>
     startProxy({
       to,
       identity: shown?.good,
       pass: (passing) => director.pass(peer, routeOf(peer, passing.method, passing.url, names), passing),
     });
   const { origin } = new URL(server.url);
-  const service = await wayTo('service', origin);
-  ways.service = service;
+  const service = await proxyTo('service', origin);
+  proxies.service = service;
   const urlOf = (name: string) => server.urlOf(name).replace(origin, service.origin);
   const capi = platform ? await openCapi(urlOf('orders')) : undefined;
-  if (capi !== undefined) ways.platform = await wayTo('platform', capi.url);
+  if (capi !== undefined) proxies.platform = await proxyTo('platform', capi.url);
   return {
     server,
     capi,
     director,
     caFile: shown?.caFile,
-    platformUrl: ways.platform?.origin,
+    platformUrl: proxies.platform?.origin,
     names,
     urlOf,
     strayed: elsewhere.strayed,
     close: async () => {
       director.end();
-      for (const way of Object.values(ways)) await way.close();
+      for (const proxy of Object.values(proxies)) await proxy.close();
       await server.close();
       await capi?.close();
       await elsewhere.close();
@@ -102,16 +102,32 @@ export async function openSite({
   };
 }
 
+/** How often each thing was done that must not be done twice, by those who do it. */
+export function effectsOn({ server, capi, names }: Peers): ReadonlyMap<string, number> {
+  const effects = new Map<string, number>();
+  const add = (what: string) => effects.set(what, (effects.get(what) ?? 0) + 1);
+  for (const { method, path, did } of server.calls) {
+    const isRepeatable = /\/(?:backups-config|broker\/edit|prepare|download)$/u.test(path);
+    if (method !== 'GET' && did && !isRepeatable) add(routeOf('service', method, path, names));
+  }
+  for (const { method, path, answered } of capi?.wishes ?? []) {
+    const isOnce = /credential_bindings|\/v3\/(?:builds|deployments)$/u.test(path) && method !== 'PATCH';
+    if (isOnce && answered !== undefined && Number(answered) < 300)
+      add(routeOf('platform', method, path, names));
+  }
+  return effects;
+}
+
 /** One application, bound for an hour. */
 async function openCapi(dashboard: string): Promise<ForeignCapi> {
   const capi = await startForeignCapi({ token: CANARIES.otherToken, jobMs: 300 });
   const { land } = capi;
   const space = land.addSpace('prod', 'acme');
   const orders = land.addInstance({ name: 'orders db', space, dashboardUrl: `${dashboard}/` });
-  const shop = land.addApp({ name: 'shop', space }, { web: 1 });
-  land.addBinding({ instance: orders, app: shop, name: 'db' });
-  land.start(shop);
-  for (const one of shop.processes) if (one.startedAt !== undefined) one.startedAt -= 3_600_000;
+  const app = land.addApp({ name: 'orders-api', space }, { web: 1 });
+  land.addBinding({ instance: orders, app, name: 'db' });
+  land.start(app);
+  for (const one of app.processes) if (one.startedAt !== undefined) one.startedAt -= 3_600_000;
   return capi;
 }
 
