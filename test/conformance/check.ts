@@ -32,8 +32,11 @@ export interface Check {
   /** The promise in plain words. */
   readonly title: string;
   readonly needs?: Needs;
-  /** Rejects with a `Violation` when the promise is broken. */
-  run(subject: Subject): Promise<Outcome>;
+  /**
+   * Resolves when the promise is kept, with warnings where something beside it deserves a look. Rejects with
+   * a `Violation` when it is broken, with a `Skipped` when it cannot be checked.
+   */
+  run(subject: Subject): Promise<void> | Promise<readonly string[]>;
 }
 
 export type Outcome =
@@ -41,15 +44,13 @@ export type Outcome =
   | { readonly kind: 'fail'; readonly why: string; readonly exchange?: Exchange }
   | { readonly kind: 'skip'; readonly why: string };
 
-export const PASS: Outcome = { kind: 'pass', warnings: [] };
-
-/** The promise is kept, and something beside it deserves a look. */
-export function passWith(...warnings: readonly string[]): Outcome {
-  return { kind: 'pass', warnings };
+/** Ends a check that cannot be made. */
+export function skip(why: string): never {
+  throw new Skipped(why);
 }
 
-export function skip(why: string): Outcome {
-  return { kind: 'skip', why };
+export class Skipped extends Error {
+  override readonly name = 'Skipped';
 }
 
 /** A broken promise, with the answer that broke it. */

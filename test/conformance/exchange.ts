@@ -19,7 +19,7 @@ const SHOWN = 300;
 
 /**
  * One line about an exchange for a report. Secrets are replaced wherever they stand, control characters and
- * marks that turn the direction of text are left out, and bodies are cut: the text is a stranger's.
+ * marks that turn the direction of text are left out, and bodies are cut: the text is not trusted.
  */
 export function excerptOf(exchange: Exchange, secrets: readonly string[]): string {
   const { method, path, sent, status, contentType, text } = exchange;

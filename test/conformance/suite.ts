@@ -1,4 +1,4 @@
-import { type Check, type Level, type Outcome, skip, Violation } from './check.ts';
+import { type Check, type Level, type Outcome, Skipped, Violation } from './check.ts';
 import type { Subject } from './subject.ts';
 
 export interface Result {
@@ -13,14 +13,19 @@ export interface Result {
 export async function* runChecks(subject: Subject, checks: readonly Check[]): AsyncGenerator<Result> {
   for (const check of checks) {
     const lacking = lackOf(check, subject);
-    yield { check, outcome: lacking === undefined ? await runOne(check, subject) : skip(lacking) };
+    yield {
+      check,
+      outcome: lacking === undefined ? await runOne(check, subject) : { kind: 'skip', why: lacking },
+    };
   }
 }
 
 async function runOne(check: Check, subject: Subject): Promise<Outcome> {
   try {
-    return await check.run(subject);
+    const warnings = await check.run(subject);
+    return { kind: 'pass', warnings: warnings ?? [] };
   } catch (error) {
+    if (error instanceof Skipped) return { kind: 'skip', why: error.message };
     if (error instanceof Violation) {
       const { message: why, exchange } = error;
       return { kind: 'fail', why, ...(exchange === undefined ? {} : { exchange }) };

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Check, PASS, skip } from '../check.ts';
+import { type Check, skip } from '../check.ts';
 import { call, ENDPOINTS, successOf, UNKNOWN } from '../endpoints.ts';
 import { ensure, expectBody, expectError } from '../expect.ts';
 import { CLOCK_GRAIN, expectTimes, followBackup } from '../follow.ts';
@@ -19,7 +19,6 @@ export const BACKUPS: readonly Check[] = [
     run: async (subject) => {
       const shape = BACKUP[subject.revision === 61 ? 61 : 62].listed.array();
       await ask(subject, ENDPOINTS.listBackups, shape);
-      return PASS;
     },
   },
   {
@@ -34,7 +33,6 @@ export const BACKUPS: readonly Check[] = [
         'a backup_id stands in the list twice',
         exchange,
       );
-      return PASS;
     },
   },
   {
@@ -44,7 +42,6 @@ export const BACKUPS: readonly Check[] = [
     run: async (subject) => {
       const { value, exchange } = await readBackups(subject);
       for (const backup of value) expectTimes(backup, exchange);
-      return PASS;
     },
   },
   {
@@ -55,7 +52,6 @@ export const BACKUPS: readonly Check[] = [
       const { value, exchange } = await readBackups(subject);
       const early = value.find(({ downloadable, status }) => downloadable === true && status !== 'done');
       ensure(early === undefined, `backup ${early?.id} is ${early?.status} and downloadable`, exchange);
-      return PASS;
     },
   },
   {
@@ -81,7 +77,6 @@ export const BACKUPS: readonly Check[] = [
       ensure(last.status === 'done', `backup ${id} has ${last.status}`, last.exchange);
       ensure(last.value.size !== 0, 'a backup that is done is empty', last.exchange);
       sameFields(made, last.value, ['id', 'backup_id', 'triggered_at'], last.exchange);
-      return PASS;
     },
   },
   {
@@ -93,14 +88,13 @@ export const BACKUPS: readonly Check[] = [
       const created = await act(subject, ENDPOINTS.createBackup, Created);
       const { value, exchange } = await readBackups(subject);
       const [began, now] = [created.exchange.date, exchange.date];
-      if (began === undefined || now === undefined) return skip('the server sends no Date');
+      if (began === undefined || now === undefined) skip('the server sends no Date');
       const made = value.find(({ id }) => id === created.value.id);
       ensure(made !== undefined, `backup ${created.value.id} is not in the list`, exchange);
       const at = Date.parse(made.triggered_at);
       const near = at >= began - CLOCK_GRAIN && at <= now + CLOCK_GRAIN;
       ensure(near, 'triggered_at is not between the Dates of the call and of the list', exchange);
       await followBackup(subject, made.id);
-      return PASS;
     },
   },
   {
@@ -127,7 +121,6 @@ export const BACKUPS: readonly Check[] = [
         const { status, exchange } = await followBackup(subject, id);
         ensure(status === 'done', `backup ${id} has ${status}`, exchange);
       }
-      return PASS;
     },
   },
   // Behind those that make backups: an instance may have had none.
@@ -139,7 +132,7 @@ export const BACKUPS: readonly Check[] = [
       const { revision, api } = subject;
       const { value } = await readBackups(subject);
       const ended = value.filter(({ status }) => status === 'done' || status === 'failed').slice(0, LOOKS);
-      if (ended.length === 0) return skip('no backup has ended');
+      if (ended.length === 0) skip('no backup has ended');
       for (const listed of ended) {
         const exchange = await call(api, ENDPOINTS.getBackup, { ...UNKNOWN, backup: listed.id });
         const shape = BACKUP[revision === 61 ? 61 : 62].one;
@@ -151,7 +144,6 @@ export const BACKUPS: readonly Check[] = [
           exchange,
         );
       }
-      return PASS;
     },
   },
 ];

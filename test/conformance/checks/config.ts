@@ -1,5 +1,5 @@
 import type { Api } from '../api.ts';
-import { type Check, PASS, skip } from '../check.ts';
+import { type Check, skip } from '../check.ts';
 import { call, ENDPOINTS, UNKNOWN } from '../endpoints.ts';
 import { ensure, expectError } from '../expect.ts';
 import { act, ask, readConfig } from '../reads.ts';
@@ -19,7 +19,6 @@ export const CONFIG: readonly Check[] = [
     title: 'the configuration has all fields, and never the encryption key',
     run: async (subject) => {
       await ask(subject, ENDPOINTS.getConfig, BackupsConfig);
-      return PASS;
     },
   },
   changed('min_backup_count', ({ min_backup_count = 0 }) => ({ min_backup_count: min_backup_count + 1 })),
@@ -34,11 +33,10 @@ export const CONFIG: readonly Check[] = [
     needs: { level: 'safe' },
     run: async (subject) => {
       const before = await readConfig(subject);
-      return await andBack(subject.api, before.value, async () => {
+      await andBack(subject.api, before.value, async () => {
         await act(subject, ENDPOINTS.setConfig, Message, { body: {} });
         const after = await readConfig(subject);
         sameFields(before.value, after.value, FIELDS, after.exchange);
-        return PASS;
       });
     },
   },
@@ -71,8 +69,8 @@ export const CONFIG: readonly Check[] = [
     run: async (subject) => {
       const { value } = await readConfig(subject);
       const length = (value.min_encryption_key_length ?? 0) - 1;
-      if (length < 1) return skip('every key is long enough here');
-      return await refuses(subject, () => ({ encryption_key: 'k'.repeat(length) }));
+      if (length < 1) skip('every key is long enough here');
+      await refuses(subject, () => ({ encryption_key: 'k'.repeat(length) }));
     },
   },
   {
@@ -83,16 +81,15 @@ export const CONFIG: readonly Check[] = [
     needs: { level: 'all', key: true },
     run: async (subject) => {
       const { key } = subject;
-      if (key === undefined) return skip('no key to set');
+      if (key === undefined) skip('no key to set');
       const before = await readConfig(subject);
-      return await andBack(subject.api, before.value, async () => {
+      await andBack(subject.api, before.value, async () => {
         const body = { encryption_key: key };
         const { exchange } = await act(subject, ENDPOINTS.setConfig, Message, { body });
         ensure(!exchange.text.includes(key), 'the answer carries the key', exchange);
         const after = await readConfig(subject);
         ensure(!after.exchange.text.includes(key), 'the configuration carries the key', after.exchange);
         sameFields(before.value, after.value, FIELDS, after.exchange);
-        return PASS;
       });
     },
   },
@@ -107,12 +104,11 @@ export const CONFIG: readonly Check[] = [
       const other = backup_type === 'standard' ? 'continuous_archiving' : 'standard';
       const body = { backup_type: other, min_encryption_key_length: min_encryption_key_length + 1 };
       // A server that takes the type has none of its points in time from then on.
-      return await andBack(subject.api, before.value, async () => {
+      await andBack(subject.api, before.value, async () => {
         const exchange = await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, body);
         if (exchange.status !== 200) expectError(exchange, [422], 'v1');
         const after = await readConfig(subject);
         sameFields(before.value, after.value, FIELDS, after.exchange);
-        return PASS;
       });
     },
   },
@@ -124,8 +120,8 @@ export const CONFIG: readonly Check[] = [
     needs: { level: 'all', target: true },
     run: async (subject) => {
       const { target } = subject;
-      if (target === undefined) return skip('no target');
-      return await changeAndBack(subject, target, () => ({ min_backup_count: 0, retention_time: 0 }));
+      if (target === undefined) skip('no target');
+      await changeAndBack(subject, target, () => ({ min_backup_count: 0, retention_time: 0 }));
     },
   },
 ];
@@ -146,9 +142,9 @@ function changed(field: (typeof SETTABLE)[number], change: Change): Check {
  * Whatever becomes of the work, what it has changed of the configuration is set back afterwards, as far as
  * the service lets it: the check that looks at the end reports what is not set back.
  */
-async function andBack<T>(api: Api, before: SomeConfig, work: () => Promise<T>): Promise<T> {
+async function andBack(api: Api, before: SomeConfig, work: () => Promise<void>): Promise<void> {
   try {
-    return await work();
+    await work();
   } finally {
     const { json } = await call(api, ENDPOINTS.getConfig, UNKNOWN);
     const now = SomeConfig.safeParse(json).data ?? {};
@@ -166,7 +162,7 @@ async function changeAndBack(subject: Subject, api: Api, change: Change) {
   const before = await readConfig(subject, api);
   const body = change(before.value);
   const hidden = Object.keys(body).find((field) => Reflect.get(before.value, field) === undefined);
-  if (hidden !== undefined) return skip(`the configuration does not show ${hidden}`);
+  if (hidden !== undefined) skip(`the configuration does not show ${hidden}`);
   await andBack(api, before.value, async () => {
     await act(subject, ENDPOINTS.setConfig, Message, { api, body });
     const after = await readConfig(subject, api);
@@ -179,7 +175,6 @@ async function changeAndBack(subject: Subject, api: Api, change: Change) {
   });
   const last = await readConfig(subject, api);
   sameFields(before.value, last.value, FIELDS, last.exchange);
-  return PASS;
 }
 
 function invalid(id: string, what: string, change: Change): Check {
@@ -195,11 +190,10 @@ function invalid(id: string, what: string, change: Change): Check {
 /** Refused and without effect. */
 async function refuses(subject: Subject, change: Change) {
   const before = await readConfig(subject);
-  return await andBack(subject.api, before.value, async () => {
+  await andBack(subject.api, before.value, async () => {
     const exchange = await call(subject.api, ENDPOINTS.setConfig, UNKNOWN, change(before.value));
     expectError(exchange, [422], 'v1');
     const after = await readConfig(subject);
     sameFields(before.value, after.value, FIELDS, after.exchange);
-    return PASS;
   });
 }

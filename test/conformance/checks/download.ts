@@ -1,4 +1,4 @@
-import { type Check, PASS, passWith, skip } from '../check.ts';
+import { type Check, skip } from '../check.ts';
 import { ENDPOINTS, type Endpoint, UNKNOWN } from '../endpoints.ts';
 import { ensure, expectStatus } from '../expect.ts';
 import { newestBackup, readListing } from '../reads.ts';
@@ -42,18 +42,18 @@ export const DOWNLOAD: readonly Check[] = [
     needs: { revisions: [62] },
     run: async (subject) => {
       const backup = await newestBackup(subject, ({ downloadable }) => downloadable === true);
-      if (backup === undefined) return skip('no backup can be downloaded');
+      if (backup === undefined) skip('no backup can be downloaded');
       const { exchange } = await subject.api.download('v1', 'GET', `/backups/${backup.id}/download`, 64);
-      if (exchange.status === 200) return passWith('it does give one, which the document calls unavailable');
+      if (exchange.status === 200) return ['it does give one, which the document calls unavailable'];
       ensure(exchange.status >= 400, 'neither gives nor refuses it', exchange);
-      return PASS;
+      return [];
     },
   },
 ];
 
 async function downloads(subject: Subject, endpoint: Endpoint) {
   const backup = await chosen(subject);
-  if (backup === undefined) return skip('no backup can be downloaded');
+  if (backup === undefined) skip('no backup can be downloaded');
   const path = endpoint.path({ ...UNKNOWN, backup: backup.id });
   const { exchange, first, received, whole } = await subject.api.download(
     endpoint.base,
@@ -61,8 +61,7 @@ async function downloads(subject: Subject, endpoint: Endpoint) {
     path,
     WHOLE,
   );
-  if (exchange.status === 412 && subject.revision === 'v0')
-    return skip('V0 does not tell which can be downloaded');
+  if (exchange.status === 412 && subject.revision === 'v0') skip('V0 does not tell which can be downloaded');
   expectStatus(exchange, [200]);
   ensure(!TEXT.test(first.toString('latin1')), 'begins as a page or as JSON, and not as a backup', exchange);
   const isKnown = first.subarray(0, 8).equals(SALTED) || first.subarray(0, 2).equals(GZIP);
@@ -75,11 +74,11 @@ async function downloads(subject: Subject, endpoint: Endpoint) {
     const announced = contentLength === undefined || contentLength === received;
     ensure(announced, `Content-Length is ${contentLength}, and ${received} bytes came`, exchange);
     ensure(size === undefined || size === received, `size is ${size}, and ${received} bytes came`, exchange);
-    return passWith(...strange);
+    return strange;
   }
   const fits = size === undefined || contentLength === undefined || size === contentLength;
   ensure(fits, `size is ${size}, Content-Length ${contentLength}`, exchange);
-  return passWith(`only the first ${received} bytes were read`, ...strange);
+  return [`only the first ${received} bytes were read`, ...strange];
 }
 
 /** V0 lists neither sizes nor what can be downloaded. */

@@ -1,5 +1,5 @@
 import type { Api } from '../api.ts';
-import { type Check, PASS, skip } from '../check.ts';
+import { type Check, skip } from '../check.ts';
 import { call, ENDPOINTS, successOf, UNKNOWN, UNKNOWN_GUID } from '../endpoints.ts';
 import type { Exchange } from '../exchange.ts';
 import { ensure, expectBody, expectRefusal } from '../expect.ts';
@@ -19,7 +19,6 @@ export const RECOVERY: readonly Check[] = [
       const first = await act(subject, ENDPOINTS.prepare, Prepared);
       const second = await act(subject, ENDPOINTS.prepare, Prepared);
       ensure(first.value.backup_guid === second.value.backup_guid, 'gives another GUID', second.exchange);
-      return PASS;
     },
   },
   {
@@ -30,10 +29,9 @@ export const RECOVERY: readonly Check[] = [
     run: async (subject) => {
       const { value } = await readConfig(subject);
       const length = (value.min_encryption_key_length ?? 0) - 1;
-      if (length < 1) return skip('every key is long enough here');
+      if (length < 1) skip('every key is long enough here');
       const body = { encryption_key: 'k'.repeat(length) };
       expectRefusal(await call(subject.api, ENDPOINTS.prepare, UNKNOWN, body));
-      return PASS;
     },
   },
   missing('backup_guid', { encryption_key: 'conformance-suite-key-that-opens-nothing' }),
@@ -45,9 +43,8 @@ export const RECOVERY: readonly Check[] = [
     needs: { level: 'all', target: true },
     run: async (subject) => {
       const { target } = subject;
-      if (target === undefined) return skip('no target');
+      if (target === undefined) skip('no target');
       await neverDone(subject, target, await call(target, ENDPOINTS.perform, UNKNOWN));
-      return PASS;
     },
   },
   {
@@ -57,12 +54,11 @@ export const RECOVERY: readonly Check[] = [
     needs: { level: 'all', target: true, key: true },
     run: async (subject) => {
       const { target, key } = subject;
-      if (target === undefined || key === undefined) return skip('no target or no key');
+      if (target === undefined || key === undefined) skip('no target or no key');
       const { backup_guid } = await prepared(subject, key);
       const encryption_key = `not-${key}`;
       const exchange = await call(target, ENDPOINTS.perform, UNKNOWN, { backup_guid, encryption_key });
       await neverDone(subject, target, exchange);
-      return PASS;
     },
   },
   {
@@ -72,7 +68,7 @@ export const RECOVERY: readonly Check[] = [
     needs: { level: 'all', target: true, key: true },
     run: async (subject) => {
       const { target, key } = subject;
-      if (target === undefined || key === undefined) return skip('no target or no key');
+      if (target === undefined || key === undefined) skip('no target or no key');
       const { backup_guid } = await prepared(subject, key);
       await followState(subject, target);
       const before = await readRestores(subject, target);
@@ -89,7 +85,6 @@ export const RECOVERY: readonly Check[] = [
       const last = await followRestore(subject, target, restore_id);
       ensure(last.status === 'done', `restore ${restore_id} has ${last.status}`, last.exchange);
       await followState(subject, target);
-      return PASS;
     },
   },
   {
@@ -99,7 +94,7 @@ export const RECOVERY: readonly Check[] = [
     needs: { level: 'all', target: true, key: true },
     run: async (subject) => {
       const { target, key } = subject;
-      if (target === undefined || key === undefined) return skip('no target or no key');
+      if (target === undefined || key === undefined) skip('no target or no key');
       const setKey = (encryption_key: string) =>
         act(subject, ENDPOINTS.setConfig, Message, { body: { encryption_key } });
       try {
@@ -116,7 +111,6 @@ export const RECOVERY: readonly Check[] = [
         // Whatever happened, the key in force is the one in the key file.
         await setKey(key);
       }
-      return PASS;
     },
   },
 ];
@@ -128,9 +122,8 @@ function missing(field: string, body: object): Check {
     title: `performing without ${field} is refused`,
     needs: { level: 'all', target: true },
     run: async ({ target }) => {
-      if (target === undefined) return skip('no target');
+      if (target === undefined) skip('no target');
       expectRefusal(await call(target, ENDPOINTS.perform, UNKNOWN, body));
-      return PASS;
     },
   };
 }

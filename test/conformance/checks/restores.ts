@@ -1,4 +1,4 @@
-import { type Check, PASS, skip } from '../check.ts';
+import { type Check, skip } from '../check.ts';
 import { ENDPOINTS, UNKNOWN } from '../endpoints.ts';
 import { ensure } from '../expect.ts';
 import { expectTimes, followRestore, followState } from '../follow.ts';
@@ -18,7 +18,6 @@ export const RESTORES: readonly Check[] = [
       const { value, exchange } = await ask(subject, ENDPOINTS.listRestores, Restore.array());
       ensure(distinct(value.map(({ id }) => id)), 'an id stands in the list twice', exchange);
       for (const restore of value) expectTimes(restore, exchange);
-      return PASS;
     },
   },
   {
@@ -28,7 +27,7 @@ export const RESTORES: readonly Check[] = [
     needs: { level: 'all' },
     run: async (subject) => {
       const backup = await newestBackup(subject);
-      if (backup === undefined) return skip('no backup to restore');
+      if (backup === undefined) skip('no backup to restore');
       await followState(subject);
       const before = await readRestores(subject);
       const options = { probe: { ...UNKNOWN, backup: backup.id } };
@@ -49,7 +48,6 @@ export const RESTORES: readonly Check[] = [
       const within = from >= Math.min(...span) && from <= Math.max(...span);
       ensure(within, 'restored_from is not when the backup was made', last.exchange);
       await followState(subject);
-      return PASS;
     },
   },
   {
@@ -59,14 +57,13 @@ export const RESTORES: readonly Check[] = [
     run: async (subject) => {
       const { value } = await readRestores(subject);
       const ended = value.filter(({ status }) => status === 'done' || status === 'failed').slice(0, LOOKS);
-      if (ended.length === 0) return skip('no restore has ended');
+      if (ended.length === 0) skip('no restore has ended');
       for (const listed of ended) {
         const options = { probe: { ...UNKNOWN, restore: listed.id } };
         const one = await ask(subject, ENDPOINTS.getRestore, Restore, options);
         const fields = ['id', 'backup_id', 'status', 'metadata', 'triggered_at', 'finished_at'];
         sameFields(listed, one.value, fields, one.exchange);
       }
-      return PASS;
     },
   },
 ];

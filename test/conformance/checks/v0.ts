@@ -1,4 +1,4 @@
-import { type Check, PASS, skip } from '../check.ts';
+import { type Check, skip } from '../check.ts';
 import { call, ENDPOINTS, UNKNOWN, UNKNOWN_ID } from '../endpoints.ts';
 import type { Exchange } from '../exchange.ts';
 import { ensure, expectError } from '../expect.ts';
@@ -32,7 +32,6 @@ export const V0: readonly Check[] = [
       for (const task of value.restores.flatMap(({ backup_agent_tasks }) => backup_agent_tasks)) {
         expectOrder(task, exchange);
       }
-      return PASS;
     },
   },
   {
@@ -46,7 +45,6 @@ export const V0: readonly Check[] = [
       const known = new Set(v0.value.backups.map(({ id }) => id));
       const lost = v1.value.find(({ id, downloadable }) => downloadable === true && !known.has(id));
       ensure(lost === undefined, `backup ${lost?.id} of V1 is not in the listing`, v0.exchange);
-      return PASS;
     },
   },
   {
@@ -60,7 +58,6 @@ export const V0: readonly Check[] = [
         const { status } = await call(fresh, ENDPOINTS.v0List, UNKNOWN);
         ensure(status === 200, `the ${round} call of a session is answered ${status}`);
       }
-      return PASS;
     },
   },
   {
@@ -83,7 +80,6 @@ export const V0: readonly Check[] = [
         return { ...listing, status: backup.backup_agent_task.status };
       });
       ensure(last.status === 'done', `backup ${value.id} has ${last.status}`, last.exchange);
-      return PASS;
     },
   },
   {
@@ -94,7 +90,7 @@ export const V0: readonly Check[] = [
     run: async (subject) => {
       const { value: listing } = await readListing(subject);
       const backup = listing.backups.findLast(({ backup_agent_task }) => backup_agent_task.status === 'done');
-      if (backup === undefined) return skip('no backup to restore');
+      if (backup === undefined) skip('no backup to restore');
       if (subject.revision !== 'v0') await followState(subject);
       const body = { instance_id: listing.id, backup_id: backup.id };
       const { value, exchange } = await act(subject, ENDPOINTS.v0Restore, Performed, { body });
@@ -106,7 +102,6 @@ export const V0: readonly Check[] = [
       );
       await followRestoreV0(subject, restore_id);
       if (subject.revision !== 'v0') await followState(subject);
-      return PASS;
     },
   },
   {
@@ -118,10 +113,9 @@ export const V0: readonly Check[] = [
     run: async (subject) => {
       const { value } = await readListing(subject);
       const backup = value.backups.findLast(({ backup_agent_task }) => backup_agent_task.status === 'done');
-      if (backup === undefined) return skip('no backup to name');
+      if (backup === undefined) skip('no backup to name');
       const body = { instance_id: UNKNOWN_ID, backup_id: backup.id };
       expectError(await call(subject.api, ENDPOINTS.v0Restore, UNKNOWN, body), [412], 'v0');
-      return PASS;
     },
   },
 ];
