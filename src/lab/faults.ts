@@ -192,7 +192,7 @@ function chances(seed: number): () => number {
 function impossible(why: string): LifeboatError {
   return new LifeboatError('lab.fault', `this fault cannot happen: ${why}`, {
     hints: [
-      'a fault has method, path, instance, after, times, probability, seed and effect; only effect is required',
+      'only effect is required; method, path, instance, after, times, probability and seed may be given',
     ],
   });
 }

@@ -43,7 +43,7 @@ export async function claimHome(user: EngineUser | undefined): Promise<Home> {
     await mkdir(state, { mode: 0o700 });
     if (user !== undefined) {
       await chown(engine, user.uid, user.gid);
-      // The database's user may walk through the home, and neither list nor change it.
+      // The database's user may pass through the home, and neither list nor change it.
       await chown(path, 0, user.gid);
       await chmod(path, 0o710);
     }
@@ -92,7 +92,7 @@ export async function listens(socketPath: string): Promise<boolean> {
   });
 }
 
-/** Whether another user can reach a path: every folder above it lets strangers through. */
+/** Whether another user can reach a path: every folder above it can be passed by others. */
 export async function isReachable(path: string): Promise<boolean> {
   for (let at = await realpath(path); ; at = dirname(at)) {
     if (((await stat(at)).mode & 0o001) === 0) return false;

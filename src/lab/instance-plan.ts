@@ -12,7 +12,7 @@ import { type KeyRing, newKey } from './key-ring.ts';
 import { PLAN_ID, SERVICE_ID } from './landscape.ts';
 import type { BackupStore } from './manager/store.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
-import { openSampleData } from './sample-data/shop.ts';
+import { openSampleData } from './sample-data/sample-data.ts';
 
 /** An instance that the lab is to have. */
 export interface InstanceWish {
@@ -20,8 +20,8 @@ export interface InstanceWish {
   readonly name: string;
   /** `standard` by default: no log is archived, and there is no point-in-time recovery. */
   readonly backupType?: BackupType;
-  /** With customers, products and orders that keep coming. */
-  readonly shop?: boolean;
+  /** With the sample data, and applications that keep placing orders. */
+  readonly sampleApp?: boolean;
   /** With a user's key in a file of its own, and a first backup under it. */
   readonly key?: boolean;
   /** GUIDs; those of the lab's one service and plan by default. */
@@ -31,11 +31,11 @@ export interface InstanceWish {
 
 /** A source that is worth rescuing, and an empty one that it can be brought back in. */
 export const DEFAULT_INSTANCES: readonly InstanceWish[] = [
-  { name: 'orders', backupType: 'continuous_archiving', shop: true, key: true },
+  { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
   { name: 'orders-dr' },
 ];
 
-/** An instance that is up, with its shop and its first backup, and where its key is. */
+/** An instance that is up, with its sample data and its first backup, and where its key is. */
 export interface MadeInstance {
   readonly instance: LabInstance;
   readonly wish: InstanceWish;
@@ -96,7 +96,7 @@ async function makeInstance(
   workshop.made(data);
   const facts = { id, name, serviceId, planId };
   const instance = new LabInstance(facts, { data, queue, store, clock, keys, log });
-  if (wish.shop === true) await openSampleData(data.query);
+  if (wish.sampleApp === true) await openSampleData(data.query);
   if (keys.user === undefined) return { instance, wish, keyFile: undefined };
   const keyFile = join(folder, `${name}.key`);
   await writeFile(keyFile, keys.user.reveal(), { mode: 0o600 });

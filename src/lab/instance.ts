@@ -196,8 +196,9 @@ export class LabInstance {
   }
 
   /**
-   * Queues a restore of any instance's backup, decrypted with the key that is given. Which one is asked when the task
-   * runs; with none, a wrong key or an unusable file the task fails and this instance stays as it was.
+   * Queues a restore of any instance's backup, decrypted with the given key. `find` is asked for the backup
+   * when the task runs. Without a backup, with a wrong key or with an unusable file the task fails, and this
+   * instance stays as it was.
    */
   recover(find: () => Found, key: Secret, outcome?: Outcome): LabRestore {
     return this.#restores.trigger(
@@ -216,7 +217,7 @@ export class LabInstance {
     );
   }
 
-  /** What can be restored to, in the service's time; undefined without archiving, or while there is nothing yet. */
+  /** The range for a restore to a time, in the service's time; undefined without archiving or any backup. */
   async pitrRange(): Promise<{ readonly start: Date; readonly end: Date } | undefined> {
     const range = await this.data.range();
     if (range === undefined) return undefined;
@@ -268,7 +269,7 @@ export class LabInstance {
     return this.#end !== undefined;
   }
 
-  /** A disaster: the server is killed and nobody reaches the instance. Its work under way fails; its backups stay. */
+  /** A disaster: the server is killed, and nobody reaches the instance. Its tasks fail; its backups stay. */
   async lose(): Promise<void> {
     if (!this.deleted) await this.#finish('lost');
   }
@@ -287,7 +288,7 @@ export class LabInstance {
     await this.data.kill();
   }
 
-  /** The end of the disaster: the server recovers what was committed, and the instance can be reached again. */
+  /** Ends the disaster: the server recovers what was committed, and the instance is reachable again. */
   async bringBack(): Promise<void> {
     if (!this.lost) return;
     await this.data.start();

@@ -12,7 +12,7 @@ export interface LabOptions {
   /** 0, the default, takes any free port. */
   readonly port?: number;
   readonly revision?: Revision;
-  /** `orders` with a shop, a key and continuous archiving, and `orders-dr`, empty, by default. */
+  /** By default `orders` with the sample application, a key and archiving, and an empty `orders-dr`. */
   readonly instances?: readonly InstanceWish[];
   /**
    * For tokens, keys and stored backups: empty or new, and removed at the end. Default: a temporary folder.
@@ -21,8 +21,8 @@ export interface LabOptions {
   readonly faults?: readonly Fault[];
   /** Begins when all of the lab answers; it ends the `faults` above. */
   readonly scenario?: Scenario;
-  /** Orders that each shop places in a second, 5 by default; 0 stops it after the first ones. */
-  readonly shop?: { readonly rowsPerSecond: number };
+  /** Orders that each sample application places in a second: 5 by default; 0 leaves the first ones alone. */
+  readonly sampleApp?: { readonly rowsPerSecond: number };
   /**
    * An application platform with applications that talk to the databases; on by default, `false` takes it
    * away.

@@ -21,14 +21,14 @@ import { LabState } from './lab-state.ts';
 import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
 import { writeSockets } from './query-sample-data.ts';
-import { keepOrdering } from './sample-data/writer.ts';
+import { keepOrdering } from './sample-data/sample-data.ts';
 import { playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
 import { openStateFolder } from './state-folder.ts';
 
 export type { Lab, LabOptions, Scratch } from './lab-contract.ts';
 
-const SHOP_DEFAULT = { rowsPerSecond: 5 };
+const SAMPLE_APP_DEFAULT = { rowsPerSecond: 5 };
 /** Section 8 of service-api.md. */
 const ROUTER_MS = 15 * 60_000;
 /** As many as the Backup Manager has by default. */
@@ -36,9 +36,9 @@ const WORKERS = 4;
 
 /**
  * Starts the service on this machine, with the instances that were asked for. Resolves when all of it
- * answers. Rejects with `lab.no-postgres`, `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`, `lab.backup`, `lab.fault`,
- * `lab.scenario`, and has then removed what it made. When the process dies, its databases end with it, and
- * the next lab removes their files.
+ * answers. Rejects with `lab.no-postgres`, `lab.postgres`, `lab.port`, `lab.folder`, `lab.instance`,
+ * `lab.backup`, `lab.fault`, `lab.scenario`, and has then removed what it made. When the process dies, its
+ * databases end with it, and the next lab removes their files.
  */
 export async function startLab(options: LabOptions = {}): Promise<Lab> {
   const log = options.log ?? (() => undefined);
@@ -127,11 +127,11 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     folder.path,
     Object.fromEntries(instances.map(({ name, data }) => [name, data.socketFolder])),
   );
-  const { rowsPerSecond } = options.shop ?? SHOP_DEFAULT;
+  const { rowsPerSecond } = options.sampleApp ?? SAMPLE_APP_DEFAULT;
   let platform: Platform | undefined;
   if (options.platform === false) {
     for (const { instance, wish } of made) {
-      if (wish.shop === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
+      if (wish.sampleApp === true) void keepOrdering(instance.data.query, rowsPerSecond, ending);
     }
   } else {
     platform = new Platform({
@@ -139,7 +139,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
       clock,
       launcher,
       folder: join(home.state, 'apps'),
-      instances: made.map(({ instance, wish }) => ({ instance, shop: wish.shop === true })),
+      instances: made.map(({ instance, wish }) => ({ instance, sampleApp: wish.sampleApp === true })),
       rowsPerSecond,
       log,
     });
@@ -175,7 +175,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     keyFile,
     query: data.query,
     apps: (platform?.apps ?? []).filter(({ facts }) => facts.instance === name).map((app) => app.name),
-    role: wish.shop === true || wish.key === true ? ('source' as const) : ('target' as const),
+    role: wish.sampleApp === true || wish.key === true ? ('source' as const) : ('target' as const),
   }));
   const configYaml = labConfig({
     origin,

@@ -20,8 +20,8 @@ export async function writeSockets(folder: string, sockets: z.infer<typeof Socke
 /**
  * Asks the database of a running lab, from any process of the user who started it, for its newest order and
  * the number of orders: `2026-08-20T14:32:00.123Z 124`, or `0` when there are none, as in a database without
- * a shop. It may read and nothing else. Rejects with `lab.folder`, `lab.instance`, and with `lab.down` while
- * the database is down.
+ * the sample data. It only reads. Rejects with `lab.folder`, `lab.instance`, and with `lab.down` while the
+ * database is down.
  */
 export async function querySampleData(folder: string, instance: string): Promise<string> {
   const host = await socketOf(folder, instance);
@@ -47,8 +47,8 @@ export async function querySampleData(folder: string, instance: string): Promise
     // A target that nothing was recovered into yet.
     if ((cause as { readonly code?: unknown }).code === UNDEFINED_TABLE) return '0';
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new LifeboatError('lab.down', `the database of ${show(instance, 60)} does not tell its orders`, {
-      hints: ['is the instance lost, or being restored?'],
+    throw new LifeboatError('lab.down', `the database of ${show(instance, 60)} cannot be read`, {
+      hints: ['wait until the instance is no longer lost or being restored, then try again'],
       evidence: { error: show(why, 200) },
       cause,
     });
@@ -63,7 +63,7 @@ const UNDEFINED_TABLE = '42P01';
 async function socketOf(folder: string, instance: string): Promise<string> {
   const text = await readFile(join(folder, FILE), 'utf8').catch((cause: unknown) => {
     throw new LifeboatError('lab.folder', `no lab runs with the folder ${show(folder)}`, {
-      hints: ['the lab says its folder when it starts; it is gone when the lab ends'],
+      hints: ['the lab prints its folder when it starts; the folder is gone when the lab ends'],
       exitCode: EXIT.usage,
       cause,
     });

@@ -64,7 +64,7 @@ async function makeFolder(path: string): Promise<boolean> {
     if (code === 'EEXIST') return false;
     throw refused(
       code === 'ENOENT'
-        ? `there is no folder ${dirname(path)} to make one in`
+        ? `the folder ${path} cannot be made: ${dirname(path)} does not exist or takes no folders`
         : `the folder ${path} cannot be made (${code ?? 'unknown'})`,
       error,
     );
@@ -74,7 +74,7 @@ async function makeFolder(path: string): Promise<boolean> {
 async function clearRemains(path: string): Promise<void> {
   const found = await readdir(path).catch((error: unknown) => {
     throw refused(
-      errorCode(error) === 'ENOTDIR' ? `${path} is no folder` : `the folder ${path} cannot be read`,
+      errorCode(error) === 'ENOTDIR' ? `${path} is not a folder` : `the folder ${path} cannot be read`,
       error,
     );
   });

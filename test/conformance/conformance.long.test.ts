@@ -35,7 +35,7 @@ describe.concurrent('the lab keeps every promise of the document', () => {
 });
 
 async function openLab({ onTestFinished }: TestContext, options: LabOptions) {
-  const lab = await startLab({ fsync: false, shop: { rowsPerSecond: 1 }, ...options });
+  const lab = await startLab({ fsync: false, sampleApp: { rowsPerSecond: 1 }, ...options });
   onTestFinished(() => lab.close());
   const guidOf = (name: string) => lab.instances.find((instance) => instance.name === name)?.guid;
   return {

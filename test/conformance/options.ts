@@ -41,14 +41,14 @@ export const USAGE = `node test/conformance/run.ts --url URL (--token TOKEN | --
 
   --url URL                   https://HOST/service-instances/ID, or https://HOST together with --instance ID
   --instance ID               the id of the instance, when the url does not end with it
-  --token TOKEN               seen by whoever lists processes: prefer the next one, or LIFEBOAT_CONFORMANCE_TOKEN
+  --token TOKEN               visible in process lists: prefer the next one, or LIFEBOAT_CONFORMANCE_TOKEN
   --token-file FILE           the token, with or without a scheme word before it
   --revision 61|62|v0|auto    what the server should be; auto finds out (default)
-  --changes none|safe|all     none: only GETs (default). safe: makes backups, and sets harmless values back and forth.
-                              all: restores, performs, restarts: the data of the instance and of the target is lost
+  --changes none|safe|all     none: only GETs (default). safe: makes backups, changes settings and back.
+                              all: restores, performs, restarts: the data of instance and target is lost
   --i-mean-it NAME            the name of the instance: needed for "all" unless every url is on this machine
   --target URL                an instance that may be overwritten, for disaster recovery
-  --key-file FILE             the encryption key that "all" sets; made when it is not there. Keep it: backups need it
+  --key-file FILE             the encryption key that "all" sets; created if missing. Keep it: backups need it
   --readonly-token-file FILE  a token that may look and not touch, for the checks of rights
   --only PREFIX               only checks whose id begins like this
   --deadline SECONDS          how long a backup or a restore may take (default 900)

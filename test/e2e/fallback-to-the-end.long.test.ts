@@ -18,7 +18,7 @@ describe('the fallback script that the product left, followed to the end by a ti
 
   test('recovers a lost instance into another one from where the name was asked for', async (context) => {
     const { expect } = context;
-    const home = await bench(context, { shop: STILL });
+    const home = await bench(context, { sampleApp: STILL });
     const lost = await sampleDigest(home.query('orders'));
     await home.good(...PREPARE);
     await home.lab.disaster('orders', true);
@@ -38,7 +38,7 @@ describe('the fallback script that the product left, followed to the end by a ti
 
   test('goes on after a recovery that was sent when the process died, and sends it no second time', async (context) => {
     const { expect } = context;
-    const home = await bench(context, { shop: STILL });
+    const home = await bench(context, { sampleApp: STILL });
     const lost = await sampleDigest(home.query('orders'));
     await home.good(...PREPARE);
     await home.lab.disaster('orders', true);
@@ -63,7 +63,7 @@ describe('the fallback script that the product left, followed to the end by a ti
 
   test('brings an instance back to a point in time from where the name was asked for', async (context) => {
     const { expect } = context;
-    const home = await bench(context, { shop: STILL });
+    const home = await bench(context, { sampleApp: STILL });
     const query = home.query('orders');
     const { moment, digest } = await momentNow(home);
     await query('delete from order_lines');

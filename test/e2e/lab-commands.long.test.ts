@@ -79,7 +79,7 @@ describe.each([61, 62] as const)(
 
 /** A lab with a config for it, the key of its first instance in a vault, and the product. */
 async function makeScene(revision: 61 | 62) {
-  const lab = await startLab({ revision, fsync: false, shop: { rowsPerSecond: 0 } });
+  const lab = await startLab({ revision, fsync: false, sampleApp: { rowsPerSecond: 0 } });
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-lab-'));
   onTestFinished(async () => {
     await lab.close();

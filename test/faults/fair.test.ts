@@ -42,7 +42,7 @@ test('the same seed gives the same sample, another seed another one, and none ta
 
 const answered = (type: string) => ({ type: 'event', body: { event: { type } } }) as unknown as Entry;
 
-test('one backup more is allowed for each time that a person has the key set again, and for nothing else', () => {
+test('one more backup is allowed each time that a person has the key set again, and only then', () => {
   const [one] = casesIn('rotate-key', 'key', 1);
   if (one === undefined) throw new Error('there is a case');
   const more = (change: string, ...answers: string[]) => allowedMore(one, change, answers.map(answered));

@@ -89,7 +89,8 @@ function configOf(peers: Peers, revision: number): string {
   const ca = peers.caFile === undefined ? '' : `, ca: ${peers.caFile}`;
   const instances = ['orders', 'orders-dr'].map(
     (name) =>
-      `  ${name}: { url: "${peers.urlOf(name)}", revision: ${revision}, token: { file: ./token }, inFlight: 20s${ca} }\n`,
+      `  ${name}: { url: "${peers.urlOf(name)}", revision: ${revision}, ` +
+      `token: { file: ./token }, inFlight: 20s${ca} }\n`,
   );
   const platform =
     peers.platformUrl === undefined

@@ -49,7 +49,10 @@ export function reportOf(findings: readonly Finding[]): string {
     if (some.length > 0) lines.push([fault, ...sums(some)]);
   }
   lines.push([''], ['all', ...sums(findings)]);
-  return `${lines.map(([name = '', ...cells]) => `${name.padEnd(width)}${cells.map((cell) => cell.padStart(12)).join('')}`.trimEnd()).join('\n')}\n`;
+  const rows = lines.map(([name = '', ...cells]) =>
+    [name.padEnd(width), ...cells.map((cell) => cell.padStart(12))].join('').trimEnd(),
+  );
+  return `${rows.join('\n')}\n`;
 }
 
 const COLUMNS: readonly (readonly [name: string, is: (finding: Finding) => boolean])[] = [

@@ -44,7 +44,7 @@ test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
 );
 
 test.for(['1', '-1', '1000000000', 'soon'])(
-  'the client sends a change that is turned away with "Retry-After: %s" once: it is armed anew before it is sent again',
+  'the client sends a change that is refused with "Retry-After: %s" once: only a new intent sends it again',
   async (wish) => {
     const { client, server } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
@@ -63,7 +63,7 @@ test.for([
   { wish: '21', againMs: undefined },
   { wish: 'Fri, 31 Dec 2999 23:59:59 GMT', againMs: undefined },
 ])(
-  'whoever began a change that is turned away with "Retry-After: $wish" learns when to send it again: $againMs',
+  'a change that is refused with "Retry-After: $wish" reports when to send it again: $againMs',
   async ({ wish, againMs }) => {
     const { client } = await serve((_, socket) =>
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),

@@ -12,6 +12,7 @@ import {
   curl,
   downloadBackup,
   instanceOf,
+  ORDERS,
   openTar,
   run,
   startTestLab,
@@ -21,7 +22,7 @@ import {
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startTestLab({ shop: { rowsPerSecond: 100 } });
+  lab = await startTestLab({ instances: ORDERS, sampleApp: { rowsPerSecond: 100 } });
 });
 afterAll(() => lab.close());
 
@@ -83,7 +84,7 @@ test('the store holds no plaintext', async () => {
   for (const name of names.filter((candidate) => candidate.endsWith('.enc'))) {
     const bytes = await readFile(join(store, name));
     expect(bytes.subarray(0, 8).toString()).toBe('Salted__');
-    // The tar of any backup names this file, and the shop's rows this domain.
+    // The tar of any backup names this file, and the sample data's rows this domain.
     expect(bytes.includes('backup_label')).toBe(false);
     expect(bytes.includes('example.com')).toBe(false);
   }
@@ -98,7 +99,7 @@ describe('a scratch instance', () => {
     const atEnd = await sampleDigest(source.query);
     const file = join(await temporaryFolder(), 'backup.tgz.enc');
     await downloadBackup(lab, 2, file);
-    await until('the shop has gone on', async () =>
+    await until('more orders have come', async () =>
       (await sampleDigest(source.query)).tables.orders.rows > atEnd.tables.orders.rows ? true : undefined,
     );
 

@@ -6,7 +6,7 @@ import { endpointsOf } from '../../src/lab/http/endpoints.ts';
 import { openApiOf } from '../../src/lab/http/openapi.ts';
 import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
 import type { Lab } from '../../src/lab/lab.ts';
-import { curl, startTestLab } from './helpers.ts';
+import { call, startTestLab } from './helpers.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
@@ -68,7 +68,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
       const { method, errors } = endpoint;
       const guid = lab.instances[0]?.guid ?? '';
       const refused = async (instance: string, status: number, options: { authorization?: string }) => {
-        const answer = await curl(lab, method, pathOf(endpoint, instance), options);
+        const answer = await call(lab, method, pathOf(endpoint, instance), options);
         expect(answer.status).toBe(status);
         expect(ERROR_BODIES[errors].strict().parse(answer.json)).toEqual(answer.json);
       };
@@ -83,7 +83,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
   );
 
   test('the description that it serves needs no token, and is that of its endpoints', async () => {
-    const served = await curl(lab, 'GET', '/openapi.json', { authorization: '' });
+    const served = await call(lab, 'GET', '/openapi.json', { authorization: '' });
     expect(served.status).toBe(200);
     expect(served.json).toEqual(JSON.parse(JSON.stringify(openApiOf(revision, endpoints, lab.url))));
   });

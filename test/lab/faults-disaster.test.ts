@@ -12,7 +12,7 @@ afterAll(() => lab.close());
 const disaster = (name: string, lost: boolean) =>
   curl(lab, 'POST', `/lab/instances/${name}/disaster`, { body: { lost } });
 
-test('while an instance is lost a router answers in its place, whatever is asked and by whom; others work on', async () => {
+test('while an instance is lost a router answers every request for it; other instances work on', async () => {
   const { v1, v0, query } = instanceOf(lab, 'orders');
   await query('create table proof as select 42 as answer');
   expect(await disaster('orders', true)).toMatchObject({ status: 200, json: { name: 'orders', lost: true } });

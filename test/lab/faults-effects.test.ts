@@ -5,11 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { backupEnded, curl, instanceOf, listBackups, run, startTestLab, temporaryFolder } from './helpers.ts';
+import {
+  backupEnded,
+  curl,
+  instanceOf,
+  listBackups,
+  ORDERS,
+  run,
+  startTestLab,
+  temporaryFolder,
+} from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startTestLab({ sso: false });
+  lab = await startTestLab({ sso: false, instances: ORDERS });
 });
 afterAll(() => lab.close());
 afterEach(() => lab.clearFaults());
@@ -35,7 +44,7 @@ async function look(path: string, ...options: string[]) {
 }
 
 describe('a connection', () => {
-  test('can be reset before the request is processed: curl sees the reset, and nothing has happened', async () => {
+  test('can be reset before the request is processed: curl sees that, and nothing has happened', async () => {
     const [before, calls] = [await ids(), lab.calls().length];
     lab.fault({ method: 'POST', path: '/backups', effect: { kind: 'refuse' } });
     // 56 is curl's word for a connection that was reset while it waited for the answer.
@@ -107,7 +116,7 @@ describe('an answer', () => {
     }
   });
 
-  test('can lead to another origin, path and query kept; a POST that is led away has done nothing', async () => {
+  test('can lead to another origin, with path and query; a redirected POST has done nothing', async () => {
     const path = `${instanceOf(lab, 'orders').v1}/backups`;
     const before = await ids();
     lab.fault({ effect: { kind: 'redirect', to: 'https://elsewhere.example/ignored', status: 307 } });

@@ -31,7 +31,7 @@ describe('a fault', () => {
     expect(faults.open).toEqual([]);
   });
 
-  test('counts only calls that it could hit: not those of another instance, method or kind of endpoint', () => {
+  test('counts only calls that it could hit, not those of another instance, method or endpoint', () => {
     const faults = table();
     faults.add({ instance: TARGET.guid, after: 1, effect: DROP });
     faults.add({ method: 'GET', times: 1, effect: { kind: 'slow', bytesPerSecond: 1 } });
@@ -68,7 +68,7 @@ describe('a fault', () => {
     expect(faults.take(LIST, ORDERS).map(({ kind }) => kind)).toEqual(['delay', 'drop']);
   });
 
-  test('that would not show waits for the next call: behind one that ends the call, or that is of its kind', () => {
+  test('that would not show, behind one that ends the call or is of its kind, waits for the next', () => {
     const faults = table();
     const answer = { kind: 'answer', status: 502, when: 'after' } as const;
     faults.add({ path: '/backups', effect: { kind: 'garble', body: 'empty' } });

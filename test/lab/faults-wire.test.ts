@@ -9,6 +9,7 @@ import {
   curl,
   instanceOf,
   listBackups,
+  ORDERS,
   run,
   startTestLab,
   temporaryFolder,
@@ -18,7 +19,7 @@ import {
 let lab: Lab;
 const lines: string[] = [];
 beforeAll(async () => {
-  lab = await startTestLab({ sso: false, log: (line) => lines.push(line) });
+  lab = await startTestLab({ sso: false, instances: ORDERS, log: (line) => lines.push(line) });
 });
 afterAll(() => lab.close());
 afterEach(() => {

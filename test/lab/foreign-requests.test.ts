@@ -7,7 +7,7 @@ import { appsAre } from './platform-helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startTestLab({ platform: {}, instances: [{ name: 'orders', shop: true, key: true }] });
+  lab = await startTestLab({ platform: {}, instances: [{ name: 'orders', sampleApp: true, key: true }] });
 });
 afterAll(() => lab.close());
 
@@ -33,7 +33,7 @@ function everyRoute(): readonly string[] {
   ];
 }
 
-test('a request for another host, or for another port, is refused on every route, even with the token', async () => {
+test('a request for another host or port is refused on every route, even with the token', async () => {
   const port = new URL(lab.url).port;
   const token = `Authorization: ${await readFile(lab.tokenFile, 'utf8')}`;
   const foreign = [
@@ -56,7 +56,7 @@ test('a request for another host, or for another port, is refused on every route
   expect(await status(lab.url, 'GET /lab HTTP/1.0', [token])).toBe(200);
 });
 
-test('a request that a web page of another address sends is refused on every route, even with the token', async () => {
+test('a request from a web page elsewhere is refused on every route, even with the token', async () => {
   const { host, port } = new URL(lab.url);
   const own = [`Host: ${host}`, `Authorization: ${await readFile(lab.tokenFile, 'utf8')}`];
   const foreign = [

@@ -9,34 +9,70 @@ import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { endpointsOf } from '../../src/lab/http/endpoints.ts';
 import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
+import type { InstanceWish } from '../../src/lab/instance-plan.ts';
 import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 
 export const run = promisify(execFile);
 
-/** A lab as fast as it gets; the shop rests and there is no platform unless a test wants it. */
+/** A lab as fast as it gets: no new orders and no platform unless a test wants them. */
 export function startTestLab(options: LabOptions = {}): Promise<Lab> {
-  return startLab({ fsync: false, platform: false, shop: { rowsPerSecond: 0 }, ...options });
+  return startLab({ fsync: false, platform: false, sampleApp: { rowsPerSecond: 0 }, ...options });
 }
 
-export interface CurlAnswer {
-  /** 0 when an answer came whole; 18 and 52 are curl's words for a short and for no answer. */
-  readonly exit: number;
+/** The source of the default lab, where the target is not the point: each instance is a second of work. */
+export const ORDERS: readonly InstanceWish[] = [
+  { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
+];
+
+interface Answer {
   readonly status: number;
   readonly type: string;
   readonly text: string;
   readonly json: unknown;
 }
 
-/** Asks a lab with curl: no code of this project is on the client's side. */
+export interface CurlAnswer extends Answer {
+  /** 0 when an answer came whole; 18 and 52 are curl's words for a short and for no answer. */
+  readonly exit: number;
+}
+
+type Addressed = Pick<Lab, 'url' | 'tokenFile'>;
+
+interface Sent {
+  readonly body?: unknown;
+  readonly raw?: string;
+  /** With the full token by default; without any when it is empty. */
+  readonly authorization?: string;
+}
+
+/**
+ * Asks a lab and follows redirects, with Node's own client: no code of this project is on the client's side.
+ * Rejects without a whole answer.
+ */
+export async function call(lab: Addressed, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  const { authorization, body } = await headAndBody(lab, sent);
+  const answer = await fetch(`${lab.url}${path}`, {
+    method,
+    headers: {
+      ...(authorization === '' ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const text = await answer.text();
+  const type = answer.headers.get('content-type') ?? '';
+  return { status: answer.status, type, text, json: parsed(text) };
+}
+
+/** The same with curl, a process for each request, which tells how an answer breaks off. */
 export async function curl(
-  lab: { readonly url: string; readonly tokenFile: string },
+  lab: Addressed,
   method: string,
   path: string,
-  options: { readonly body?: unknown; readonly raw?: string; readonly authorization?: string } = {},
+  sent: Sent = {},
 ): Promise<CurlAnswer> {
-  const authorization = options.authorization ?? `Bearer ${await readFile(lab.tokenFile, 'utf8')}`;
-  const body = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+  const { authorization, body } = await headAndBody(lab, sent);
   const args = ['-sS', '-L', '-X', method, '-w', '\n%{http_code} %{content_type}', `${lab.url}${path}`];
   if (authorization !== '') args.push('-H', `Authorization: ${authorization}`);
   if (body !== undefined) args.push('-H', 'Content-Type: application/json', '-d', body);
@@ -50,17 +86,19 @@ export async function curl(
   return { exit, status: Number(status), type: type ?? '', text, json: parsed(text) };
 }
 
+async function headAndBody(lab: Addressed, { authorization, body, raw }: Sent) {
+  return {
+    authorization: authorization ?? `Bearer ${await readFile(lab.tokenFile, 'utf8')}`,
+    body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+  };
+}
+
 /**
- * Asks with curl, and holds the answer against what the lab itself says of the endpoint: its status, and its
- * fields, no more and no fewer.
+ * Asks, and holds the answer against what the lab itself says of the endpoint: its status, and its fields, no
+ * more and no fewer.
  */
-export async function ask(
-  lab: Lab,
-  method: string,
-  path: string,
-  options: Parameters<typeof curl>[3] = {},
-): Promise<CurlAnswer> {
-  const answer = await curl(lab, method, path, options);
+export async function ask(lab: Lab, method: string, path: string, sent: Sent = {}): Promise<Answer> {
+  const answer = await call(lab, method, path, sent);
   const endpoint = endpointsOf(lab.revision).find((candidate) => {
     const pattern = `^${candidate.base}/:guid${candidate.path === '/' ? '' : candidate.path}$`;
     const regex = new RegExp(pattern.replaceAll(/:\w+/g, '[^/]+'));
@@ -88,7 +126,7 @@ export function instanceOf(lab: Lab, name: string) {
 }
 
 export async function listBackups(lab: Lab, name = 'orders') {
-  const { json } = await curl(lab, 'GET', `${instanceOf(lab, name).v1}/backups`);
+  const { json } = await call(lab, 'GET', `${instanceOf(lab, name).v1}/backups`);
   return z.array(Backup).parse(json);
 }
 
@@ -104,7 +142,7 @@ export async function backupEnded(lab: Lab, id: number, name = 'orders') {
 export async function restoreEnded(lab: Lab, id: number, name = 'orders') {
   return await until(`restore ${id} of ${name} has ended`, async () => {
     const restore = Restore.parse(
-      (await curl(lab, 'GET', `${instanceOf(lab, name).v1}/restores/${id}`)).json,
+      (await call(lab, 'GET', `${instanceOf(lab, name).v1}/restores/${id}`)).json,
     );
     return ['done', 'failed'].includes(restore.status) ? restore : undefined;
   });
@@ -112,7 +150,7 @@ export async function restoreEnded(lab: Lab, id: number, name = 'orders') {
 
 /** Makes a backup and waits for it. */
 export async function backUp(lab: Lab, name = 'orders') {
-  const { json } = await curl(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
+  const { json } = await call(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
   const { id } = z.object({ id: z.int() }).parse(json);
   const backup = await backupEnded(lab, id, name);
   expect(backup.status).toBe('done');

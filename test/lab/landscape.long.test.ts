@@ -5,13 +5,13 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import { Backup } from '../../src/service/schemas.ts';
-import { ask, backUp, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+import { ask, backUp, call, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
 
 describe("a lab with instances of one's own", () => {
   test('has each of them as it was asked for, in the config too', async () => {
     const lab = await startTestLab({
       instances: [
-        { name: 'orders', backupType: 'continuous_archiving', shop: true, key: true },
+        { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
         { name: 'stock', key: true },
         { name: 'orders-dr' },
         { name: 'elsewhere', serviceId: '11111111-2222-4333-8444-555555555555' },
@@ -56,7 +56,7 @@ describe("a lab with instances of one's own", () => {
   });
 });
 
-test('revision 61 answers 409 while the same action is in progress, and revision 62 queues another', async () => {
+test('revision 61 answers 409 while the same action is in progress; revision 62 queues another', async () => {
   const [old, present] = await Promise.all([startTestLab({ revision: 61 }), startTestLab()]);
   try {
     for (const lab of [old, present]) {
@@ -79,7 +79,7 @@ test('revision 61 answers 409 while the same action is in progress, and revision
   }
 });
 
-test('two hundred clients at once, reading and creating, get no answer that is not the right one', async () => {
+test('two hundred clients at once, reading and creating, get only right answers', async () => {
   const lab = await startTestLab();
   const agent = new Agent({ connections: 200, pipelining: 1 });
   try {
@@ -114,7 +114,7 @@ test('two hundred clients at once, reading and creating, get no answer that is n
     expect(strange.flat()).toEqual([]);
     // 200 clients with 5 turns over 8 kinds: each kind came 125 times, so 250 backups were made, each with an
     // id.
-    const listed = z.array(Backup).parse((await curl(lab, 'GET', `${v1}/backups`)).json);
+    const listed = z.array(Backup).parse((await call(lab, 'GET', `${v1}/backups`)).json);
     expect(listed.map(({ id }) => id)).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at));
     expect(new Set(listed.map(({ backup_id }) => backup_id)).size).toBe(250);
     await until('some of them are done', async () => {

@@ -84,7 +84,7 @@ test('close ends every process and removes every file, and can be called twice',
 
 test('an abort in the middle of work closes the lab, and waits for nothing', async () => {
   const ending = new AbortController();
-  const lab = await startTestLab({ shop: { rowsPerSecond: 200 }, signal: ending.signal });
+  const lab = await startTestLab({ sampleApp: { rowsPerSecond: 200 }, signal: ending.signal });
   // Whoever waited for one of these would wait for longer than the test may take.
   lab.fault({ method: 'GET', effect: { kind: 'delay', ms: 600_000 } });
   const [{ guid } = { guid: '' }] = lab.instances;
@@ -180,7 +180,7 @@ test.skipIf(!isRoot)('an ordinary user can run a lab, and leaves nothing behind 
 });
 
 test('two labs live side by side', async () => {
-  const instances = [{ name: 'orders', shop: true }];
+  const instances = [{ name: 'orders', sampleApp: true }];
   const [one, two] = await Promise.all([
     startTestLab({ instances }),
     startTestLab({ instances, revision: 61 }),
@@ -200,7 +200,7 @@ test('two labs live side by side', async () => {
   }
 });
 
-test('a folder of the user is taken when it is empty, refused when it is not, and clean afterwards', async () => {
+test('a folder of the user is used when it is empty, refused when not, and empty afterwards', async () => {
   const parent = await temporaryFolder();
   const folder = join(parent, 'deep '.repeat(20).trim(), 'lab');
   await mkdir(folder, { recursive: true });

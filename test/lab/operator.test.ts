@@ -26,7 +26,7 @@ const update = async () => {
   return await ask(lab, 'PATCH', `${instanceOf(lab, 'orders').v1}/updates`, { body: { service_id } });
 };
 
-test('an update is refused while maintenance updates are forbidden, and done when they are allowed again', async () => {
+test('an update is refused while updates are forbidden, and done once they are allowed', async () => {
   expect((await edit(false)).status).toBe(200);
   expect(await update()).toMatchObject({ status: 422, json: { error: 'maintenanceUpdatesForbidden' } });
   expect((await overview()).available_updates).not.toEqual([]);
@@ -37,7 +37,7 @@ test('an update is refused while maintenance updates are forbidden, and done whe
   );
 });
 
-test('where the operator lets nobody forbid updates the endpoint is not there, and what was forbidden is allowed', async () => {
+test('where nobody may forbid updates there is no endpoint for it, and updates are allowed', async () => {
   await edit(false);
   expect((await settings({ updateBlocking: false })).json).toEqual({ ...DEFAULTS, updateBlocking: false });
   expect(await edit(false)).toMatchObject({ status: 404, json: { error: 'notFound' } });
@@ -46,7 +46,7 @@ test('where the operator lets nobody forbid updates the endpoint is not there, a
   expect((await edit(true)).status).toBe(200);
 });
 
-test('the router ends a request with 504 before its answer begins, and in the middle of a download', async () => {
+test('the router ends a request with 504 before its answer begins, or cuts a download', async () => {
   const { v1, v0 } = instanceOf(lab, 'orders');
   expect((await curl(lab, 'GET', '/lab/settings')).json).toEqual(DEFAULTS);
   expect((await settings({ router: '300ms' })).json).toEqual({ ...DEFAULTS, routerMs: 300 });
@@ -91,7 +91,7 @@ test('the config of a lab names a router that is not the usual one', async () =>
   }
 });
 
-test('a body that is described has to be sent as JSON, and none is looked at where none is described', async () => {
+test('a documented body has to be sent as JSON; where none is documented none is read', async () => {
   const { v1, v0, name } = instanceOf(lab, 'orders');
   const send = async (method: string, path: string, type: string | undefined, body: string) => {
     const token = await readFile(lab.tokenFile, 'utf8');

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { Restore } from '../../src/service/schemas.ts';
-import { ask, backUp, curl, instanceOf, restoreEnded, startTestLab, until } from './helpers.ts';
+import { ask, backUp, call, instanceOf, restoreEnded, startTestLab, until } from './helpers.ts';
 
 const DAY = 86_400_000;
 
 let lab: Lab;
 beforeAll(async () => {
-  // Without a shop and a first backup: each test makes what it needs.
+  // Without sample data and a first backup: each test makes what it needs.
   const orders = { name: 'orders', backupType: 'continuous_archiving' } as const;
   lab = await startTestLab({ instances: [orders, { name: 'orders-dr' }] });
 });
@@ -79,7 +79,7 @@ test('a point in time is exact to the row, also in the days that the clock was s
   }
 });
 
-test('the edges of the range can be restored to, and a moment outside is 422 and changes nothing', async () => {
+test('the edges of the range can be restored to; a moment outside is 422 and changes nothing', async () => {
   await backUp(lab);
   await write(3);
   const { start, end } = await range();
@@ -113,10 +113,10 @@ test('an instance without continuous archiving has no such thing', async () => {
   expect((await ask(lab, 'GET', `${v1}/backups-config`)).json).toMatchObject({ backup_type: 'standard' });
 });
 
-test("after another instance's backup came back there is nothing to go back to until the next backup", async () => {
+test("after another instance's backup was restored there is no range until the next backup", async () => {
   const [orders, target] = [instanceOf(lab, 'orders'), instanceOf(lab, 'orders-dr')];
   const key = 'a key of the target instance';
-  await curl(lab, 'PATCH', `${target.v1}/backups-config`, { body: { encryption_key: key } });
+  await call(lab, 'PATCH', `${target.v1}/backups-config`, { body: { encryption_key: key } });
   const backup = await backUp(lab, 'orders-dr');
   const { json } = await ask(lab, 'POST', `${orders.v1}/disaster-recovery/perform`, {
     body: { backup_guid: backup.backup_id, encryption_key: key },
@@ -126,13 +126,13 @@ test("after another instance's backup came back there is nothing to go back to u
   expect((await ask(lab, 'GET', `${orders.v1}/pitr`)).status).toBe(404);
   const fresh = await backUp(lab);
   await until('there is a range again', async () =>
-    (await curl(lab, 'GET', `${orders.v1}/pitr`)).status === 202 ? true : undefined,
+    (await call(lab, 'GET', `${orders.v1}/pitr`)).status === 202 ? true : undefined,
   );
   expect((await range()).start).toBeGreaterThanOrEqual(Date.parse(String(fresh.triggered_at)));
 });
 
 test('many ask for the range at once, and all get an answer', async () => {
   const { v1 } = instanceOf(lab, 'orders');
-  const answers = await Promise.all(Array.from({ length: 30 }, () => curl(lab, 'GET', `${v1}/pitr`)));
+  const answers = await Promise.all(Array.from({ length: 30 }, () => call(lab, 'GET', `${v1}/pitr`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
 });

@@ -24,14 +24,18 @@ let lab: Lab;
 beforeAll(async () => {
   lab = await startTestLab({
     platform: { maxBindings: 2, unseen: { orders: 3 } },
-    instances: [{ name: 'orders', shop: true }, { name: 'billing', shop: true }, { name: 'orders-dr' }],
+    instances: [
+      { name: 'orders', sampleApp: true },
+      { name: 'billing', sampleApp: true },
+      { name: 'orders-dr' },
+    ],
   });
 });
 afterAll(() => lab.close());
 
 const BINDINGS = '/v3/service_credential_bindings';
 
-test('every shop has its applications and a key, in one org and space, and an empty instance has none', async () => {
+test('an instance with sample data has two applications and a key; an empty one has none', async () => {
   const apps = CfPage.parse((await cf(lab, 'GET', '/v3/apps')).json).resources;
   expect(apps.map(({ name }) => name)).toEqual([
     'orders-api',
@@ -100,7 +104,7 @@ test('applications in spaces that a token may not see are counted and nothing el
   expect((await cf(lab, 'GET', path('orders-dr'))).json).toMatchObject({ usage_summary: [] });
 });
 
-test('without a token there is no answer, and the token that may look changes nothing and sees no credentials', async () => {
+test('no token gets no answer; the read-only token changes nothing and sees no credentials', async () => {
   const token = await readOnlyToken(lab);
   const { guid } = appOf(lab, 'orders-api');
   const [binding] = await bindings(lab, `&app_guids=${guid}`);
@@ -143,7 +147,7 @@ test('the details of a key open the database', async () => {
   );
 });
 
-test('with room for two bindings an application changes over without a pause, and its run is found by its label', async () => {
+test('with room for two bindings an application switches without a pause, with a label', async () => {
   await appsAre(lab, 'ok');
   const { guid } = appOf(lab, 'orders-report');
   const [old] = await bindings(lab, `&app_guids=${guid}`);

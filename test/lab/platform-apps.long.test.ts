@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { Lab, LabOptions } from '../../src/lab/lab.ts';
+import type { Lab } from '../../src/lab/lab.ts';
 import { querySampleData } from '../../src/lab/query-sample-data.ts';
 import { isRunning } from '../e2e/process-tree.ts';
-import { curl, instanceOf, startTestLab, temporaryFolder, until } from './helpers.ts';
+import { call, instanceOf, startTestLab, temporaryFolder, until } from './helpers.ts';
 import {
   appOf,
   appsAre,
@@ -22,12 +22,7 @@ import {
 
 const FIXTURE = join(import.meta.dirname, 'fixtures/lab-process.ts');
 
-async function platformLab(options: LabOptions = {}): Promise<Lab> {
-  const instances = [{ name: 'orders', shop: true }];
-  const lab = await startTestLab({ platform: {}, instances, ...options });
-  onTestFinished(() => lab.close());
-  return lab;
-}
+const INSTANCES = [{ name: 'orders', sampleApp: true }];
 
 async function gone(pids: readonly (number | undefined)[]): Promise<void> {
   await until(`the processes ${pids} are gone`, async () =>
@@ -35,8 +30,9 @@ async function gone(pids: readonly (number | undefined)[]): Promise<void> {
   );
 }
 
-test('an application tells on its own port how it is, and no secret stands in its arguments or environment', async () => {
-  const lab = await platformLab({ shop: { rowsPerSecond: 50 } });
+test('an application reports on its port; its arguments and environment hold no secret', async () => {
+  const lab = await startTestLab({ platform: {}, instances: INSTANCES, sampleApp: { rowsPerSecond: 50 } });
+  onTestFinished(() => lab.close());
   await appsAre(lab, 'ok');
   const { url, pid, guid } = appOf(lab, 'orders-api');
   const first = await (await fetch(url ?? '')).json();
@@ -55,16 +51,25 @@ test('an application tells on its own port how it is, and no secret stands in it
     expect(await readFile(`/proc/${pid}/${file}`, 'latin1')).not.toContain(service?.credentials.password);
   }
   expect(await readdir(join(lab.folder, 'apps'))).toEqual([]);
-  const { json } = await curl(lab, 'GET', '/lab/apps');
+  const { json } = await call(lab, 'GET', '/lab/apps');
   expect(json).toMatchObject({ apps: [{ name: 'orders-api', state: 'ok' }, { name: 'orders-report' }] });
   await lab.close();
   await gone([pid]);
   await expect(fetch(url ?? '')).rejects.toThrow();
 });
 
-test('a shop that rests gets no order, and its applications still tell whether the database lets them in', async () => {
-  const lab = await platformLab();
-  await appsAre(lab, 'ok');
+/* One lab for those that leave it as they found it, and for the last, which takes a binding away. */
+let shared: Lab | undefined;
+afterAll(() => shared?.close());
+
+async function sharedLab(): Promise<Lab> {
+  shared ??= await startTestLab({ platform: { rolloutMs: 3_000 }, instances: INSTANCES });
+  await appsAre(shared, 'ok');
+  return shared;
+}
+
+test('at rest no order is placed; the applications still report whether they can log in', async () => {
+  const lab = await sharedLab();
   expect(await querySampleData(lab.folder, 'orders')).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 120$/);
   await instanceOf(lab, 'orders').query(
     `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'orders-api'`,
@@ -75,8 +80,7 @@ test('a shop that rests gets no order, and its applications still tell whether t
 });
 
 test('a stopped application has no process, and a crashed one gets another', async () => {
-  const lab = await platformLab();
-  await appsAre(lab, 'ok');
+  const lab = await sharedLab();
   const { guid, pid } = appOf(lab, 'orders-api');
   const act = (action: string) => cf(lab, 'POST', `/v3/apps/${guid}/actions/${action}`);
   const stats = async () => (await cf(lab, 'GET', `/v3/apps/${guid}/processes/web/stats`)).json;
@@ -97,8 +101,7 @@ test('a stopped application has no process, and a crashed one gets another', asy
 });
 
 test('a rollout whose new process cannot work ends with its error, and the old process goes on', async () => {
-  const lab = await platformLab({ platform: { rolloutMs: 3_000 } });
-  await appsAre(lab, 'ok');
+  const lab = await sharedLab();
   const { guid, pid } = appOf(lab, 'orders-api');
   // It has a connection; new ones are refused.
   await instanceOf(lab, 'orders').query('alter database postgres connection limit 0');
@@ -119,11 +122,11 @@ test('a rollout whose new process cannot work ends with its error, and the old p
   expect(appOf(lab, 'orders-api')).toMatchObject({ pid, state: 'ok' });
   expect(await droplets()).toEqual(before);
   expect((await cf(lab, 'POST', `/v3/deployments/${failed.guid}/actions/cancel`)).status).toBe(422);
+  await instanceOf(lab, 'orders').query('alter database postgres connection limit -1');
 });
 
-test('an application whose binding is removed fails at once, and without any binding it says so', async () => {
-  const lab = await platformLab();
-  await appsAre(lab, 'ok');
+test('an application whose binding is removed fails at once; without any binding it says so', async () => {
+  const lab = await sharedLab();
   const { guid } = appOf(lab, 'orders-api');
   const [binding] = await bindings(lab, `&app_guids=${guid}`);
   await jobEnded(lab, await unbind(lab, binding?.guid ?? ''));
@@ -151,7 +154,7 @@ test.each([
   const lab = z.object({ url: z.string(), tokenFile: z.string() }).parse(JSON.parse(line));
   const Apps = z.object({ apps: z.array(z.object({ state: z.string(), pid: z.int().optional() })) });
   const pids = await until('the applications run', async () => {
-    const { apps } = Apps.parse((await curl(lab, 'GET', '/lab/apps')).json);
+    const { apps } = Apps.parse((await call(lab, 'GET', '/lab/apps')).json);
     return apps.length === 2 && apps.every(({ state }) => state === 'ok')
       ? apps.map(({ pid }) => pid)
       : undefined;

@@ -2,28 +2,23 @@ import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { Config } from '../../src/config/schema.ts';
-import type { Lab, LabOptions } from '../../src/lab/lab.ts';
+import type { Lab } from '../../src/lab/lab.ts';
 import { querySampleData } from '../../src/lab/query-sample-data.ts';
-import { instanceOf, startTestLab } from './helpers.ts';
+import { instanceOf, ORDERS, startTestLab } from './helpers.ts';
 import { cf, restore } from './platform-helpers.ts';
 
 const QUERY = join(import.meta.dirname, '../../src/lab/query-sample-data.ts');
 
-async function labWith(options: LabOptions): Promise<Lab> {
-  const lab = await startTestLab(options);
-  onTestFinished(() => lab.close());
-  return lab;
-}
-
-test('the config names the platform, the applications of each shop, and how its data is asked', async () => {
+test('the config names platform and applications, and how the data of an instance is queried', async () => {
   const script =
     'const [q, f, i] = process.argv.slice(1); console.log(await (await import(q)).querySampleData(f, i))';
   const queryCommand = (instance: string, folder: string) =>
     `'${process.execPath}' --input-type=module -e "${script}" '${QUERY}' '${folder}' '${instance}'`;
-  const lab = await labWith({ platform: {}, queryCommand });
+  const lab = await startTestLab({ platform: {}, queryCommand });
+  onTestFinished(() => lab.close());
   const config = Config.parse(parse(lab.configYaml));
   expect(config.platform).toEqual({ api: lab.url, token: { file: lab.tokenFile } });
   expect(config.instances['orders']?.apps).toEqual([
@@ -36,8 +31,14 @@ test('the config names the platform, the applications of each shop, and how its 
   expect(stdout).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z 120\n$/);
 });
 
+let plain: Lab;
+beforeAll(async () => {
+  plain = await startTestLab({ instances: ORDERS });
+});
+afterAll(() => plain.close());
+
 test('without a platform the config says so, and nothing answers at its address', async () => {
-  const lab = await labWith({});
+  const lab = plain;
   const config = Config.parse(parse(lab.configYaml));
   expect(config.platform).toBe('none');
   expect(config.instances['orders']).toMatchObject({ apps: [] });
@@ -47,7 +48,7 @@ test('without a platform the config says so, and nothing answers at its address'
 });
 
 test('the data of an instance can be asked after a restore too, without any right to change it', async () => {
-  const lab = await labWith({});
+  const lab = plain;
   expect((await stat(join(lab.folder, 'sockets.json'))).mode & 0o777).toBe(0o600);
   await restore(lab);
   expect(await querySampleData(lab.folder, 'orders')).toMatch(/ 120$/);

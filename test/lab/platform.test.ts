@@ -20,7 +20,7 @@ import {
 let lab: Lab;
 
 beforeAll(async () => {
-  lab = await startTestLab({ platform: {}, shop: { rowsPerSecond: 20 } });
+  lab = await startTestLab({ platform: {}, sampleApp: { rowsPerSecond: 20 } });
 });
 afterAll(() => lab.close());
 
@@ -39,7 +39,7 @@ async function restage(app: string): Promise<void> {
   expect(await deploymentEnded(lab, guid)).toMatchObject({ reason: 'DEPLOYED' });
 }
 
-test('after a restore the applications are locked out until they are unbound, bound and restaged', async () => {
+test('after a restore the applications are locked out until unbound, bound and restaged', async () => {
   const { guid } = instanceOf(lab, 'orders');
   await appsAre(lab, 'ok');
   const before = await bindings(lab, `&service_instance_guids=${guid}&type=app`);
@@ -132,7 +132,7 @@ test('what is done to an application and its bindings can be proven from the aud
   expect(JSON.stringify((await cf(lab, 'GET', '/v3/audit_events?per_page=5000')).json)).not.toContain('hush');
 });
 
-test('applications move to another instance that holds the data, and a broker without a database fails its job', async () => {
+test('applications move to another instance with the data; without a database the job fails', async () => {
   const target = instanceOf(lab, 'orders-dr');
   const { json } = await cf(lab, 'GET', `/v3/service_instances?names=orders-dr`);
   expect(json).toMatchObject({

@@ -8,7 +8,7 @@ import {
   ask,
   backUp,
   backupEnded,
-  curl,
+  call,
   instanceOf,
   listBackups,
   restoreEnded,
@@ -53,7 +53,7 @@ async function perform(backup_guid: string, encryption_key: string) {
   return await restoreEnded(lab, Performed.parse(json).restore_id, 'orders-dr');
 }
 
-test('a restore of its own backup brings back what was there, and is listed with where it came from', async () => {
+test('a restore of an own backup brings back what was there, and its record names the backup', async () => {
   const orders = instanceOf(lab, 'orders');
   await order();
   const before = await sampleDigest(orders.query);
@@ -79,7 +79,8 @@ test('a restore of its own backup brings back what was there, and is listed with
 test('an application is locked out by a restore, and let in by a new binding', async () => {
   const orders = instanceOf(lab, 'orders');
   const bindings = '/lab/instances/orders/bindings';
-  const bind = async () => Binding.parse((await curl(lab, 'POST', bindings, { body: { app: 'shop' } })).json);
+  const bind = async () =>
+    Binding.parse((await call(lab, 'POST', bindings, { body: { app: 'orders-api' } })).json);
   const count = async ({ credentials }: z.infer<typeof Binding>) => {
     const client = new Client({
       host: credentials.host,
@@ -100,20 +101,20 @@ test('an application is locked out by a restore, and let in by a new binding', a
   const byUri = new Client({ connectionString: old.credentials.uri });
   await byUri.connect();
   await byUri.end();
-  const { json } = await curl(lab, 'POST', `${orders.v1}/backups/1/restore`);
+  const { json } = await call(lab, 'POST', `${orders.v1}/backups/1/restore`);
   await restoreEnded(lab, z.object({ id: z.int() }).parse(json).id);
   await expect(count(old)).rejects.toThrow('password authentication failed');
-  const listed = (await curl(lab, 'GET', bindings)).json;
+  const listed = (await call(lab, 'GET', bindings)).json;
   expect(listed).toEqual([
-    { id: old.id, app: 'shop', username: old.credentials.username, created_at: expect.any(String) },
+    { id: old.id, app: 'orders-api', username: old.credentials.username, created_at: expect.any(String) },
   ]);
-  expect((await curl(lab, 'DELETE', `${bindings}/${old.id}`)).status).toBe(200);
+  expect((await call(lab, 'DELETE', `${bindings}/${old.id}`)).status).toBe(200);
   const fresh = await bind();
   expect(await count(fresh)).toEqual({ n: expect.any(Number) });
-  expect((await curl(lab, 'DELETE', `${bindings}/${fresh.id}`)).status).toBe(200);
+  expect((await call(lab, 'DELETE', `${bindings}/${fresh.id}`)).status).toBe(200);
   await expect(count(fresh)).rejects.toThrow();
-  expect((await curl(lab, 'DELETE', `${bindings}/${fresh.id}`)).status).toBe(404);
-  expect((await curl(lab, 'POST', bindings, { body: {} })).status).toBe(422);
+  expect((await call(lab, 'DELETE', `${bindings}/${fresh.id}`)).status).toBe(404);
+  expect((await call(lab, 'POST', bindings, { body: {} })).status).toBe(422);
 });
 
 test('with a wrong key the task fails, and the target is as it was', async () => {
@@ -167,7 +168,7 @@ test('the newest backup of a lost instance comes back in another one', async () 
   const then = await sampleDigest(orders.query);
   await lab.disaster('orders', true);
   try {
-    expect((await curl(lab, 'GET', orders.v1)).status).toBe(502);
+    expect((await call(lab, 'GET', orders.v1)).status).toBe(502);
     await expect(orders.query('select 1')).rejects.toMatchObject({ code: 'lab.down' });
     const restore = await perform(guid, await readFile(lab.keyFile, 'utf8'));
     expect(restore).toMatchObject({ status: 'done', backup_id: newest.id });
@@ -183,8 +184,8 @@ test('a backup that is under way when its instance is lost fails, and later ones
   const orders = instanceOf(lab, 'orders');
   // The two are held, so that the loss finds them before their work.
   lab.fault({ method: 'POST', path: '/backups', times: 2, effect: { kind: 'task', outcome: 'queued' } });
-  await curl(lab, 'POST', `${orders.v1}/backups`);
-  await curl(lab, 'POST', `${orders.v1}/backups`);
+  await call(lab, 'POST', `${orders.v1}/backups`);
+  await call(lab, 'POST', `${orders.v1}/backups`);
   await lab.disaster('orders', true);
   lab.clearFaults();
   await lab.disaster('orders', false);
@@ -205,10 +206,10 @@ test('backups that are asked for while the instance restarts wait until it is up
 test('a restore waits until a restart is over, and restores come one after the other', async () => {
   const orders = instanceOf(lab, 'orders');
   const Id = z.object({ id: z.int() });
-  await curl(lab, 'PATCH', `${orders.v1}/restart`);
+  await call(lab, 'PATCH', `${orders.v1}/restart`);
   const ids: number[] = [];
   for (let at = 0; at < 2; at += 1) {
-    const { json } = await curl(lab, 'POST', `${orders.v1}/backups/1/restore`);
+    const { json } = await call(lab, 'POST', `${orders.v1}/backups/1/restore`);
     ids.push(Id.parse(json).id);
   }
   const ended = await Promise.all(ids.map((id) => restoreEnded(lab, id)));
@@ -216,13 +217,13 @@ test('a restore waits until a restart is over, and restores come one after the o
   const ends = ended.map(({ finished_at }) => Date.parse(finished_at ?? ''));
   expect(ends).toEqual(ends.toSorted((a, b) => a - b));
   await until('the instance is back', async () =>
-    z.object({ state: z.string() }).parse((await curl(lab, 'GET', orders.v1)).json).state === 'available'
+    z.object({ state: z.string() }).parse((await call(lab, 'GET', orders.v1)).json).state === 'available'
       ? true
       : undefined,
   );
 });
 
-test('prepare with a key is a rotation: it says nothing and older backups are no longer downloadable', async () => {
+test('prepare with a key is a silent rotation: older backups are no longer downloadable', async () => {
   const orders = instanceOf(lab, 'orders');
   const key = await readFile(lab.keyFile, 'utf8');
   const prepare = (encryption_key: string) =>

@@ -78,7 +78,7 @@ async function* failing(): AsyncGenerator<Buffer> {
   throw new Error('the database is gone');
 }
 
-test('of a thousand backups, one an hour, those of the last seven days stay, and the others are listed as deleted', async () => {
+test('of a thousand hourly backups the last seven days stay; the others are listed as deleted', async () => {
   const settings = { min_backup_count: 5, retention_time: 7 };
   const { clock, backups, take, remaining, forgotten, files } = await manager(settings);
   for (let at = 0; at < 1_000; at += 1) {
@@ -121,7 +121,7 @@ test('failed backups protect nothing, and are never deleted', async () => {
   expect(log).toContainEqual(expect.stringContaining('the database is gone'));
 });
 
-test('what is deleted is old, done, and has enough newer ones that are done; nothing else is kept back', () => {
+test('exactly those are deleted that are old and done and have enough newer ones that are done', () => {
   const Status = fc.constantFrom<TaskStatus>('queued', 'running', 'done', 'failed', 'deleted');
   const Ages = fc.array(fc.record({ days: fc.integer({ min: 0, max: 60 }), status: Status }), {
     maxLength: 40,
@@ -147,7 +147,7 @@ test('what is deleted is old, done, and has enough newer ones that are done; not
   );
 });
 
-test('ids stay different for backups of one moment, and the stamp in them is the time of the service', async () => {
+test('ids differ for backups of one moment, and have the time of the service', async () => {
   const { clock, take } = await manager({ min_backup_count: 5, retention_time: 30 });
   clock.advance(1_000 * DAY);
   const made = await Promise.all(Array.from({ length: 50 }, take));
@@ -177,7 +177,7 @@ test('a task that must wait is overtaken, and starts when it may', async () => {
   expect(first.status).toBe('done');
 });
 
-test('no more tasks run at once than there are workers, and a change of their number counts at once', async () => {
+test('no more tasks run at once than there are workers, also after their number changes', async () => {
   const clock = createLabClock();
   const queue = new TaskQueue(2, { now: clock.now, log: () => undefined });
   const gate = Promise.withResolvers<void>();

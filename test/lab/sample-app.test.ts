@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { builtProduct, runProduct } from '../e2e/product.ts';
 import { temporaryFolder, until } from './helpers.ts';
 
-test('the sample application is also a command, for a single executable, which can start nothing but itself', async () => {
+test('the sample application is also a command: a single executable can start only itself', async () => {
   const file = join(await temporaryFolder(), 'settings.json');
   writeFileSync(file, JSON.stringify({ name: 'orders-api', work: 'api', perSecond: 0, VCAP_SERVICES: {} }));
   const { child, ended, stdout } = runProduct(builtProduct({ cheapVault: true }), ['lab-app', file], {});

@@ -83,8 +83,8 @@ describe('a scenario in a file', () => {
     ['settings', `${head}settings: { wrokers: 1 }`, 'wrokers'],
     ['name', 'name: Black Friday\nsummary: b', 'lower-case words'],
     ['summary', 'name: a', ''],
-    ['the whole', '- 1', ''],
-    ['the whole', '', ''],
+    ['Invalid input', '- 1', 'expected object'],
+    ['Invalid input', '', 'expected object'],
     ['line 2', 'name: a\nsummary: "b', 'is not YAML'],
     ['line 2', 'name: a\nname: b', 'is not YAML'],
   ])('with a mistake at %s is refused, and the place is named: %j', async (place, text, why) => {

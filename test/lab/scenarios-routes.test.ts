@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { curl, instanceOf, startTestLab } from './helpers.ts';
+import { call, instanceOf, ORDERS, startTestLab } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startTestLab();
+  lab = await startTestLab({ instances: ORDERS });
 });
 afterAll(() => lab.close());
 
@@ -34,15 +34,15 @@ test('every route that changes something needs the full token, and every route a
     '/lab/instances/orders/bindings',
   ];
   for (const [method, path] of [...writes, ...reads.map((path): [string, string] => ['GET', path])]) {
-    expect((await curl(lab, method, path, { authorization: '' })).status).toBe(401);
-    const { status } = await curl(lab, method, path, { authorization: readOnly });
+    expect((await call(lab, method, path, { authorization: '' })).status).toBe(401);
+    const { status } = await call(lab, method, path, { authorization: readOnly });
     expect([method, path, status]).toEqual([method, path, method === 'GET' ? 200 : 403]);
   }
 });
 
-test('the clock of the service jumps, runs faster and goes wrong, and every answer tells its time', async () => {
+test('the clock of the service jumps, speeds up and goes wrong, and answers have its time', async () => {
   const clock = async (body?: unknown) =>
-    (await curl(lab, body === undefined ? 'GET' : 'POST', '/lab/clock', { body })).json as {
+    (await call(lab, body === undefined ? 'GET' : 'POST', '/lab/clock', { body })).json as {
       now: string;
       rate: number;
       skewMs: number;
@@ -54,13 +54,13 @@ test('the clock of the service jumps, runs faster and goes wrong, and every answ
   expect(skewed).toMatchObject({ rate: 60, skewMs: -600_000 });
   expect(Date.parse(skewed.now) - Date.now()).toBeGreaterThan(29 * DAY);
   const { v1 } = instanceOf(lab, 'orders');
-  await curl(lab, 'PATCH', `${v1}/backups-config`, { body: { retention_time: 90 } });
-  const overview = (await curl(lab, 'GET', v1)).json as { updated_at: string };
+  await call(lab, 'PATCH', `${v1}/backups-config`, { body: { retention_time: 90 } });
+  const overview = (await call(lab, 'GET', v1)).json as { updated_at: string };
   expect(Date.parse(overview.updated_at) - Date.now()).toBeGreaterThan(29 * DAY);
   const { headers } = await fetch(lab.url);
   expect(Date.parse(headers.get('date') ?? '') - Date.now()).toBeGreaterThan(29 * DAY);
   for (const body of [{}, { advance: '-1d' }, { advance: 'tomorrow' }, { rate: 0.5 }, { speed: 2 }, 'x']) {
-    const refused = await curl(lab, 'POST', '/lab/clock', { body });
+    const refused = await call(lab, 'POST', '/lab/clock', { body });
     expect(refused).toMatchObject({ status: 422, json: { error: 'invalidParameters' } });
   }
   for (const body of [
@@ -69,7 +69,7 @@ test('the clock of the service jumps, runs faster and goes wrong, and every answ
     { rate: 1e9 },
     { skew: '9999999d' },
   ]) {
-    expect(await curl(lab, 'POST', '/lab/clock', { body })).toMatchObject({ status: 422 });
+    expect(await call(lab, 'POST', '/lab/clock', { body })).toMatchObject({ status: 422 });
   }
   expect(await clock({ rate: 1, skew: '0s' })).toMatchObject({ rate: 1, skewMs: 0 });
 });
@@ -77,27 +77,27 @@ test('the clock of the service jumps, runs faster and goes wrong, and every answ
 test('a fresh token stands in the file, and the old one works on unless it was to expire', async () => {
   const { v1 } = instanceOf(lab, 'orders');
   const read = () => readFile(lab.tokenFile, 'utf8');
-  const statusWith = async (authorization: string) => (await curl(lab, 'GET', v1, { authorization })).status;
+  const statusWith = async (authorization: string) => (await call(lab, 'GET', v1, { authorization })).status;
   const first = await read();
-  expect(await curl(lab, 'POST', '/lab/tokens', { body: { expire: false } })).toMatchObject({
+  expect(await call(lab, 'POST', '/lab/tokens', { body: { expire: false } })).toMatchObject({
     status: 200,
     json: { file: lab.tokenFile },
   });
   const second = await read();
   expect([await statusWith(first), await statusWith(second)]).toEqual([200, 200]);
-  await curl(lab, 'POST', '/lab/tokens', { body: { expire: true } });
+  await call(lab, 'POST', '/lab/tokens', { body: { expire: true } });
   const third = await read();
   expect([await statusWith(first), await statusWith(second), await statusWith(third)]).toEqual([
     401, 401, 200,
   ]);
   expect(new Set([first, second, third]).size).toBe(3);
   expect(((await stat(lab.tokenFile)).mode & 0o777).toString(8)).toBe('600');
-  expect((await curl(lab, 'POST', '/lab/tokens', { body: {} })).status).toBe(422);
+  expect((await call(lab, 'POST', '/lab/tokens', { body: {} })).status).toBe(422);
 });
 
-test('an application is bound with credentials that work, is listed without its password, and is unbound', async () => {
+test('an application is bound with working credentials, listed without password, and unbound', async () => {
   const path = '/lab/instances/orders/bindings';
-  const bound = await curl(lab, 'POST', path, { body: { app: 'orders-api' } });
+  const bound = await call(lab, 'POST', path, { body: { app: 'orders-api' } });
   const binding = bound.json as {
     id: string;
     app: string;
@@ -114,14 +114,14 @@ test('an application is bound with credentials that work, is listed without its 
     }
   };
   expect(await ask()).toEqual([{ me: username }]);
-  const listed = await curl(lab, 'GET', path);
+  const listed = await call(lab, 'GET', path);
   expect(listed.json).toMatchObject([{ id: binding.id, app: 'orders-api' }]);
   expect(listed.text).not.toContain(password);
-  expect((await curl(lab, 'DELETE', `${path}/${binding.id}`)).status).toBe(200);
+  expect((await call(lab, 'DELETE', `${path}/${binding.id}`)).status).toBe(200);
   await expect(ask()).rejects.toThrow();
-  expect((await curl(lab, 'DELETE', `${path}/${binding.id}`)).status).toBe(404);
-  expect((await curl(lab, 'POST', path, { body: { app: '' } })).status).toBe(422);
-  expect((await curl(lab, 'POST', '/lab/instances/nowhere/bindings', { body: { app: 'a' } })).status).toBe(
+  expect((await call(lab, 'DELETE', `${path}/${binding.id}`)).status).toBe(404);
+  expect((await call(lab, 'POST', path, { body: { app: '' } })).status).toBe(422);
+  expect((await call(lab, 'POST', '/lab/instances/nowhere/bindings', { body: { app: 'a' } })).status).toBe(
     404,
   );
 });
@@ -129,7 +129,7 @@ test('an application is bound with credentials that work, is listed without its 
 test('a scenario that cannot be played changes nothing and says why', async () => {
   const fault = { times: 'always', path: '/', effect: { kind: 'answer', status: 503, when: 'before' } };
   const scenario = { name: 'mine', summary: 'Mine.', faults: [fault] };
-  const play = (body: unknown) => curl(lab, 'POST', '/lab/scenario', { body });
+  const play = (body: unknown) => call(lab, 'POST', '/lab/scenario', { body });
   expect(await play(scenario)).toMatchObject({ status: 200, json: { playing: 'mine' } });
   const { v1 } = instanceOf(lab, 'orders');
   for (const [body, error, why] of [
@@ -143,17 +143,17 @@ test('a scenario that cannot be played changes nothing and says why', async () =
       'invalidFault',
       'no instance x',
     ],
-    [undefined, 'invalidScenario', 'the whole'],
+    [undefined, 'invalidScenario', 'expected object'],
   ] as const) {
     const refused = await play(body);
     expect(refused).toMatchObject({ status: 422, json: { error } });
     expect(refused.text).toContain(why);
-    expect((await curl(lab, 'GET', '/lab/scenario')).json).toMatchObject({ playing: 'mine' });
-    expect((await curl(lab, 'GET', v1)).status).toBe(503);
+    expect((await call(lab, 'GET', '/lab/scenario')).json).toMatchObject({ playing: 'mine' });
+    expect((await call(lab, 'GET', v1)).status).toBe(503);
   }
   expect((await play({ name: 'calm' })).json).toMatchObject({
     playing: 'calm',
     scenarios: expect.arrayContaining([{ name: 'region-loss', summary: expect.any(String) }]),
   });
-  expect((await curl(lab, 'GET', v1)).status).toBe(200);
+  expect((await call(lab, 'GET', v1)).status).toBe(200);
 });

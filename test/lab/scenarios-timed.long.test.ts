@@ -31,7 +31,7 @@ describe.concurrent('as time passes', () => {
     expect(await statusOf(lab, 'orders')).toBe(502);
   });
 
-  test('expired-token: the token in hand becomes 401, and whoever reads the file again goes on', async (context) => {
+  test('expired-token: the token in hand is refused, and the one now in the file works', async (context) => {
     const { expect } = context;
     const lab = await begin('expired-token', context);
     const authorization = `Bearer ${await readFile(lab.tokenFile, 'utf8')}`;
@@ -45,7 +45,7 @@ describe.concurrent('as time passes', () => {
     expect(await statusOf(lab, 'orders', { authorization })).toBe(401);
   });
 
-  test('cut-download: the first two downloads end before their last byte, the third is whole', async (context) => {
+  test('cut-download: the first two downloads end early, the third is whole', async (context) => {
     const { expect } = context;
     const lab = await begin('cut-download', context);
     const size = (await listBackups(lab)).at(-1)?.size ?? 0;
@@ -67,7 +67,7 @@ describe.concurrent('as time passes', () => {
     expect(await download()).toEqual([0, size]);
   });
 
-  test('disk-pressure: the metrics of orders show a disk one percent below the threshold, those of others do not', async (context) => {
+  test('disk-pressure: only orders shows a disk one percent below the threshold', async (context) => {
     const { expect } = context;
     const lab = await begin('disk-pressure', context);
     const used = async (name: 'orders' | 'orders-dr') => {

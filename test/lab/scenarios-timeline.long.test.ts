@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { parseScenario } from '../../src/lab/scenarios/load-scenario.ts';
-import { backupEnded, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+import { backupEnded, call, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -10,12 +10,12 @@ beforeAll(async () => {
 afterAll(() => lab.close());
 
 const play = async (body: object) => {
-  expect(await curl(lab, 'POST', '/lab/scenario', { body })).toMatchObject({ status: 200 });
+  expect(await call(lab, 'POST', '/lab/scenario', { body })).toMatchObject({ status: 200 });
 };
-const overview = (name: 'orders' | 'orders-dr') => curl(lab, 'GET', instanceOf(lab, name).v1);
+const overview = (name: 'orders' | 'orders-dr') => call(lab, 'GET', instanceOf(lab, name).v1);
 const last = async (name: 'orders' | 'orders-dr') => (await listBackups(lab, name))[0]?.id ?? 0;
 const createBackup = (name: 'orders' | 'orders-dr' = 'orders') =>
-  curl(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
+  call(lab, 'POST', `${instanceOf(lab, name).v1}/backups`);
 
 test('a lab can begin with a scenario, which is refused with the lab when it cannot be played', async () => {
   const scenario = parseScenario(
@@ -30,12 +30,12 @@ test('a lab can begin with a scenario, which is refused with the lab when it can
   const instances = [{ name: 'orders' }];
   const other = await startTestLab({ instances, scenario });
   try {
-    expect((await curl(other, 'GET', '/lab')).json).toMatchObject({
+    expect((await call(other, 'GET', '/lab')).json).toMatchObject({
       scenario: 'mine',
       faults: [{ path: '/' }],
     });
-    expect((await curl(other, 'GET', '/lab/clock')).json).toMatchObject({ skewMs: -7_200_000 });
-    expect((await curl(other, 'GET', instanceOf(other, 'orders').v1)).status).toBe(503);
+    expect((await call(other, 'GET', '/lab/clock')).json).toMatchObject({ skewMs: -7_200_000 });
+    expect((await call(other, 'GET', instanceOf(other, 'orders').v1)).status).toBe(503);
   } finally {
     await other.close();
   }
@@ -47,7 +47,7 @@ test('a lab can begin with a scenario, which is refused with the lab when it can
 });
 
 test('the steps of a timeline happen in the order of their times, and end with the scenario', async () => {
-  const clock = async () => (await curl(lab, 'GET', '/lab/clock')).json as { rate: number; skewMs: number };
+  const clock = async () => (await call(lab, 'GET', '/lab/clock')).json as { rate: number; skewMs: number };
   const answers = (name: 'orders' | 'orders-dr', wanted: number) =>
     until(`${name} answers ${wanted}`, async () =>
       (await overview(name)).status === wanted ? true : undefined,
@@ -90,7 +90,7 @@ test('the steps of a timeline happen in the order of their times, and end with t
   await answers('orders', 200);
   await answers('orders-dr', 200);
   expect(await clock()).toMatchObject({ rate: 1, skewMs: 0 });
-  await curl(lab, 'POST', '/lab/clock', { body: { advance: '3d' } });
+  await call(lab, 'POST', '/lab/clock', { body: { advance: '3d' } });
   expect((await listBackups(lab)).map(({ id }) => id)).toEqual([2, 1]);
 });
 
@@ -114,5 +114,5 @@ test('tasks that wait for help go on when a step releases them, and faults stay'
   await createBackup();
   expect(await backupEnded(lab, there + 1, 'orders-dr')).toMatchObject({ status: 'done' });
   expect(await backupEnded(lab, here + 1)).toMatchObject({ status: 'done' });
-  expect((await curl(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [held] });
+  expect((await call(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [held] });
 });

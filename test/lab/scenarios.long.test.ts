@@ -66,7 +66,7 @@ test('lost-answers and colleague: the backup is there and nobody said so; or the
   expect(await createBackup()).toMatchObject({ status: 200, json: { id: first + 4 } });
 });
 
-test('stuck-task and failing-task: the first task waits for help, or fails; the next one is well', async () => {
+test('stuck-task and failing-task: the first task waits or fails; the next one is done', async () => {
   const before = await last();
   await play('stuck-task');
   await createBackup();
@@ -82,7 +82,7 @@ test('stuck-task and failing-task: the first task waits for help, or fails; the 
   expect(await backupEnded(lab, before + 4)).toMatchObject({ status: 'done' });
 });
 
-test('skewed-clock: the service says a time that is seven minutes behind, in its answers and in their heads', async () => {
+test('skewed-clock: bodies and headers have a time that is seven minutes behind', async () => {
   await play('skewed-clock');
   await createBackup();
   const triggered = Date.parse((await newest())?.triggered_at ?? '');
@@ -116,7 +116,7 @@ test('wrong-key: the newest backup of orders cannot be brought back with the key
   expect(await target.query('select one from mine')).toEqual([{ one: 1 }]);
 });
 
-test('every named scenario can be played, one after the other, and calm ends the trouble of each', async () => {
+test('every named scenario can be played after the other, and calm ends each', async () => {
   for (const { name } of SCENARIOS) {
     await play(name);
     expect((await curl(lab, 'GET', '/lab')).json).toMatchObject({ scenario: name });
@@ -128,7 +128,7 @@ test('every named scenario can be played, one after the other, and calm ends the
 });
 
 // The last one: its first backup waits on for twenty seconds.
-test('slow-queue: a second backup waits in the queue while the first one works, and nothing is lost', async () => {
+test('slow-queue: a second backup waits in the queue behind the first, and both are done', async () => {
   await play('slow-queue');
   await createBackup('orders');
   await createBackup('orders-dr');

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab } from '../../src/lab/lab.ts';
 import { InstanceOverview } from '../../src/service/schemas.ts';
-import { backupEnded, curl, instanceOf, listBackups, startTestLab } from './helpers.ts';
+import { backupEnded, call, instanceOf, listBackups, startTestLab } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
 test('the overview names the instance, its state and the dashboard that the config is made of', async () => {
   const orders = instanceOf(lab, 'orders');
-  const { status, json } = await curl(lab, 'GET', orders.v1);
+  const { status, json } = await call(lab, 'GET', orders.v1);
   expect(status).toBe(200);
   const overview = InstanceOverview.parse(json);
   expect(overview).toMatchObject({ name: 'orders', state: 'provisioned' });
@@ -30,7 +30,7 @@ test('the overview names the instance, its state and the dashboard that the conf
 
 test('both instances are of one service and plan, so that one can stand in for the other', async () => {
   const [source, target] = await Promise.all(
-    (['orders', 'orders-dr'] as const).map((name) => curl(lab, 'GET', instanceOf(lab, name).v1)),
+    (['orders', 'orders-dr'] as const).map((name) => call(lab, 'GET', instanceOf(lab, name).v1)),
   );
   const kind = z.object({ service_id: z.string(), plan_id: z.string() });
   expect(kind.parse(source?.json)).toEqual(kind.parse(target?.json));
@@ -48,7 +48,7 @@ test('the first backup is there when the lab is, and it can be downloaded', asyn
 test('revision 62 lists backup_id and no started_at, and shows one backup without either', async () => {
   const [listed] = await listBackups(lab);
   expect(listed).not.toHaveProperty('started_at', expect.anything());
-  const { json } = await curl(lab, 'GET', `${instanceOf(lab, 'orders').v1}/backups/1`);
+  const { json } = await call(lab, 'GET', `${instanceOf(lab, 'orders').v1}/backups/1`);
   expect(Object.keys(z.record(z.string(), z.unknown()).parse(json)).toSorted()).toEqual([
     'downloadable',
     'finished_at',
@@ -59,38 +59,38 @@ test('revision 62 lists backup_id and no started_at, and shows one backup withou
   ]);
 });
 
-test('a backup is queued, runs, and is done with a size; without a user key nobody can download it', async () => {
+test('a backup is queued, runs and is done; without a user key it cannot be downloaded', async () => {
   const target = instanceOf(lab, 'orders-dr');
-  const created = await curl(lab, 'POST', `${target.v1}/backups`);
+  const created = await call(lab, 'POST', `${target.v1}/backups`);
   expect(created).toMatchObject({ status: 200, json: { id: 1, message: expect.stringContaining('queued') } });
   const backup = await backupEnded(lab, 1, 'orders-dr');
   expect(backup).toMatchObject({ status: 'done', downloadable: false });
-  const download = await curl(lab, 'GET', `${target.v0}/backups/1/download`);
+  const download = await call(lab, 'GET', `${target.v0}/backups/1/download`);
   expect(download).toMatchObject({ status: 412, json: { msg: expect.any(String) } });
 });
 
 test('the two forms of the Authorization header are taken, with the scheme in any case', async () => {
   const token = await readFile(lab.tokenFile, 'utf8');
   for (const authorization of [token, `Bearer ${token}`, `bearer ${token}`]) {
-    expect((await curl(lab, 'GET', instanceOf(lab, 'orders').v1, { authorization })).status).toBe(200);
+    expect((await call(lab, 'GET', instanceOf(lab, 'orders').v1, { authorization })).status).toBe(200);
   }
 });
 
-test('no token and a wrong token give 401, a token without the right 403, and neither changes anything', async () => {
+test('no token and a wrong one give 401, one without the right 403, and nothing changes', async () => {
   const { v1, v0 } = instanceOf(lab, 'orders');
   const readOnly = await readFile(join(dirname(lab.tokenFile), 'token-readonly'), 'utf8');
   const before = lab.calls().length;
   for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${readOnly}`]) {
-    const refused = await curl(lab, 'POST', `${v1}/backups`, { authorization });
+    const refused = await call(lab, 'POST', `${v1}/backups`, { authorization });
     expect(refused).toMatchObject({ status: 401, json: { error: 'unauthorized' } });
-    expect((await curl(lab, 'GET', '/lab', { authorization })).status).toBe(401);
+    expect((await call(lab, 'GET', '/lab', { authorization })).status).toBe(401);
   }
-  const anonymous = await curl(lab, 'GET', `${v0}/backups/1/download`, { authorization: '' });
+  const anonymous = await call(lab, 'GET', `${v0}/backups/1/download`, { authorization: '' });
   expect(anonymous).toMatchObject({ status: 401, json: { msg: expect.any(String) } });
-  const forbidden = await curl(lab, 'POST', `${v1}/backups`, { authorization: readOnly });
+  const forbidden = await call(lab, 'POST', `${v1}/backups`, { authorization: readOnly });
   expect(forbidden).toMatchObject({ status: 403, json: { error: 'forbidden' } });
-  expect((await curl(lab, 'GET', v1, { authorization: readOnly })).status).toBe(200);
-  expect((await curl(lab, 'DELETE', '/lab/faults', { authorization: readOnly })).status).toBe(403);
+  expect((await call(lab, 'GET', v1, { authorization: readOnly })).status).toBe(200);
+  expect((await call(lab, 'DELETE', '/lab/faults', { authorization: readOnly })).status).toBe(403);
   expect(lab.calls()).toHaveLength(before);
 });
 
@@ -114,14 +114,14 @@ test('what does not exist is 404 in the words of V1, and 412 where a download is
     `${v1}/backups/1/download`,
   ];
   for (const path of asks) {
-    const answer = await curl(lab, 'GET', path);
+    const answer = await call(lab, 'GET', path);
     expect(answer, path).toMatchObject({
       status: 404,
       json: { error: expect.stringMatching(/^[a-z][A-Za-z]+$/), description: expect.any(String) },
     });
   }
   for (const path of [`${v0}/backups/999/download`, `/service-instances/${NOWHERE}/backups/1/download`]) {
-    const { status, json } = await curl(lab, 'GET', path);
+    const { status, json } = await call(lab, 'GET', path);
     expect({ status, json }, path).toEqual({ status: 412, json: { msg: expect.any(String) } });
   }
 });
@@ -138,25 +138,25 @@ test.each([
   ['one good and one bad field', { retention_time: 3, min_backup_count: -1 }],
 ])('a config change with %s is 422 and changes nothing', async (_what, body) => {
   const path = `${instanceOf(lab, 'orders').v1}/backups-config`;
-  const before = await curl(lab, 'GET', path);
+  const before = await call(lab, 'GET', path);
   const calls = lab.calls().length;
-  const refused = await curl(lab, 'PATCH', path, { body });
+  const refused = await call(lab, 'PATCH', path, { body });
   expect(refused).toMatchObject({ status: 422, json: { error: 'invalidParameters' } });
-  expect((await curl(lab, 'GET', path)).json).toEqual(before.json);
+  expect((await call(lab, 'GET', path)).json).toEqual(before.json);
   expect(lab.calls()).toHaveLength(calls);
 });
 
 test('a body that is not JSON is 422, one that is too large 413', async () => {
   const path = `${instanceOf(lab, 'orders').v1}/backups-config`;
-  expect((await curl(lab, 'PATCH', path, { raw: '{"retention_time":' })).status).toBe(422);
-  expect((await curl(lab, 'PATCH', path, { raw: `"${'x'.repeat(100_000)}"` })).status).toBe(413);
+  expect((await call(lab, 'PATCH', path, { raw: '{"retention_time":' })).status).toBe(422);
+  expect((await call(lab, 'PATCH', path, { raw: `"${'x'.repeat(100_000)}"` })).status).toBe(413);
 });
 
 test('settings change one by one, and what only the operator sets stays', async () => {
   const path = `${instanceOf(lab, 'orders-dr').v1}/backups-config`;
-  const changed = await curl(lab, 'PATCH', path, { body: { retention_time: 3, backup_type: 'other' } });
+  const changed = await call(lab, 'PATCH', path, { body: { retention_time: 3, backup_type: 'other' } });
   expect(changed).toMatchObject({ status: 200, json: { message: expect.any(String) } });
-  expect((await curl(lab, 'GET', path)).json).toEqual({
+  expect((await call(lab, 'GET', path)).json).toEqual({
     min_backup_count: 5,
     retention_time: 3,
     min_encryption_key_length: 16,
@@ -170,14 +170,14 @@ test('a new key ends the download of older backups, and no answer ever holds a k
   const first = await readFile(lab.keyFile, 'utf8');
   const second = 'a second key of the user';
   const set = (encryption_key: string) =>
-    curl(lab, 'PATCH', `${v1}/backups-config`, { body: { encryption_key } });
+    call(lab, 'PATCH', `${v1}/backups-config`, { body: { encryption_key } });
   const answers = [await set(second)];
   expect((await listBackups(lab)).find(({ id }) => id === 1)?.downloadable).toBe(false);
-  expect((await curl(lab, 'GET', `${v0}/backups/1/download`)).status).toBe(412);
+  expect((await call(lab, 'GET', `${v0}/backups/1/download`)).status).toBe(412);
   // The same key once more is the user's current key again.
   answers.push(await set(first), await set(first));
   expect((await listBackups(lab)).find(({ id }) => id === 1)?.downloadable).toBe(true);
-  answers.push(await curl(lab, 'GET', `${v1}/backups-config`), await curl(lab, 'GET', '/lab/calls'));
+  answers.push(await call(lab, 'GET', `${v1}/backups-config`), await call(lab, 'GET', '/lab/calls'));
   for (const { status, text } of answers) {
     expect(status).toBe(200);
     expect(text).not.toContain(first);
@@ -193,7 +193,7 @@ test('a new key ends the download of older backups, and no answer ever holds a k
 });
 
 test('the ledger of another process is the same ledger', async () => {
-  const { json } = await curl(lab, 'GET', '/lab/calls');
+  const { json } = await call(lab, 'GET', '/lab/calls');
   expect(json).toEqual(lab.calls());
-  expect((await curl(lab, 'GET', '/lab')).json).toMatchObject({ status: 'ready', revision: 62, faults: [] });
+  expect((await call(lab, 'GET', '/lab')).json).toMatchObject({ status: 'ready', revision: 62, faults: [] });
 });

@@ -6,7 +6,7 @@ import { openStateFolder } from '../../src/lab/state-folder.ts';
 import { temporaryFolder } from './helpers.ts';
 
 describe('the folder of a lab', () => {
-  test('that holds anything of a user is refused, whatever its lab.json says, and nothing in it is touched', async () => {
+  test('that holds anything of a user is refused and left alone, whatever its lab.json says', async () => {
     const marks = [
       '{"name":"my lab","home":"Berlin"}',
       'not json',
@@ -26,7 +26,7 @@ describe('the folder of a lab', () => {
     }
   });
 
-  test('loses at the end what the lab put there, and nothing that somebody else put there meanwhile', async () => {
+  test('loses at the end what the lab put there, and keeps what others put there', async () => {
     const folder = await temporaryFolder();
     const opened = await openStateFolder(folder, HOME, ['orders']);
     for (const name of ['token', 'orders.key', 'notes', 'other.key'])
@@ -50,11 +50,11 @@ describe('the folder of a lab', () => {
     await symlink(join(folder, 'nowhere'), join(folder, 'link'));
     const refusal = async (path: string) =>
       openStateFolder(path, HOME, []).then(String, (error: Error) => error.message);
-    expect(await refusal(join(folder, 'file'))).toContain('is no folder');
+    expect(await refusal(join(folder, 'file'))).toContain('is not a folder');
     expect(await refusal(join(folder, 'a', 'b'))).toContain(
-      `there is no folder ${join(folder, 'a')} to make one in`,
+      `${join(folder, 'a')} does not exist or takes no folders`,
     );
-    expect(await refusal('/proc/nope')).toMatch(/cannot be made|to make one in/);
+    expect(await refusal('/proc/nope')).toMatch(/cannot be made/);
   });
 });
 
@@ -65,7 +65,7 @@ const HOME: Home = {
   release: async () => undefined,
 };
 
-test('a sweep removes an empty home that was never finished, and no folder with something in it', async () => {
+test('a sweep removes an empty home that was never finished, and no folder with content', async () => {
   const root = await temporaryFolder();
   const [unfinished, precious] = ['lifeboat-lab-abcdef', 'lifeboat-lab-notes'].map((name) =>
     join(root, name),

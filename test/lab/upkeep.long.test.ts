@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
-import { ask, backUp, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+import { ask, backUp, call, instanceOf, listBackups, ORDERS, startTestLab, until } from './helpers.ts';
 
 const Overview = z.looseObject({
   state: z.string(),
@@ -17,7 +17,7 @@ const LabFacts = z.object({
 describe.each([61, 62] as const)('revision %i', (revision) => {
   let lab: Lab;
   beforeAll(async () => {
-    lab = await startTestLab({ revision });
+    lab = await startTestLab({ revision, instances: ORDERS });
   });
   afterAll(() => lab.close());
 
@@ -28,7 +28,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
       return seen.state === 'available' ? seen : undefined;
     });
   const pid = async () => {
-    const { instances } = LabFacts.parse((await curl(lab, 'GET', '/lab')).json);
+    const { instances } = LabFacts.parse((await call(lab, 'GET', '/lab')).json);
     return instances.find(({ name }) => name === 'orders')?.pid;
   };
 
@@ -88,7 +88,7 @@ describe.each([61, 62] as const)('revision %i', (revision) => {
   test('the update setting is stored in revision 61, and unknown in 62', async () => {
     const path = `${instanceOf(lab, 'orders').v1}/broker/edit`;
     const body = { allowed_update_time: { type: 'general', allowed: false } };
-    if (revision === 62) return expect((await curl(lab, 'PATCH', path, { body })).status).toBe(404);
+    if (revision === 62) return expect((await call(lab, 'PATCH', path, { body })).status).toBe(404);
     const { json } = await ask(lab, 'PATCH', path, { body });
     expect(json).toEqual({ ...body, id: instanceOf(lab, 'orders').guid });
     for (const wrong of [{}, { allowed_update_time: { type: 'general', allowed: 'no' } }]) {
@@ -102,16 +102,16 @@ test('maintenance updates the instances that allow it, when the clock comes ther
   const lab = await startTestLab({ revision: 61, instances, maintenanceEvery: 7 * 86_400 });
   try {
     const updates = async (name: string) =>
-      Overview.parse((await curl(lab, 'GET', instanceOf(lab, name).v1)).json).available_updates.length;
+      Overview.parse((await call(lab, 'GET', instanceOf(lab, name).v1)).json).available_updates.length;
     const { v1 } = instanceOf(lab, 'unwilling');
     const body = { allowed_update_time: { type: 'general', allowed: false } };
-    await curl(lab, 'PATCH', `${v1}/broker/edit`, { body });
+    await call(lab, 'PATCH', `${v1}/broker/edit`, { body });
     lab.clock.advance(6 * 86_400_000);
     expect(await updates('willing')).toBe(2);
     lab.clock.advance(86_400_000);
     await until('it is updated', async () => ((await updates('willing')) === 0 ? true : undefined));
     expect(await updates('unwilling')).toBe(2);
-    await curl(lab, 'PATCH', `${v1}/broker/edit`, {
+    await call(lab, 'PATCH', `${v1}/broker/edit`, {
       body: { allowed_update_time: { type: 'general', allowed: true } },
     });
     lab.clock.advance(7 * 86_400_000);
@@ -149,12 +149,12 @@ test('scheduled backups come with the clock, and retention deletes old ones with
     expect(listed.at(-1)).toMatchObject({ id: 1, downloadable: false });
     expect(listed.at(-1)?.backup_id).toBe(first?.backup_id);
     const { v0 } = instanceOf(lab, 'orders');
-    expect((await curl(lab, 'GET', `${v0}/backups/1/download`)).status).toBe(412);
+    expect((await call(lab, 'GET', `${v0}/backups/1/download`)).status).toBe(412);
     const { v1 } = instanceOf(lab, 'orders');
-    expect((await curl(lab, 'POST', `${v1}/backups/1/restore`)).status).toBe(404);
+    expect((await call(lab, 'POST', `${v1}/backups/1/restore`)).status).toBe(404);
     const ofOne = { backup_guid: listed.at(-1)?.backup_id, encryption_key: 'a key of somebody' };
     const perform = `${instanceOf(lab, 'left-out').v1}/disaster-recovery/perform`;
-    expect((await curl(lab, 'POST', perform, { body: ofOne })).status).toBe(404);
+    expect((await call(lab, 'POST', perform, { body: ofOne })).status).toBe(404);
     expect(await listBackups(lab, 'left-out')).toEqual([]);
     expect(await backUp(lab)).toMatchObject({ id: 6 });
   } finally {

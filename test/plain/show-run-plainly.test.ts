@@ -194,8 +194,7 @@ describe('showRunPlainly', () => {
 
   it('says of a run that nobody can resume why, and what stays of it, and nowhere how to resume it', async () => {
     const io = createFakeStreams();
-    const gone =
-      'its lab goes with the drill, so nobody can resume it; the journal stays: /var/drill/lifeboat.db';
+    const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';
     const run = createFakeRun({ ...asking(TYPED_NAME), gone });
     await showRunPlainly(run, io.streams, nobody);
     expect(io.stdout()).toContain(`left: the run ends here\n`);

@@ -245,12 +245,11 @@ describe('showRun', () => {
   });
 
   it('says before and after the leaving that nobody can resume the run, where that is so', async () => {
-    const gone =
-      'its lab goes with the drill, so nobody can resume it; the journal stays: /var/drill/lifeboat.db';
+    const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';
     const { terminal, run, shown, pass } = await open({ ...VIEWS.task, gone });
     await terminal.type('q');
     await terminal.until('leave this run?');
-    await terminal.until('nobody can resume it');
+    await terminal.until('cannot be resumed');
     pass();
     await terminal.type(KEYS.down, KEYS.enter);
     await shown;

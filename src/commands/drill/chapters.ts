@@ -5,24 +5,22 @@ import { mishap } from './mishap.ts';
 import { regionLoss } from './region-loss.ts';
 import { rotation } from './rotation.ts';
 
-/** The lab's instances as the story uses them. */
-const SHOP = 'orders';
+/** The lab's instances as the drill uses them. */
+const SOURCE = 'orders';
 const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
-/**
- * Every runbook has a chapter, in the order of the story; `story` marks those of a drill without a runbook.
- */
-const CHAPTERS: readonly { readonly chapter: Chapter; readonly story: boolean }[] = [
-  { chapter: rotation(SHOP), story: true },
-  { chapter: regionLoss(SHOP, TARGET), story: true },
-  { chapter: mishap(OTHER), story: true },
-  { chapter: inPlace(SHOP, 'restore-backup'), story: false },
-  { chapter: inPlace(SHOP, 'back-up-and-verify'), story: false },
-  { chapter: inPlace(SHOP, 'change-instance'), story: false },
+/** Every runbook has a chapter, in the order of a full drill, which plays those that are marked so. */
+const CHAPTERS: readonly { readonly chapter: Chapter; readonly inFullDrill: boolean }[] = [
+  { chapter: rotation(SOURCE), inFullDrill: true },
+  { chapter: regionLoss(SOURCE, TARGET), inFullDrill: true },
+  { chapter: mishap(OTHER), inFullDrill: true },
+  { chapter: inPlace(SOURCE, 'restore-backup'), inFullDrill: false },
+  { chapter: inPlace(SOURCE, 'back-up-and-verify'), inFullDrill: false },
+  { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
 ];
 
-/** Scenarios that are about more than a rotation: what is learned there shows in another runbook. */
+/** Scenarios whose lesson shows in another runbook than a rotation. */
 const SCENARIO_RUNBOOK: Readonly<Record<string, string>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',
@@ -31,7 +29,7 @@ const SCENARIO_RUNBOOK: Readonly<Record<string, string>> = {
 
 /**
  * What a drill plays: the chapter of one runbook; with a scenario and no runbook the one that the scenario is
- * about; else the whole story. Rejects, with exit 2, what the lab's revision does not document.
+ * about; else the full drill. Rejects, with exit 2, what the lab's revision does not document.
  */
 export function chaptersFor(wish: {
   readonly runbook: string | undefined;
@@ -41,8 +39,8 @@ export function chaptersFor(wish: {
   const { runbook, scenario, revision } = wish;
   const wanted =
     runbook ?? (scenario === undefined ? undefined : (SCENARIO_RUNBOOK[scenario] ?? 'rotate-key'));
-  const chapters = CHAPTERS.filter(({ chapter, story }) =>
-    wanted === undefined ? story : chapter.runbook === wanted,
+  const chapters = CHAPTERS.filter(({ chapter, inFullDrill }) =>
+    wanted === undefined ? inFullDrill : chapter.runbook === wanted,
   ).map(({ chapter }) => chapter);
   if (revision === '62') return chapters;
   const possible = chapters.filter(({ runbook: one }) => one !== 'restore-point-in-time');

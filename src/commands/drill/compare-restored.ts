@@ -19,7 +19,7 @@ export interface DrillProof {
   readonly rows: number;
   /** Everything committed before the backup was asked for is in it, and nothing from after it was done. */
   readonly withinBackupTime: boolean;
-  /** Every order is the sum of its lines: no transaction came apart. */
+  /** Every order equals the sum of its lines: every transaction is whole. */
   readonly balanced: boolean;
   readonly rtoSeconds: number;
   readonly rpoSeconds: number;

@@ -29,8 +29,8 @@ interface DrillFlags {
 }
 
 /**
- * `lifeboat drill`: a whole story on a lab, or one runbook of it: things happen to real databases, runs bring
- * them back, every row is compared, and it says what was proven. Lab, databases and keys are gone afterwards,
+ * `lifeboat drill`: a full drill on a lab, or one runbook: real databases are damaged, runs bring them
+ * back, every row is compared, and it says what was proven. Lab, databases and keys are gone afterwards,
  * whatever ends it; reports and journal stay.
  */
 export async function drill(
@@ -47,7 +47,7 @@ export async function drill(
   const folder = await newDrillHome(context.env, flags.report);
   const stop = stopSignal();
   const say = (line: string) => context.stderr.write(`${line}\n`);
-  say('starting the lab: the service on this machine, on real PostgreSQL');
+  say('starting the lab: a simulator of the service on this machine, on real PostgreSQL');
   try {
     await using stage = await setStage(context, {
       folder,
@@ -77,7 +77,7 @@ export async function drill(
   }
 }
 
-/** A drill that somebody has left proves nothing, and has nothing to go on with: its lab is gone. */
+/** A drill that was left proves nothing and cannot be resumed: its lab is gone. */
 function left(context: CommandContext, folder: string): number {
   const stays = whatStays(context, folder);
   context.stderr.write(
@@ -163,7 +163,7 @@ function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['ins
   const known = new Set(DEFAULT_INSTANCES.map(({ name }) => name));
   const further = new Set(chapters.map(({ instance }) => instance).filter((name) => !known.has(name)));
   const made = [...further].map(
-    (name): InstanceWish => ({ name, backupType: 'continuous_archiving', shop: true, key: true }),
+    (name): InstanceWish => ({ name, backupType: 'continuous_archiving', sampleApp: true, key: true }),
   );
   return [...DEFAULT_INSTANCES, ...made];
 }

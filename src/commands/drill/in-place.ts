@@ -44,9 +44,9 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
       const after = await sampleDigest(query, upTo);
       const apps = await appsRunning(stage, instance);
       const checks = [
-        { what: 'every order is the sum of its lines', holds: after.unbalancedOrders === 0 },
+        { what: 'every order equals the sum of its lines', holds: after.unbalancedOrders === 0 },
         {
-          what: `its applications (${apps.length}) run`,
+          what: `its ${apps.length} applications run`,
           holds: apps.length > 0 && apps.every(({ ok }) => ok),
         },
       ];

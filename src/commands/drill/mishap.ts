@@ -9,7 +9,7 @@ import { compareTables, newestOrder } from './rows.ts';
 import { outputOf, recoveryTimeOf } from './run-facts.ts';
 import { queryOf } from './stage.ts';
 
-const TITLE = 'an accidental DELETE; back by point in time';
+const TITLE = 'an accidental DELETE; restore to the moment before it';
 /**
  * Without an order before the last good moment, and a while after it: the service's times have milliseconds,
  * the database's have more.
@@ -28,7 +28,7 @@ export function mishap(instance: string): Chapter {
     instance,
     async play(stage) {
       const query = queryOf(stage.lab, instance);
-      stage.say(`letting the shop of ${instance} go on for a while, so that there is a past to go back to`);
+      stage.say(`waiting while ${instance} takes orders, so that there is a moment to go back to`);
       while (!(await hasPast(query)) && !stage.signal.aborted) await pause(200);
       const { expected, lastGood, deletedAt } = await deleteAllOrders(query, stage.lab.clock);
       const service = stage.lab.clock.fromReal(lastGood).toISOString();
@@ -59,9 +59,9 @@ export function mishap(instance: string): Chapter {
           what: 'every deleted order is back, none lost and none from after that moment',
           holds: tables.every(({ equal }) => equal),
         },
-        { what: 'every order is the sum of its lines', holds: restored.unbalancedOrders === 0 },
+        { what: 'every order equals the sum of its lines', holds: restored.unbalancedOrders === 0 },
         {
-          what: `its applications (${apps.length}) run again`,
+          what: `its ${apps.length} applications run again`,
           holds: apps.length > 0 && apps.every(({ ok }) => ok),
         },
       ];
@@ -101,7 +101,7 @@ async function deleteAllOrders(
   clock: Lab['clock'],
 ): Promise<{ readonly expected: SampleDigest; readonly lastGood: Date; readonly deletedAt: Date }> {
   await query('create table mishap (go boolean)');
-  const deleting = query(DELETE_WHEN_TOLD);
+  const deleting = query(DELETE_ON_SIGNAL);
   deleting.catch(() => undefined);
   while (!(await isLocked(query))) await pause(20);
   const quiet = clock.fromReal(new Date((await clockOf(query)).getTime() + QUIET_MS)).getTime();
@@ -117,7 +117,7 @@ async function deleteAllOrders(
 }
 
 /* One statement is one transaction; each turn of the loop sees what has been committed meanwhile. */
-const DELETE_WHEN_TOLD = `
+const DELETE_ON_SIGNAL = `
   do $$ begin
     lock table orders, order_lines in share row exclusive mode;
     while not exists (select from mishap) loop perform pg_sleep(0.02); end loop;
@@ -135,7 +135,8 @@ async function hasPast(query: Query): Promise<boolean> {
 
 async function isLocked(query: Query): Promise<boolean> {
   const rows = await query(
-    `select from pg_locks where relation = 'order_lines'::regclass and mode = 'ShareRowExclusiveLock' and granted`,
+    `select from pg_locks
+     where relation = 'order_lines'::regclass and mode = 'ShareRowExclusiveLock' and granted`,
   );
   return rows.length > 0;
 }

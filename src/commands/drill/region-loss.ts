@@ -12,9 +12,9 @@ const LOST_ORDERS = 10;
 const TITLE = 'the region is lost; perform recovery into the target';
 
 /**
- * In peace time a recovery card is made. Then the instance is gone while its shop keeps writing, and its data
- * is brought back in the target; its applications are bound to that one. The lost region is looked at once
- * more at the end, to compare every row with it.
+ * First a recovery card is made. Then the instance is lost while orders still come in, and its data is
+ * restored into the target, to which its applications are bound. At the end the lost instance is brought back
+ * for a moment, to compare every row with it.
  */
 export function regionLoss(instance: string, target: string): Chapter {
   return {
@@ -26,10 +26,10 @@ export function regionLoss(instance: string, target: string): Chapter {
       const source = queryOf(lab, instance);
       const prepared = await stage.runRunbook('disaster-recovery', { instance, prepare: true }, instance);
       if (prepared.exitCode !== 0) return undefined;
-      stage.say(`the shop of ${instance} goes on; no backup holds what it writes now`);
+      stage.say(`${instance} takes more orders, which no backup holds`);
       const newestPrepared = await newestOrder(source);
       while (!(await hasWritten(source, newestPrepared?.id ?? 0)) && !stage.signal.aborted) await pause(100);
-      await stage.pause(`now the region of ${instance} is lost, while its shop keeps writing`);
+      await stage.pause(`next, the region of ${instance} is lost while orders still come in`);
       const newestBefore = await newestOrder(source);
       const lostAt = new Date();
       await lab.disaster(instance, true);
@@ -41,7 +41,7 @@ export function regionLoss(instance: string, target: string): Chapter {
       if (performed.exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${performed.runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      stage.say(`looking at the lost ${instance} once more, to compare its rows`);
+      stage.say(`bringing the lost ${instance} back for a moment, to compare its rows`);
       await lab.disaster(instance, false);
       const restored = queryOf(lab, target);
       // Orders placed since then at the target are of its own; those at the source are lost by definition.
@@ -55,9 +55,9 @@ export function regionLoss(instance: string, target: string): Chapter {
           : newestBefore.at.getTime() - newestRestored.at.getTime();
       const checks = [
         { what: 'orders came back', holds: upTo > 0 },
-        { what: 'every order is the sum of its lines', holds: balanced },
+        { what: 'every order equals the sum of its lines', holds: balanced },
         {
-          what: `applications run on ${target} (${apps.length}) and place orders there`,
+          what: `${apps.length} applications run on ${target} and place orders there`,
           holds: apps.length > 0 && apps.every(({ ok }) => ok),
         },
       ];

@@ -33,7 +33,7 @@ export function rotation(instance: string): Chapter {
             what: 'everything from before the backup is in it, nothing from after it',
             holds: proof.withinBackupTime,
           },
-          { what: 'every order is the sum of its lines', holds: proof.balanced },
+          { what: 'every order equals the sum of its lines', holds: proof.balanced },
         ],
         tables: proof.tables,
         measures: {

@@ -20,20 +20,21 @@ export function compareTables(restored: SampleDigest, expected: SampleDigest): C
 }
 
 /**
- * The newest order of a shop, up to and including a moment where one is given; undefined for an empty one.
+ * The newest order, up to and including `until` where it is given; undefined when there is none.
  */
 export async function newestOrder(
   query: Query,
   until?: Date,
 ): Promise<{ readonly id: number; readonly at: Date } | undefined> {
   const [row] = await query<{ id: string; created_at: Date }>(
-    'select id, created_at from orders where created_at <= coalesce($1::timestamptz, $2) order by id desc limit 1',
+    `select id, created_at from orders where created_at <= coalesce($1::timestamptz, $2)
+     order by id desc limit 1`,
     [until?.toISOString() ?? null, 'infinity'],
   );
   return row === undefined ? undefined : { id: Number(row.id), at: new Date(row.created_at) };
 }
 
-/** The rows of two shops up to the same order, and whether no transaction came apart in the first. */
+/** The rows of two databases up to the same order, and whether every transaction of the first is whole. */
 export async function compareSamples(restored: Query, expected: Query, upTo: number) {
   const [ours, theirs] = [await sampleDigest(restored, upTo), await sampleDigest(expected, upTo)];
   return { tables: compareTables(ours, theirs), balanced: ours.unbalancedOrders === 0 };

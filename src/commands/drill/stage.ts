@@ -31,14 +31,14 @@ export interface Stage extends AsyncDisposable {
   readonly config: LoadedConfig;
   readonly workspace: Workspace;
   readonly folder: string;
-  /** Whether it goes by itself. */
+  /** Whether it runs without a person. */
   readonly auto: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   say(line: string): void;
   /** In a guided drill it waits until the team is ready. */
   pause(line: string): Promise<void>;
-  /** Begins a run and drives it: by itself, or with whoever sits there. Gives its id and exit code. */
+  /** Begins a run and drives it, with a person or without. Gives its id and exit code. */
   runRunbook(runbook: string, flags: RunFlags, confirm: string): Promise<{ runId: string; exitCode: number }>;
   /** The exit code of the last run that did not close. */
   readonly ended: number | undefined;
@@ -47,7 +47,7 @@ export interface Stage extends AsyncDisposable {
 /** The follow-up of a run into a target of a drill, and its proof: the lab goes, whatever happens. */
 const LAB_GOES = { 'remove-target': 'the lab removes all its instances when this drill ends' };
 
-/** By itself, a drill is over when nothing has moved for so long; what sits there then is for people. */
+/** A drill without a person ends when nothing has moved for so long: a person would have to answer. */
 const PATIENCE_MS = 60_000;
 
 export interface StageOptions {
@@ -124,7 +124,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
         proofs: LAB_GOES,
         patienceMs: auto ? PATIENCE_MS : undefined,
-        gone: `its lab goes with the drill, so nobody can resume it; the journal stays: ${journalIn(folder)}`,
+        gone: `its lab ends with the drill: the run cannot be resumed; journal: ${journalIn(folder)}`,
       };
       const exitCode = await drive(here, runInstances, workspace, run, options);
       if (exitCode !== EXIT.closed) ended = exitCode;

@@ -41,12 +41,12 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
       const took = ((performance.now() - began) / 1000).toFixed(1);
       stderr.write(`the lab is ready after ${took} s: ${started.url}\n`);
       stderr.write(
-        `hint: what can be turned while it runs: curl -H "Authorization: $(cat ${started.tokenFile})" ${started.url}/lab\n`,
+        `hint: to see what runs: curl -H "Authorization: $(cat ${started.tokenFile})" ${started.url}/lab\n`,
       );
       stderr.write(
-        'hint: keep the lines above as lifeboat.yaml (`lifeboat lab > lifeboat.yaml`) and use another terminal\n',
+        'hint: save the config with `lifeboat lab > lifeboat.yaml`, then work in another terminal\n',
       );
-      stderr.write('Ctrl-C ends it and removes everything\n');
+      stderr.write('Ctrl-C ends the lab and removes everything that it made\n');
       await stop.stopped;
       stderr.write('ending the lab\n');
       return EXIT.closed;
@@ -88,7 +88,7 @@ export async function scenarioFor(word: string): Promise<NonNullable<LabOptions[
 async function listScenarios(context: CommandContext): Promise<number> {
   const { SCENARIOS } = await import('../../lab/scenarios/scenarios.ts');
   const rows = SCENARIOS.map(({ name, summary }) => [name, summary]);
-  printTable(context, [{ title: 'scenario' }, { title: 'what is learned', gives: true }], rows);
+  printTable(context, [{ title: 'scenario' }, { title: 'what you learn', gives: true }], rows);
   return EXIT.closed;
 }
 
@@ -97,7 +97,7 @@ function instanceWish(text: string): NonNullable<LabOptions['instances']>[number
   const [name = '', ...words] = text.split(':');
   const unknown = words.find((word) => !['standard', 'archiving', 'empty'].includes(word));
   if (unknown !== undefined) {
-    throw new LifeboatError('usage.instance', `${show(unknown, 40)} says nothing about an instance`, {
+    throw new LifeboatError('usage.instance', `${show(unknown, 40)} is not a kind of instance`, {
       hints: ['write NAME, NAME:archiving, NAME:standard or NAME:standard:empty'],
       exitCode: EXIT.usage,
     });
@@ -106,7 +106,7 @@ function instanceWish(text: string): NonNullable<LabOptions['instances']>[number
   return {
     name,
     backupType: words.includes('archiving') ? 'continuous_archiving' : 'standard',
-    shop: filled,
+    sampleApp: filled,
     key: filled,
   };
 }

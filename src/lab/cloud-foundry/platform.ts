@@ -41,15 +41,15 @@ export interface PlatformParts extends PlatformOptions {
   readonly launcher: Launcher;
   /** For files that are removed as soon as an application has read them; made here, closed to others. */
   readonly folder: string;
-  readonly instances: readonly { readonly instance: LabInstance; readonly shop: boolean }[];
-  /** Orders that each shop's application places in a second. */
+  readonly instances: readonly { readonly instance: LabInstance; readonly sampleApp: boolean }[];
+  /** Orders that each sample application places in a second. */
   readonly rowsPerSecond: number;
   readonly log: (line: string) => void;
 }
 
 /**
  * The application platform around the lab's instances: one org, one space, two applications and a service key
- * for each shop. The API (`platform-routes.ts`) is its face.
+ * for each instance with a sample application. The API (`platform-routes.ts`) is its face.
  */
 export class Platform {
   readonly maxBindings: number;
@@ -100,7 +100,7 @@ export class Platform {
       closing: this.#closing.signal,
     };
     this.apps = parts.instances
-      .filter(({ shop }) => shop)
+      .filter(({ sampleApp }) => sampleApp)
       .flatMap(({ instance: { name } }) => [
         new LabApp({ name: `${name}-api`, instance: name, work: 'api' }, appParts),
         new LabApp({ name: `${name}-report`, instance: name, work: 'report' }, appParts),
@@ -183,7 +183,7 @@ export class Platform {
       return [{ type: 'app', instance, app, ...special, metadata: NO_METADATA }];
     });
     const keys = this.#parts.instances
-      .filter(({ shop }) => shop)
+      .filter(({ sampleApp }) => sampleApp)
       .map(({ instance }): BindingWish => {
         return { type: 'key', name: 'ops', instance, app: undefined, parameters: {}, metadata: NO_METADATA };
       });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import { Client } from 'pg';
-import { strangerIn } from '../http/own-address.ts';
+import { foreignPartOf } from '../http/own-address.ts';
 
 /*
  * A sample application, in a process of its own: it talks to its database with the credentials that it was
@@ -34,7 +34,7 @@ interface Credentials {
 /** After a refusal the application waits this long, and tries again. */
 const RETRY_MS = 250;
 const REST_MS = 500;
-/** A busy shop does not tell of each order. */
+/** While orders come quickly, not each of them is reported. */
 const QUIET_MS = 100;
 const CONNECT_MS = 5_000;
 const QUERY_MS = 10_000;
@@ -52,9 +52,9 @@ let reportedAt = 0;
 
 const server = createAdaptorServer({
   fetch: (_, { incoming }) =>
-    strangerIn(incoming as IncomingMessage) === undefined
+    foreignPartOf(incoming as IncomingMessage) === undefined
       ? Response.json(report(), { status: state === 'ok' ? 200 : 503 })
-      : new Response('this address is not its own', { status: 421 }),
+      : new Response('this request names another address', { status: 421 }),
   hostname: '127.0.0.1',
 }) as Server;
 // Nobody is left to hear it.

@@ -122,7 +122,7 @@ function instanceData(directory: DataDirectory): InstanceData {
     const { server, archived } = directory;
     if (!isUp(server) || archived === undefined) return;
     const archivedTo = await archiveLog(server, archived.archive);
-    // A restore may have come in between; what it began is another story.
+    // A restore may have come in between: the log of the data that it brought is archived on its own.
     if (directory.server === server) directory.archived = { ...(directory.archived ?? archived), archivedTo };
   });
   const reach = async () => {

@@ -43,7 +43,8 @@ const END_OF_TAR = 1024;
 
 function baseBackupCommand(label: string): string {
   const quoted = `'${label.replaceAll("'", "''")}'`;
-  return `BASE_BACKUP (LABEL ${quoted}, CHECKPOINT 'fast', WAL true, MANIFEST 'yes', MANIFEST_CHECKSUMS 'SHA256', WAIT false)`;
+  const manifest = `MANIFEST 'yes', MANIFEST_CHECKSUMS 'SHA256'`;
+  return `BASE_BACKUP (LABEL ${quoted}, CHECKPOINT 'fast', WAL true, ${manifest}, WAIT false)`;
 }
 
 /** The last entry and the end of the tar. */

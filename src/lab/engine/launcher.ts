@@ -78,8 +78,8 @@ export function postgresError(what: string, lines: readonly string[], cause?: un
   return new LifeboatError('lab.postgres', `postgresql cannot start: ${what}`, {
     hints: [
       ...(last === undefined ? [] : [`it says: ${show(last, 200)}`]),
-      'the lab has no stand-in for a database: a rehearsal that restores nothing proves nothing',
-      'LIFEBOAT_PGBIN=<folder with initdb and postgres> takes another PostgreSQL, 15 or newer',
+      'the lab has no substitute for a database: a rehearsal that restores nothing proves nothing',
+      'LIFEBOAT_PGBIN=<folder with initdb and postgres> uses another PostgreSQL, 15 or newer',
     ],
     evidence: { log: said.slice(-10) },
     cause,
@@ -105,9 +105,9 @@ const CHILD = {
 const IF_PARENT_LIVES = '[ "$PPID" = "$0" ] && exec "$@"';
 
 /**
- * A second process waits on a pipe that only this process holds open: a line sends it home, the pipe's end
- * makes it end the program. It starts first, and is forked twice: a server wonders about children that it did
- * not make.
+ * A second process waits on a pipe that only this process holds open: a line ends it, the pipe's end
+ * makes it end the program. It starts first, and is forked twice: a server complains about children that it
+ * did not start.
  */
 const WATCHED = 'exec 3<&0; ((read _ <&3 || kill -INT "$$") >/dev/null 2>&1 &); exec "$@" 3<&- </dev/null';
 

@@ -12,8 +12,7 @@ import { startPostgres } from './postgres-process.ts';
 import { openServer } from './server.ts';
 
 export interface PostgresEngineOptions {
-  /** Found by `locatePostgres` by default. */
-  readonly located?: LocatedPostgres;
+  readonly located: LocatedPostgres;
   readonly launcher: Launcher;
   /** 0700, owned by the launcher's user; each database gets a folder in it. */
   readonly folder: string;

@@ -13,7 +13,7 @@ export const disasterRecoveryEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/disaster-recovery/prepare',
     name: 'prepareRecovery',
-    summary: 'Tells the GUID by which the backups of the instance are found; with a key it sets that key.',
+    summary: 'Gives the GUID that finds the backups of the instance; with a key, also sets that key.',
     result: z.object({ backup_guid: z.guid() }),
     answers: { 61: { status: 202 }, 62: { status: 200 } },
     // All of it is optional, and so is the body itself.
@@ -35,7 +35,7 @@ export const disasterRecoveryEndpoints: readonly Endpoint[] = [
     path: '/disaster-recovery/perform',
     name: 'performRecovery',
     summary:
-      'Queues the restore of the newest backup of an instance, or of just one backup, into this one; bound applications are locked out by it.',
+      "Queues the restore of an instance's newest backup, or of one backup; locks bound applications out.",
     startsTask: true,
     result: z.object({ restore_id: Restore.shape.id }),
     answers: { 61: { status: 202 }, 62: { status: 200 } },

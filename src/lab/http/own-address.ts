@@ -4,10 +4,10 @@ const NAMES = ['127.0.0.1', 'localhost'] as const;
 
 /**
  * What makes a request none of a person or program on this machine: `host` when it is addressed to another
- * name or port (a name of a stranger that leads to the loopback address: DNS rebinding), `origin` when a web
+ * name or port (a foreign name that leads to the loopback address: DNS rebinding), `origin` when a web
  * page of another address sends it. Browsers always name both; HTTP/1.0 names no host.
  */
-export function strangerIn({ headers, socket }: IncomingMessage): 'host' | 'origin' | undefined {
+export function foreignPartOf({ headers, socket }: IncomingMessage): 'host' | 'origin' | undefined {
   const own = ownAddresses(socket.localPort ?? 0);
   const { host, origin } = headers;
   if (host !== undefined && !own.includes(host.toLowerCase())) return 'host';

@@ -49,8 +49,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/backups/:id/restore',
     name: 'restoreBackup',
-    summary:
-      'Queues the restore of a backup of the instance into it; bound applications are locked out by it.',
+    summary: 'Queues the restore of a backup of the instance into it; locks bound applications out.',
     startsTask: true,
     result: z.object({ id: Restore.shape.id }),
     answers: { 61: { status: 202 }, 62: { status: 200 } },
@@ -71,7 +70,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/pitr',
     name: 'getPitrRange',
-    summary: 'Tells between which moments the instance can be restored to.',
+    summary: 'Shows the range of times that the instance can be restored to.',
     result: PitrRange,
     // Section 4.1 rule 5: revision 62 lists 202 and no 200.
     answers: { 61: { status: 200 }, 62: { status: 202 } },
@@ -88,8 +87,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/pitr/restore',
     name: 'restoreToTime',
-    summary:
-      'Queues the restore of the instance to a point in time; bound applications are locked out by it.',
+    summary: 'Queues the restore of the instance to a point in time; locks bound applications out.',
     startsTask: true,
     result: z.object({ status: TaskStatus }),
     answers: { 62: { status: 202 } },
@@ -125,13 +123,13 @@ async function rangeOf(instance: LabInstance) {
     throw new Refusal(404, 'continuousArchivingDisabled', 'the instance has no continuous archiving');
   }
   const range = await instance.pitrRange().catch((cause: unknown) => {
-    throw new Refusal(502, 'upstreamError', `the archive cannot be asked: ${String(cause)}`);
+    throw new Refusal(502, 'upstreamError', `the archive cannot be read: ${String(cause)}`);
   });
   if (range === undefined) {
     throw new Refusal(
       404,
       'noRecoveryPoint',
-      'no backup was made since the data came from elsewhere, or none yet: there is no point in time to restore to',
+      'no point in time can be restored to: there is no backup of the data that it has now',
     );
   }
   return range;

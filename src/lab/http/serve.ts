@@ -20,7 +20,7 @@ import { authorise, type LabContext } from './authorise.ts';
 import { type Endpoint, type ErrorStyle, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
 import { extraRoutes } from './extra-routes.ts';
 import { labRoutes } from './lab-routes.ts';
-import { strangerIn } from './own-address.ts';
+import { foreignPartOf } from './own-address.ts';
 import { readJson } from './read-json.ts';
 import { requestOf } from './request.ts';
 import { withinLimit } from './router-limit.ts';
@@ -55,7 +55,7 @@ export async function openHttp(port: number): Promise<HttpService> {
     return limit === undefined ? answered : withinLimit(limit, env, answered);
   };
   const server = createAdaptorServer({
-    fetch: (request, env) => refuseStranger(env as HttpBindings) ?? answerOne(request, env as HttpBindings),
+    fetch: (request, env) => refuseForeign(env as HttpBindings) ?? answerOne(request, env as HttpBindings),
     // For HTTP/1.0, which names no host.
     hostname: '127.0.0.1',
     // Otherwise the adapter replaces the global Request and Response of the whole process.
@@ -89,13 +89,13 @@ function isExternal({ incoming }: HttpBindings): boolean {
  * The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all
  * others.
  */
-function refuseStranger({ incoming }: HttpBindings): Response | undefined {
-  const stranger = strangerIn(incoming);
-  if (stranger === undefined) return undefined;
+function refuseForeign({ incoming }: HttpBindings): Response | undefined {
+  const foreign = foreignPartOf(incoming);
+  if (foreign === undefined) return undefined;
   const refusal =
-    stranger === 'host'
-      ? new Refusal(421, 'foreignHost', 'the lab answers as 127.0.0.1 and localhost, at its own port only')
-      : new Refusal(403, 'foreignOrigin', 'the lab answers no web page of another address');
+    foreign === 'host'
+      ? new Refusal(421, 'foreignHost', 'the lab answers only as 127.0.0.1 and localhost, at its own port')
+      : new Refusal(403, 'foreignOrigin', 'the lab does not answer a web page of another address');
   return Response.json(refusalBody(refusal, styleAt(incoming.url ?? '/')), { status: refusal.status });
 }
 
@@ -117,7 +117,7 @@ function router(state: LabState, endpoints: readonly Endpoint[]): Hono<{ Binding
   for (const [path, all] of Map.groupBy(endpoints, pathOf)) {
     const allow = [...new Set(all.map(({ method }) => method))].join(', ');
     app.all(path, (context) => {
-      const refusal = new Refusal(405, 'methodNotAllowed', `there is only ${allow} here`);
+      const refusal = new Refusal(405, 'methodNotAllowed', `this endpoint has only ${allow}`);
       return refuseCaller(context, state, refusal, { style: all[0]?.errors ?? 'v1', headers: { allow } });
     });
   }
@@ -281,7 +281,7 @@ async function listen(server: Server, port: number): Promise<void> {
       const why = cause.code === 'EADDRINUSE' ? 'another program listens there' : cause.message;
       reject(
         new LifeboatError('lab.port', `the lab cannot listen on port ${port}: ${why}`, {
-          hints: ['choose another --port, or none: then any free port is taken'],
+          hints: ['choose another --port, or leave it out to use any free port'],
           cause,
         }),
       );

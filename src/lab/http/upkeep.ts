@@ -12,7 +12,7 @@ export const upkeepEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/recreate',
     name: 'recreateInstance',
-    summary: 'Begins to give the instance a new process; its data stays.',
+    summary: 'Begins to recreate the process of the instance; its data stays.',
     result: Accepted,
     answers: { 61: { status: 202 }, 62: { status: 202 } },
     refuses: { 61: [409] },
@@ -78,7 +78,7 @@ export const upkeepEndpoints: readonly Endpoint[] = [
     base: '/v1/instances',
     path: '/metrics',
     name: 'getMetrics',
-    summary: 'Gives the latest data points, oldest first.',
+    summary: 'Shows the latest data points, oldest first.',
     result: Metrics,
     answers: { 61: { status: 200 }, 62: { status: 200 } },
     query: z.object({

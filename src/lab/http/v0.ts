@@ -66,8 +66,7 @@ export const v0Endpoints: readonly Endpoint[] = [
     base: '/service-instances',
     path: '/backups/restore',
     name: 'restoreBackupV0',
-    summary:
-      'Queues the restore of a backup of the instance into it; bound applications are locked out by it.',
+    summary: 'Queues the restore of a backup of the instance into it; locks bound applications out.',
     startsTask: true,
     result: z.object({ restore_id: Restore.shape.id }),
     answers: { 61: { status: 200 }, 62: { status: 200 } },

@@ -20,8 +20,8 @@ export interface SampleDigest {
 }
 
 /**
- * Describes all rows of a shop in one statement, so in one snapshot, up to and including the order `upTo`.
- * Two digests with the same `upTo` are equal exactly when the shops were equal up to there.
+ * Describes all rows of the sample data in one statement, so in one snapshot, up to the order `upTo`.
+ * Two digests with the same `upTo` are equal exactly when the data was equal up to there.
  */
 export async function sampleDigest(query: Query, upTo?: number): Promise<SampleDigest> {
   const rows = await query<{
@@ -59,10 +59,12 @@ const DIGEST = `
     select 'products', id::bigint, 0, concat_ws('|', id, name, price) from products
     union all
     select 'orders', id, 0,
-           concat_ws('|', id, customer_id, total, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'))
+           concat_ws('|', id, customer_id, total,
+                     to_char(created_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US'))
     from orders where id <= $1::bigint
     union all
-    select 'order_lines', order_id, line_no, concat_ws('|', order_id, line_no, product_id, quantity, unit_price)
+    select 'order_lines', order_id, line_no,
+           concat_ws('|', order_id, line_no, product_id, quantity, unit_price)
     from order_lines where order_id <= $1::bigint
   )
   select name, count(*) as rows, max(key) as max_id, md5(string_agg(md5(line), '' order by key, part)) as md5

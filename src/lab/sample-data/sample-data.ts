@@ -1,18 +1,30 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Query } from '../engine/engine.ts';
 
 /**
- * Makes the shop: customers and products that never change, and orders that only ever grow. Whatever point in
- * time a backup holds, its orders are therefore a prefix of the source's orders, and `sampleDigest` can prove
- * it.
+ * Creates the sample data: customers and products, which never change, and orders, which only grow. The
+ * orders in a backup of any point in time are therefore a prefix of the source's orders, and `sampleDigest`
+ * can prove it.
  */
 export async function openSampleData(query: Query): Promise<void> {
   await query(SCHEMA);
   await query(SEED);
 }
 
-/** Places one order in one transaction. */
-export async function placeOrder(query: Query): Promise<void> {
-  await query('select place_order()');
+/** After a refused order (the database is down, or being restored) the next one comes this much later. */
+const RETRY_MS = 250;
+
+/** Places orders until the signal, each in one transaction; an order that fails is not placed again. */
+export async function keepOrdering(query: Query, perSecond: number, signal: AbortSignal): Promise<void> {
+  if (perSecond <= 0) return;
+  while (!signal.aborted) {
+    const placed = await query('select place_order()').then(
+      () => true,
+      () => false,
+    );
+    const ms = placed ? 1000 / perSecond : RETRY_MS;
+    await pause(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  }
 }
 
 const SCHEMA = `
@@ -49,7 +61,8 @@ const SCHEMA = `
       from (select id, price from products order by random() limit 1 + floor(random() * 4)::int) picked
     ), placed as (
       insert into orders (customer_id, total)
-      select (select id from customers order by random() limit 1), (select sum(quantity * unit_price) from line)
+      select (select id from customers order by random() limit 1),
+             (select sum(quantity * unit_price) from line)
       returning id
     ), filled as (
       insert into order_lines (order_id, line_no, product_id, quantity, unit_price)

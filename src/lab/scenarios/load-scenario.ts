@@ -67,7 +67,7 @@ function firstMistake(error: z.ZodError): string {
       typeof part === 'number' ? `${text}[${part}]` : `${text}${text === '' ? '' : '.'}${String(part)}`,
     '',
   );
-  return `${place === '' ? 'the whole' : place}: ${issue?.message ?? ''}`;
+  return `${place === '' ? '' : `${place}: `}${issue?.message ?? ''}`;
 }
 
 function broken(source: string, why: string, cause: unknown): LifeboatError {

@@ -5,39 +5,37 @@ import { Scenario, type ScenarioInput } from './scenario.ts';
 /** The scenarios that come with the lab, by ascending trouble. */
 export const SCENARIOS: readonly Scenario[] = (
   [
-    { name: 'calm', summary: 'Nothing goes wrong: the way itself is learned.' },
+    { name: 'calm', summary: 'Nothing goes wrong: learn the steps.' },
     {
       name: 'slow-queue',
-      summary: 'One worker takes 20 seconds before each task: waiting is not failing, and nobody asks twice.',
+      summary: 'One worker waits 20 seconds before each task: a slow task has not failed; do not ask twice.',
       settings: { workers: 1, taskDelay: '20s' },
     },
     {
       name: 'stuck-task',
       summary:
-        'The first task is never picked up until the faults are cleared: when to stop waiting, and whom to call.',
+        'The first task waits until the faults are cleared: know when to stop waiting, and whom to call.',
       faults: [{ effect: { kind: 'task', outcome: 'queued' } }],
     },
     {
       name: 'skewed-clock',
-      summary: "The service's clock is seven minutes behind: times of two clocks are not compared blindly.",
+      summary: "The service's clock is seven minutes behind: do not compare the times of two clocks.",
       settings: { clockSkew: '-7m' },
     },
     {
       name: 'disk-pressure',
       summary:
-        'The disk of orders is filled to 79 percent, one below where its parachute opens: look at the metrics before a restore.',
+        'The disk of orders is 79 % full; the parachute opens at 80 %: read the metrics before a restore.',
       timeline: [{ do: 'fill-disk', instance: 'orders', percent: 79 }],
     },
     {
       name: 'failing-task',
-      summary:
-        'The first task fails after it was accepted: an accepted call is not a backup and not a restore.',
+      summary: 'The first task fails after its call was accepted: accepted does not mean done.',
       faults: [{ effect: { kind: 'task', outcome: 'failed' } }],
     },
     {
       name: 'flaky-router',
-      summary:
-        'Some calls never arrive, and some are answered by a router with 502 although they were carried out: a router does not know what the service did.',
+      summary: 'Some calls are lost or answered 502 or 504: a router does not know what the service did.',
       faults: [
         {
           times: 'always',
@@ -56,8 +54,7 @@ export const SCENARIOS: readonly Scenario[] = (
     },
     {
       name: 'half-answers',
-      summary:
-        'Some answers to questions are cut in half or spoiled: what cannot be read is asked again, not guessed.',
+      summary: 'Some answers to GETs are cut or garbled: ask again for what cannot be read, do not guess.',
       faults: [
         {
           method: 'GET',
@@ -78,8 +75,7 @@ export const SCENARIOS: readonly Scenario[] = (
     },
     {
       name: 'cut-download',
-      summary:
-        'The first two downloads are slow and end before their last byte: half a backup must not pass for a whole one.',
+      summary: 'The first two downloads are slow and end early: half a backup must not pass for a whole one.',
       faults: [
         { path: '/backups/:id/download', times: 2, effect: { kind: 'slow', bytesPerSecond: 1_000_000 } },
         { path: '/backups/:id/download', times: 2, effect: { kind: 'abort', ms: 3_000 } },
@@ -87,13 +83,13 @@ export const SCENARIOS: readonly Scenario[] = (
     },
     {
       name: 'lost-answers',
-      summary: 'What is asked for with POST happens, but no answer comes back: look before asking again.',
+      summary: 'Every POST is carried out, but its answer is lost: look before you ask again.',
       faults: [{ method: 'POST', times: 'always', effect: { kind: 'drop', when: 'after' } }],
     },
     {
       name: 'colleague',
       summary:
-        'Somebody else starts a backup at the same moment, and the answer to ours is lost: which of the two is ours cannot be known.',
+        'A colleague starts a backup with yours, and your answer is lost: you cannot know which is yours.',
       faults: [
         { method: 'POST', path: '/backups', effect: { kind: 'colleague' } },
         { method: 'POST', path: '/backups', effect: { kind: 'drop', when: 'after' } },
@@ -102,13 +98,12 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'expired-token',
       summary:
-        'After 15 seconds the token is refused and a new one stands in its file: a run waits for credentials, it does not fail.',
+        'After 15 seconds the token is refused; its file holds a new one: a run waits, it does not fail.',
       timeline: [{ after: '15s', do: 'expire-token' }],
     },
     {
       name: 'wrong-key',
-      summary:
-        'Somebody gave orders another key, and its newest backup was made with that: the key we hold brings nothing back.',
+      summary: 'Somebody gave orders another key and made a backup: the key that you hold cannot open it.',
       timeline: [
         { do: 'rotate-key', instance: 'orders' },
         { do: 'backup', instance: 'orders' },
@@ -117,13 +112,13 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'region-loss',
       summary:
-        'After 15 seconds orders is gone and a router answers 502 in its place: only what was prepared before helps now.',
+        'After 15 seconds orders is lost, and a router answers 502: only what was prepared before helps.',
       timeline: [{ after: '15s', do: 'lose', instance: 'orders' }],
     },
     {
       name: 'storm',
       summary:
-        'The region is lost while the queue is slow, the router flaky and the clock wrong: one thing at a time, and nothing twice.',
+        'The region is lost while queue, router and clock misbehave: one thing at a time, and nothing twice.',
       settings: { workers: 1, taskDelay: '5s', clockSkew: '3m' },
       faults: [
         {

@@ -100,8 +100,7 @@ export const BACKUPS: readonly Check[] = [
   {
     id: 'backups.create-twice',
     section: '4.1 (3), 7 (4)',
-    title:
-      'two backups asked for at once are two backups, or the second is refused with 409 where the revision has it',
+    title: 'two backups asked for at once are two, or the second is refused with 409 in revision 61',
     needs: { level: 'safe' },
     run: async (subject) => {
       const { api, revision } = subject;

@@ -76,8 +76,7 @@ export const CONFIG: readonly Check[] = [
   {
     id: 'config.set-key',
     section: '4.1 (9)',
-    title:
-      'an encryption key is taken, with a message, and neither it nor anything else shows in the configuration',
+    title: 'an encryption key is accepted, with a message, and the configuration shows no change',
     needs: { level: 'all', key: true },
     run: async (subject) => {
       const { key } = subject;

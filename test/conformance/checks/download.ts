@@ -23,8 +23,7 @@ export const DOWNLOAD: readonly Check[] = [
   {
     id: 'download.v0-base',
     section: '4.3',
-    title:
-      'a backup is downloaded from the dashboard address by GET, encrypted or compressed, and as long as it says',
+    title: 'a backup is downloaded from the dashboard address: encrypted or compressed, and of its size',
     needs: { revisions: [62], v0: true },
     run: async (subject) => await downloads(subject, ENDPOINTS.download),
   },

@@ -11,8 +11,7 @@ export const OPERATIONS: readonly Check[] = [
   {
     id: 'operations.broker-edit',
     section: '4.2 (6)',
-    title:
-      'maintenance updates are forbidden and allowed again, with the setting and the id of the instance as the answer',
+    title: 'maintenance updates are forbidden and allowed again; the answer has the setting and the id',
     // Before the update, which may be refused while updates are forbidden. The setting cannot be read, so
     // updates are allowed afterwards, whatever they were before.
     needs: { level: 'all', revisions: [61] },

@@ -14,7 +14,7 @@ async function filesOf(folder: string): Promise<{ name: string; bytes: Buffer }[
   );
 }
 
-test('archived log is encrypted, nothing of it is left in the clear, and a key change in between is no hurdle', async () => {
+test('archived log is encrypted, none is left in the clear, and the key may change in between', async () => {
   const { data, folder, setKey, backUp, open } = await testInstance(engine);
   await openLedger(data);
   await backUp('one');

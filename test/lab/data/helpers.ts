@@ -9,17 +9,19 @@ import { Secret } from '../../../src/base/secret.ts';
 import { createInstanceData, type InstanceData } from '../../../src/lab/data/instance-data.ts';
 import type { Engine } from '../../../src/lab/engine/engine.ts';
 import { engineUser, makeLauncher } from '../../../src/lab/engine/launcher.ts';
+import { type LocatedPostgres, locatePostgres } from '../../../src/lab/engine/locate-postgres.ts';
 import { makePostgresEngine } from '../../../src/lab/engine/postgres-engine.ts';
 import { claimHome } from '../../../src/lab/home.ts';
 
 /** An engine, and the folder of its places: for all tests of a file, or for one with `onTestFinished`. */
 export async function testEngine(
   whenOver: (cleanUp: () => Promise<void>) => void = afterAll,
+  located: LocatedPostgres = locatePostgres(),
 ): Promise<{ engine: Engine; folder: string }> {
   const launcher = await makeLauncher(await engineUser());
   const home = await claimHome(launcher.user);
   const { signal } = new AbortController();
-  const engine = await makePostgresEngine({ launcher, folder: home.engine, fsync: false, signal });
+  const engine = await makePostgresEngine({ located, launcher, folder: home.engine, fsync: false, signal });
   whenOver(async () => {
     await engine.close();
     await home.release();
@@ -49,7 +51,7 @@ export async function testInstance(
   const store = { folder, key: () => key };
   const data = await createInstanceData(
     engine,
-    options.name ?? 'shop',
+    options.name ?? 'orders',
     options.archive ? { archive: store } : {},
   );
   onTestFinished(async () => {

@@ -5,7 +5,7 @@ import { openLedger, summary, testEngine, testInstance } from './helpers.ts';
 
 const { engine, folder } = await testEngine();
 
-test('after a kill the server is gone, queries fail at once, and a start brings every commit back', async () => {
+test('after a kill the server is gone and queries fail; a start brings every commit back', async () => {
   const { data } = await testInstance(engine);
   await openLedger(data);
   await data.query("insert into ledger select n, 'row' from generate_series(1, 500) n");

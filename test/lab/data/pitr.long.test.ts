@@ -72,7 +72,7 @@ test('after two restores every stretch is still there: the abandoned ones too', 
   }
 });
 
-test('between the last commit and a restore the old state is what comes back, also after a kill', async () => {
+test('a restore brings back the state of its moment, also when the server was killed', async () => {
   const { data, backUp, open } = await testInstance(engine);
   await openLedger(data);
   const tar = await backUp('one');

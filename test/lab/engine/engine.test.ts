@@ -84,24 +84,19 @@ test.runIf(process.getuid?.() === 0)(
 );
 
 test.skipIf(!(await exists(PG15)))('another PostgreSQL does the whole of it: version 15', async () => {
-  process.env['LIFEBOAT_PGBIN'] = PG15;
-  try {
-    const { engine } = await testEngine(onTestFinished);
-    expect(engine.description).toMatch(/^PostgreSQL 15/);
-    const { data, backUp, open } = await testInstance(engine);
-    await openLedger(data);
-    const tar = await backUp('one');
-    await data.query("insert into ledger values (1, 'kept')");
-    const range = await data.range();
-    await data.query("insert into ledger values (2, 'too late')");
-    await data.restoreTo(range?.end ?? new Date(0), open);
-    expect(await summary(data)).toEqual({ rows: 1, last: 1 });
-    await data.restoreBackup(open('one'), 'own');
-    expect(await summary(data)).toEqual({ rows: 0, last: 0 });
-    const scratch = await engine.restore('scratch', Readable.from([tar]));
-    expect(await scratch.query('select count(*)::int as n from ledger')).toEqual([{ n: 0 }]);
-    await data.bind();
-  } finally {
-    delete process.env['LIFEBOAT_PGBIN'];
-  }
+  const { engine } = await testEngine(onTestFinished, { kind: 'programs', folder: PG15 });
+  expect(engine.description).toMatch(/^PostgreSQL 15/);
+  const { data, backUp, open } = await testInstance(engine);
+  await openLedger(data);
+  const tar = await backUp('one');
+  await data.query("insert into ledger values (1, 'kept')");
+  const range = await data.range();
+  await data.query("insert into ledger values (2, 'too late')");
+  await data.restoreTo(range?.end ?? new Date(0), open);
+  expect(await summary(data)).toEqual({ rows: 1, last: 1 });
+  await data.restoreBackup(open('one'), 'own');
+  expect(await summary(data)).toEqual({ rows: 0, last: 0 });
+  const scratch = await engine.restore('scratch', Readable.from([tar]));
+  expect(await scratch.query('select count(*)::int as n from ledger')).toEqual([{ n: 0 }]);
+  await data.bind();
 });

@@ -17,7 +17,7 @@ try {
   process.stderr.write(
     'paste the line above into each terminal; give each person a LIFEBOAT_HOME of their own\n',
   );
-  process.stderr.write('Ctrl-C ends it and removes everything\n');
+  process.stderr.write('Ctrl-C ends it and removes everything that it made\n');
   // A promise alone keeps no process alive.
   const awake = setInterval(() => undefined, 2 ** 30);
   await leaving.promise;
