@@ -1,6 +1,6 @@
 import { hasActed } from './closing/evaluate.ts';
 import { begun } from './context.ts';
-import { releaseFollowUpsFallback } from './fallback/change-instance.ts';
+import { actionFollowUpsFallback } from './fallback/change-instance.ts';
 import { act } from './phases/act.ts';
 import { available } from './phases/available.ts';
 import { confirm } from './phases/confirm.ts';
@@ -33,7 +33,7 @@ export const changeInstanceMachine = runbook.createMachine({
     followUps: followUps({
       title: 'do the follow-ups',
       ways: { 'release-updates': 'release' },
-      fallback: releaseFollowUpsFallback,
+      fallback: actionFollowUpsFallback,
       onDone: [
         { guard: ({ context }) => context.updates.isStopping, target: 'stopped' },
         { target: 'record' },

@@ -1,18 +1,12 @@
-import { isLookedAt, isRecovered } from './closing/evaluate.ts';
+import { isLookedAt } from './closing/evaluate.ts';
 import { begun, type RunContext } from './context.ts';
-import { followUpsFallback } from './fallback/follow-ups.ts';
-import { timeInFallback } from './fallback/restore-point-in-time.ts';
-import { available } from './phases/available.ts';
+import { restoreToTimeByHand } from './fallback/restore-point-in-time.ts';
+import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore } from './phases/before.ts';
-import { renewCard } from './phases/card.ts';
 import { chooseTime, rereadRange } from './phases/choose-time.ts';
 import { confirm } from './phases/confirm.ts';
-import { countAfter } from './phases/count.ts';
-import { followUps } from './phases/follow-ups.ts';
-import { freshBackup } from './phases/fresh.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
-import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 import { safetyBackup } from './phases/safeguard.ts';
 import { runbook } from './setup.ts';
@@ -38,37 +32,21 @@ export const restorePointInTimeMachine = runbook.createMachine({
       verb: 'restoreToTime',
       title: 'asking for the restore to the chosen time',
       input: ({ choose }) => ({ targetTime: choose.time ?? '' }),
-      calls: [
-        { method: 'GET', path: '/restores', what: 'what is there before' },
-        {
-          method: 'POST',
-          path: '/pitr/restore',
-          what: 'one restore to the chosen time',
-          needs: 'the name was typed, nothing has changed since, and the time can still be reached',
-          forever: `${RESTORE_FOREVER}; what was written after the chosen time is lost`,
-        },
-      ],
+      call: {
+        path: '/pitr/restore',
+        what: 'one restore to the chosen time',
+        needs: 'the name was typed, nothing has changed since, and the time can still be reached',
+        forever: `${RESTORE_FOREVER}; what was written after the chosen time is lost`,
+      },
       wayBack: 'restore the backup of the present state, if one was taken',
       again: 'confirm',
-      fallback: timeInFallback,
+      fallback: restoreToTimeByHand,
       onDone: 'available',
     }),
-    available: available({ by: 'restore', onDone: 'count' }),
-    count: countAfter({ onDone: 'followUps' }),
-    followUps: followUps({
-      title: 'bind the applications again',
-      restored: true,
-      ways: { 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
-      fallback: followUpsFallback,
-      onDone: 'record',
-    }),
-    fresh: freshBackup({ onDone: 'followUps' }),
-    renewCard: renewCard({ onDone: 'followUps' }),
-    record: recordRecovery({
+    ...afterRestore({
       runbook: 'restore-point-in-time',
       byHand:
         'Write down: the point in time, restored_from of the restore (it should be the same), the ids of the restore and of the fresh backup, and when the last application ran again.',
-      onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
     }),
     done: ending('closed: restored, and no follow-up is open'),
     unproven: ending('closed without proof of the recovery'),

@@ -12,7 +12,7 @@ export function restoredName({ run: { target, instance } }: RunContext): string 
 }
 
 /** The open follow-ups that the platform or its tool can do. */
-export function doableByPlatform({ followUps: { list } }: RunContext): readonly FollowUp[] {
+export function platformFollowUps({ followUps: { list } }: RunContext): readonly FollowUp[] {
   return stillOpen(list).filter(({ doable }) => doable === 'platform' || doable === 'cf');
 }
 
@@ -22,8 +22,8 @@ export function isForAll({ code }: Failure): boolean {
 }
 
 /** The next of them in turn: one that has failed waits for a person. */
-export function nextDoable(context: RunContext): FollowUp | undefined {
-  return doableByPlatform(context).find(({ id }) => !context.followUps.stuck.includes(id));
+export function nextForPlatform(context: RunContext): FollowUp | undefined {
+  return platformFollowUps(context).find(({ id }) => !context.followUps.stuck.includes(id));
 }
 
 export function isOpen({ followUps: { list } }: RunContext, id: string | undefined): boolean {

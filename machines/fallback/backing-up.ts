@@ -4,7 +4,7 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import { fingerprinted, landedAt } from './known.ts';
 
 /** A backup that a run asks for, waits for and, where it is the point, opens. */
-export interface BackupInFallback {
+export interface ManualBackup {
   /** Title of the asking step: `ask for a backup of the present state`. */
   readonly title: string;
   readonly on: FallbackSide;
@@ -21,7 +21,7 @@ export interface BackupInFallback {
 }
 
 /** Asks for the backup, unless it is known to be under way, and waits for it. */
-export function backupSteps(backup: BackupInFallback, state: string): FallbackStep[] {
+export function backupSteps(backup: ManualBackup, state: string): FallbackStep[] {
   const { on, title, variable, landed, before, notes = [] } = backup;
   const ask: FallbackAction = {
     do: 'call',
@@ -42,7 +42,7 @@ export function backupSteps(backup: BackupInFallback, state: string): FallbackSt
 }
 
 /** The id of the backup: what the service reported, or a variable of the script. */
-function backupValue({ variable, landed }: Pick<BackupInFallback, 'variable' | 'landed'>): FallbackValue {
+function backupValue({ variable, landed }: Pick<ManualBackup, 'variable' | 'landed'>): FallbackValue {
   if (landed !== undefined) return { known: String(landed) };
   return { variable, what: 'the id of the backup that was made for this run' };
 }
@@ -70,7 +70,7 @@ export function openStep(given: {
 }
 
 /** The backup that the run exists for, or that proves it. `title` says what for. */
-export function mainBackup(context: RunContext, state: string, title: string): BackupInFallback {
+export function mainBackup(context: RunContext, state: string, title: string): ManualBackup {
   return {
     title,
     on: 'instance',

@@ -35,7 +35,7 @@ export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
       ];
 
 /** The release stands in the phase before; here only once that phase is passed. */
-export const releaseFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
+export const actionFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
   at === undefined ? [] : releaseFallback(context, at, state);
 
 /** The action itself, where the run is about to ask for it, or may have done so. */

@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackField } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { fingerprinted } from './known.ts';
-import type { RestoreInFallback } from './restoring.ts';
+import type { ManualRestore } from './restoring.ts';
 
 const KEY = 'SOURCE_KEY';
 const GUID = 'BACKUP_GUID';
@@ -26,7 +26,7 @@ export const sourceFallback: FallbackPart<RunContext> = (context, at) => [
 ];
 
 /** How it is recovered by hand. */
-export const recoveryInFallback: RestoreInFallback = {
+export const recoverByHand: ManualRestore = {
   on: 'target',
   name: restoredName,
   lost: (context) =>

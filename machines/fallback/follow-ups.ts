@@ -36,7 +36,7 @@ export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) 
 };
 
 /** The same, where the run is at one of its parts; else it stands in the phase before. */
-export const partOfFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
+export const currentFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
   at === undefined ? [] : followUpsFallback(context, at, state);
 
 /** Undefined before any follow-up is listed. */

@@ -1,10 +1,10 @@
 import type { RunContext } from '../context.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { knownOr } from './known.ts';
-import type { RestoreInFallback } from './restoring.ts';
+import type { ManualRestore } from './restoring.ts';
 
 /** How it is restored by hand. */
-export const backupInFallback: RestoreInFallback = {
+export const restoreBackupByHand: ManualRestore = {
   on: 'instance',
   name: ({ run: { instance } }) => instance,
   lost: (context, state) =>

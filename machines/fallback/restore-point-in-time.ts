@@ -2,13 +2,13 @@ import type { RunContext } from '../context.ts';
 import type { FallbackAction } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { knownOr } from './known.ts';
-import type { RestoreInFallback } from './restoring.ts';
+import type { ManualRestore } from './restoring.ts';
 
 const READ_RANGE: FallbackAction = { do: 'call', on: 'instance', method: 'GET', path: '/pitr' };
 const ASKED = 'the point in time, in UTC, as 2026-03-01T02:59:00.000Z';
 
 /** How it is restored by hand. */
-export const timeInFallback: RestoreInFallback = {
+export const restoreToTimeByHand: ManualRestore = {
   on: 'instance',
   name: ({ run: { instance } }) => instance,
   lost: (context, state) =>

@@ -7,7 +7,7 @@ import { innerOf } from '../phases/phase.ts';
 import { isUnderWay, knownOr, landedAt } from './known.ts';
 
 /** How a runbook restores. */
-export interface RestoreInFallback {
+export interface ManualRestore {
   readonly on: FallbackSide;
   /** The instance whose data is overwritten. */
   readonly name: (context: RunContext) => string;
@@ -23,7 +23,7 @@ export interface RestoreInFallback {
 const RESTORE_ID = 'RESTORE_ID';
 
 /** The confirmation, the one call, and the wait for what it has begun. */
-export function restoreFallback(given: RestoreInFallback): FallbackPart<RunContext> {
+export function restoreFallback(given: ManualRestore): FallbackPart<RunContext> {
   return (context, at, state) => {
     const isSent = at !== undefined && isUnderWay(at);
     return [
@@ -54,7 +54,7 @@ export function waitingFallback(on: FallbackSide): FallbackPart<RunContext> {
 }
 
 function askFor(
-  given: RestoreInFallback,
+  given: ManualRestore,
   context: RunContext,
   at: string | undefined,
   state: string,
@@ -85,7 +85,7 @@ function askFor(
 }
 
 function waitFor(
-  { on, name }: RestoreInFallback,
+  { on, name }: ManualRestore,
   context: RunContext,
   state: string,
   landed: number | undefined,

@@ -17,7 +17,6 @@ interface Available {
   /** Whether the interface may have no call that says how the instance is: then a person is asked. */
   readonly mayBeUnsaid?: boolean;
   readonly stop?: string;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
@@ -26,7 +25,7 @@ interface Available {
  * interface says it (service-api.md section 4.4), a person may have seen it; whatever they say, `ready` stays
  * empty, so that the run closes without proof.
  */
-export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: Available): Phase {
+export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Available): Phase {
   const side = on === undefined ? {} : { on };
   const isRestored = by === 'restore';
   const head = {
@@ -34,7 +33,6 @@ export function available({ on, by, mayBeUnsaid = false, stop, when, onDone }: A
     like: 'available',
     slice: 'execute' as const,
     tags: isRestored ? (['sent'] as const) : [],
-    when,
     fallback: waitingFallback(on ?? 'instance'),
     onDone,
   };

@@ -28,7 +28,6 @@ export interface Backup {
   /** The follow-up that the backup closes. */
   readonly closes?: string;
   readonly needs?: string;
-  readonly when?: ((context: RunContext) => boolean) | undefined;
   readonly fallback?: (context: RunContext, at: string | undefined, state: string) => readonly FallbackStep[];
   readonly onDone: string;
 }
@@ -38,7 +37,7 @@ export interface Backup {
  * again by itself only when it is proven that nothing arrived, waited for.
  */
 export function backup(given: Backup): Phase {
-  const { title, task, what, without, closes, slice, onDone, when, fallback, offer } = given;
+  const { title, task, what, without, closes, slice, onDone, fallback, offer } = given;
   const on = given.on === undefined ? {} : { on: given.on };
   const isFollowUp = closes !== undefined;
   const stop = isFollowUp ? undefined : '#stopped';
@@ -59,7 +58,6 @@ export function backup(given: Backup): Phase {
     like: 'backup',
     onDone,
     ...(slice === undefined ? {} : { slice }),
-    when,
     ...(fallback === undefined ? {} : { fallback }),
   };
   return phase(head, (key) => ({

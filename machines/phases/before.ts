@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { RunContext } from '../context.ts';
 import { keepBindingsFallback } from '../fallback/before.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
@@ -35,7 +34,6 @@ export function readRecord(step: string, next: string): States {
 
 interface Before {
   readonly withRecord?: boolean;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
@@ -43,12 +41,11 @@ interface Before {
  * What is lost by a restore is noted before it: what the data says of itself, and how the applications are
  * bound.
  */
-export function keepBefore({ withRecord = false, when, onDone }: Before): Phase {
+export function keepBefore({ withRecord = false, onDone }: Before): Phase {
   const head = {
     title: 'keep what is lost by it',
     like: 'before',
     slice: 'decide' as const,
-    when,
     fallback: keepBindingsFallback,
     onDone,
   };

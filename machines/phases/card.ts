@@ -1,10 +1,9 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import { isGuidOf } from '../closing/evaluate.ts';
-import type { RunContext } from '../context.ts';
-import { partOfFollowUpsFallback } from '../fallback/follow-ups.ts';
+import { currentFollowUpsFallback } from '../fallback/follow-ups.ts';
+import { cardFallback } from '../fallback/preparing.ts';
 import { CardDraft, CardOnRecord } from '../parts/recovery-data.ts';
-import type { FallbackPart } from '../parts/runbook.ts';
 import { changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { closing } from './backup.ts';
@@ -23,15 +22,9 @@ export const CardSlice = z.object({
   crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
 });
 
-interface MakeCard {
-  readonly when: (context: RunContext) => boolean;
-  readonly fallback: FallbackPart<RunContext>;
-  readonly onDone: Way;
-}
-
 /** The recovery card, with the newest backup that is proven. */
-export function makeCard({ when, fallback, onDone }: MakeCard): Phase {
-  return phase({ title: 'make the recovery card', when, fallback, onDone }, (step) =>
+export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
+  return phase({ title: 'make the recovery card', fallback: cardFallback, onDone }, (step) =>
     task('recording', {
       verb: 'recordCard',
       title: 'writing the recovery card',
@@ -53,20 +46,18 @@ export function makeCard({ when, fallback, onDone }: MakeCard): Phase {
 
 interface RenewCard {
   readonly on?: 'target';
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
 /** The recovery card of the restored instance, made anew. */
-export function renewCard({ on, when, onDone }: RenewCard): Phase {
+export function renewCard({ on, onDone }: RenewCard): Phase {
   const side = on === undefined ? {} : { on };
   const closes = 'renew-card';
   const head = {
     title: 'renew the recovery card',
     like: 'renew-card',
     slice: 'rebind' as const,
-    when,
-    fallback: partOfFollowUpsFallback,
+    fallback: currentFollowUpsFallback,
     onDone,
   };
   return phase(head, (step) => ({

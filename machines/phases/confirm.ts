@@ -22,7 +22,6 @@ interface Confirmation {
   readonly stop?: string;
   /** What is looked at once nothing has changed, and where else it leads. */
   readonly last?: (key: string) => States;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
@@ -30,12 +29,11 @@ interface Confirmation {
  * The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed
  * again.
  */
-export function confirm({ order, stop = '#stopped', last, when, onDone }: Confirmation): Phase {
+export function confirm({ order, stop = '#stopped', last, onDone }: Confirmation): Phase {
   const head = {
     title: 'confirm by name',
     like: 'confirm',
     slice: 'decide' as const,
-    when,
     onDone,
   };
   return phase(head, (step) => {

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { RunContext } from '../context.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { type Phase, phase } from './phase.ts';
@@ -14,18 +13,16 @@ export const NO_STOP = {
 
 interface Count {
   readonly on?: 'target';
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
 /** What the data says of itself after the restore. */
-export function countAfter({ on, when, onDone }: Count): Phase {
+export function countAfter({ on, onDone }: Count): Phase {
   const head = {
     title: 'count the restored data',
     like: 'count',
     slice: 'rebind' as const,
     tags: ['sent'] as const,
-    when,
     onDone,
   };
   return phase(head, (step) =>

@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
-import { bindsBeside, doableByPlatform, isOpen, nextDoable } from '../closing/evaluate.ts';
+import { bindsBeside, isOpen, nextForPlatform, platformFollowUps } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { FollowUp, stillOpen } from '../parts/follow-up.ts';
 import { Bound, PlatformProof } from '../parts/recovery-data.ts';
@@ -37,7 +37,6 @@ interface FollowUps {
   readonly restored?: boolean;
   /** The phases that see to what the run itself can do, by the follow-up. */
   readonly ways: Readonly<Record<string, string>>;
-  readonly when?: (context: RunContext) => boolean;
   readonly fallback: FallbackPart<RunContext>;
   readonly onDone: Way;
 }
@@ -46,12 +45,11 @@ interface FollowUps {
  * The follow-ups, until none is open. Until then the run cannot be stopped and does not close: each follow-up
  * is done from here, done by hand with a proof, or skipped with a reason that stays on the record.
  */
-export function followUps({ title, restored = false, ways, when, fallback, onDone }: FollowUps): Phase {
+export function followUps({ title, restored = false, ways, fallback, onDone }: FollowUps): Phase {
   const head = {
     title,
     like: restored ? 'follow-ups' : 'action-follow-ups',
     slice: 'rebind' as const,
-    when,
     fallback,
     onDone,
   };
@@ -95,9 +93,9 @@ function evaluating(restored: boolean, ways: FollowUps['ways']) {
         target: 'over',
       },
       {
-        guard: ({ context }) => context.followUps.doingAll && nextDoable(context) !== undefined,
+        guard: ({ context }) => context.followUps.doingAll && nextForPlatform(context) !== undefined,
         target: 'starting',
-        actions: assign(({ context }) => doNow(context, nextDoable(context)?.id ?? '', false)),
+        actions: assign(({ context }) => doNow(context, nextForPlatform(context)?.id ?? '', false)),
       },
       ...(restored ? Object.entries(ways) : []).map(([id, target]) => ({
         guard: ({ context }: Of) => isLeftToRun(context) && isOpen(context, id),
@@ -221,7 +219,7 @@ function askForFollowUps(restored: boolean) {
 /** A failure is never passed without a person, so nothing is recommended beside one. */
 function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
   const { bound } = context.followUps;
-  const byPlatform = doableByPlatform(context);
+  const byPlatform = platformFollowUps(context);
   const isCalm = context.failure === undefined;
   const canProve = bound !== undefined && bound.way !== 'hand';
   const apps = new Set(bound?.apps.map(({ key }) => `rebind-${key}`));

@@ -14,7 +14,6 @@ interface Guid {
   readonly confirm: string;
   readonly backup: string;
   readonly without: string;
-  readonly when: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
@@ -22,8 +21,8 @@ interface Guid {
  * The guid by which the backups are recovered elsewhere, with a new key where one is wanted, and whether it
  * can be right.
  */
-export function learnGuid({ confirm, backup, without, when, onDone }: Guid): Phase {
-  return phase({ title: 'learn the guid', when, fallback: guidFallback, onDone }, (step) => ({
+export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
+  return phase({ title: 'learn the guid', fallback: guidFallback, onDone }, (step) => ({
     evaluating: state({
       meta: { title: 'whether a new key is set with it' },
       always: [{ guard: ({ context }) => context.key.isWanted, target: 'sending' }, { target: 'asking' }],

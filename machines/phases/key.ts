@@ -20,16 +20,14 @@ export const KeySlice = z.object({
 interface Key {
   /** Asks first whether a key is wanted at all. */
   readonly offered?: boolean;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: Way;
 }
 
 /** The new key: chosen, stored, read back. Nothing is sent before it is safe. */
-export function newKey({ offered = false, when, onDone }: Key): Phase {
+export function newKey({ offered = false, onDone }: Key): Phase {
   const head = {
     title: offered ? 'a new key, if one is wanted' : 'choose the new key',
     like: 'key',
-    when,
     ...(offered ? {} : { fallback: chooseKeyFallback }),
     onDone,
   };

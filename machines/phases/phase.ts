@@ -37,6 +37,22 @@ export function phase({ onDone, tags = [], ...meta }: Head, statesOf: (key: stri
   };
 }
 
+/** Phases that a run passes only under a condition, beside what each of them says of itself. */
+export function only(
+  passes: (context: RunContext) => boolean,
+  all: Readonly<Record<string, Phase>>,
+): Record<string, Phase> {
+  const restricted =
+    (one: Phase): Phase =>
+    (key) => {
+      const config = one(key);
+      const own = config.meta?.when;
+      const when = (context: RunContext) => passes(context) && (own?.(context) ?? true);
+      return { ...config, meta: { title: key, ...config.meta, when } };
+    };
+  return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, restricted(one)]));
+}
+
 /** How a run ends. */
 export function ending(title: string): Phase {
   return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });

@@ -1,6 +1,5 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
-import type { RunContext } from '../context.ts';
 import { lookFallback } from '../fallback/looking.ts';
 import { RESTORES_CALL } from '../parts/baseline.ts';
 import { PreflightFacts } from '../parts/task-data.ts';
@@ -36,13 +35,12 @@ interface Preflight {
   readonly needsAll?: boolean;
   /** Whether the recovery card on record is read as well. */
   readonly withRecord?: boolean;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
 /** Looks at the instance; what stands in the way is passed by a person, with a reason. */
 export function preflight(given: Preflight): Phase {
-  const { tolerant, restores = false, needsAll = false, withRecord = false, when, onDone } = given;
+  const { tolerant, restores = false, needsAll = false, withRecord = false, onDone } = given;
   const next = withRecord ? 'readingRecord' : 'over';
   const calls = needsAll ? GETS.map(({ method, path, what }) => ({ method, path, what })) : GETS;
   const head = {
@@ -50,7 +48,6 @@ export function preflight(given: Preflight): Phase {
     like: 'preflight',
     ...(needsAll ? {} : { slice: 'decide' as const }),
     fallback: lookFallback,
-    when,
     onDone,
   };
   return phase(head, (step) => ({

@@ -10,20 +10,18 @@ const UNPROVEN = 'the card is made, and no backup of it is proven';
 interface ProofBackup {
   /** Where the card is made without another proof. */
   readonly card: string;
-  readonly when: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
 /**
  * What a card is worth: the backup that it names as proven. The newest one may be proven already, or can be.
  */
-export function proofBackup({ card, when, onDone }: ProofBackup): Phase {
+export function proofBackup({ card, onDone }: ProofBackup): Phase {
   return backup({
     title: 'have a backup for the card',
     task: 'backup',
     what: 'the instance',
     without: { target: `#${card}`, hint: UNPROVEN },
-    when,
     fallback: proofBackupFallback,
     onDone,
     offer: (step) => ({

@@ -27,20 +27,18 @@ interface Proof {
   readonly notInForce?: string;
   /** Writes the proof into the ledger at once, because the run goes on to something else. */
   readonly recorded?: boolean;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: string;
 }
 
 /** A backup is proven: downloaded, opened with a key that is held, and read to its last byte. */
 export function prove(given: Proof): Phase {
-  const { keepsFile = false, mayBeGiven = false, notInForce, recorded = false, when, onDone } = given;
+  const { keepsFile = false, mayBeGiven = false, notInForce, recorded = false, onDone } = given;
   const without = { target: `#${given.without.target}`, hint: given.without.hint };
   const title = given.title ?? 'read it to its last byte';
   const head = {
     title,
     like: 'prove',
     fallback: proveFallback(given.expects ?? 'held-key'),
-    when,
     onDone,
   };
   const next = recorded ? 'recording' : 'over';

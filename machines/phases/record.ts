@@ -16,7 +16,6 @@ export const RecordSlice = z.object({
 interface Record {
   /** What a person writes down, because nobody else does. */
   readonly byHand: string;
-  readonly when?: (context: RunContext) => boolean;
   readonly onDone: Way;
 }
 
@@ -26,12 +25,11 @@ const WAYS = {
   markDone: { disabled: 'the record is written here or nowhere' },
 } as const;
 
-function record({ byHand, when, onDone }: Record, statesOf: (step: string) => States): Phase {
+function record({ byHand, onDone }: Record, statesOf: (step: string) => States): Phase {
   const head = {
     title: 'record it',
     like: 'record',
     fallback: recordFallback(byHand),
-    when,
     onDone,
   };
   return phase(head, statesOf);

@@ -1,15 +1,19 @@
-import { type RestoreInFallback, restoreFallback } from '../fallback/restoring.ts';
+import { type ManualRestore, restoreFallback } from '../fallback/restoring.ts';
+import type { PlannedCall } from '../parts/runbook.ts';
 import type { RestoreFacts } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { failure } from './failing.ts';
 import { once, type Send, sending, waiting } from './once.ts';
 import { type Phase, phase } from './phase.ts';
 
-interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'> extends Send<Verb> {
+interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
+  extends Omit<Send<Verb>, 'calls' | 'destroys' | 'slice' | 'when'> {
   readonly on?: 'target';
+  /** The one call that changes the instance. */
+  readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
   /** Where facts are read anew before the name is asked for again. */
   readonly again: string;
-  readonly fallback: RestoreInFallback;
+  readonly fallback: ManualRestore;
   readonly onDone: string;
 }
 
@@ -22,7 +26,7 @@ export const RESTORE_FOREVER = 'everything that the instance holds now is replac
 export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>(
   given: Restore<Verb>,
 ): Phase {
-  const { on, again, when, onDone } = given;
+  const { on, again, call, onDone } = given;
   const side = on === undefined ? {} : { on };
   const task = 'restore' as const;
   const outside = {
@@ -33,13 +37,21 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
     title: on === undefined ? 'restore the data' : 'recover the data',
     like: 'restore',
     slice: 'execute' as const,
-    when,
     fallback: restoreFallback(given.fallback),
     onDone,
   };
   return phase(head, (key) => ({
     ...once(
-      { sending: sending(task, 'restore', { ...given, destroys: true }) },
+      {
+        sending: sending(task, 'restore', {
+          ...given,
+          calls: [
+            { method: 'GET', path: '/restores', what: 'what is there before', ...side },
+            { method: 'POST', ...call, ...side },
+          ],
+          destroys: true,
+        }),
+      },
       {
         key,
         task,

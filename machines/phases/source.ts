@@ -5,6 +5,7 @@ import { sourceFallback } from '../fallback/disaster-recovery.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { readRecord } from './before.ts';
+import { expectedOrigin } from './expected-origin.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -23,17 +24,11 @@ type From = NonNullable<z.infer<typeof SourceSlice>['from']>;
 
 const ID = { source: '[A-Za-z0-9][A-Za-z0-9-]{7,99}', says: 'a guid has letters, digits and hyphens only' };
 
-interface Source {
-  readonly when: (context: RunContext) => boolean;
-  readonly onDone: string;
-}
-
 /** What is recovered, and with which key: from the card, or typed. Nothing of the source is called. */
-export function chooseSource({ when, onDone }: Source): Phase {
+export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
   const head = {
     title: 'choose what is recovered',
     slice: 'decide' as const,
-    when,
     fallback: sourceFallback,
     onDone,
   };
@@ -124,6 +119,18 @@ export function chooseSource({ when, onDone }: Source): Phase {
       },
     }),
   }));
+}
+
+/** What `performRecovery` takes: guid, key, and by what its restore is known when the answer is lost. */
+export function recoveryInput({ source: { from }, card, run }: RunContext) {
+  const expectFrom = expectedOrigin(from?.guid, card.onRecord);
+  return {
+    on: 'target' as const,
+    backupGuid: from?.guid ?? '',
+    fingerprint: from?.fingerprint ?? '',
+    source: run.instance,
+    ...(expectFrom === undefined ? {} : { expectFrom }),
+  };
 }
 
 function withKey(context: RunContext, fingerprint: string): Partial<RunContext> {

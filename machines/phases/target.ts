@@ -26,19 +26,13 @@ const TARGET_CALLS = [
   { method: 'GET', path: '/metrics', what: 'its disk, as far as the service reports it', on: 'target' },
 ] as const;
 
-interface Target {
-  readonly when: (context: RunContext) => boolean;
-  readonly onDone: Way;
-}
-
 /**
  * The target is looked at, and what speaks against it is overridden by its name, by a reason, or not at all.
  */
-export function inspectTarget({ when, onDone }: Target): Phase {
+export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
   const head = {
     title: 'look at the target',
     slice: 'decide' as const,
-    when,
     fallback: targetFallback,
     onDone,
   };
@@ -88,17 +82,18 @@ export function inspectTarget({ when, onDone }: Target): Phase {
   }));
 }
 
-interface ConfirmTarget extends Target {
+interface ConfirmTarget {
   /** Where the target is looked at. */
   readonly target: string;
+  readonly onDone: Way;
 }
 
 /**
  * The last look at the target: its name is typed, and it is read once more. Any difference is confirmed
  * again.
  */
-export function confirmTarget({ target, when, onDone }: ConfirmTarget): Phase {
-  const head = { title: 'confirm by the name of the target', slice: 'decide' as const, when, onDone };
+export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
+  const head = { title: 'confirm by the name of the target', slice: 'decide' as const, onDone };
   return phase(head, () => ({
     asking: state({
       tags: ['question'],
