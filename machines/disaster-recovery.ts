@@ -51,7 +51,7 @@ export const disasterRecoveryMachine = runbook.createMachine({
       guid: learnGuid({ confirm: 'confirmKey', backup: 'backup', without: 'prove', onDone: 'backup' }),
       backup: proofBackup({ card: 'card', onDone: 'prove' }),
       prove: prove({
-        without: { target: 'card', hint: 'the card is made, and no backup of it is proven' },
+        without: { target: 'card', hint: 'the card is made without a proven backup' },
         notInForce: 'guid',
         recorded: true,
         onDone: 'card',

@@ -32,7 +32,7 @@ export const runbooks: Readonly<Record<string, Runbook>> = byId(
     closing: closingOfRotation,
   }),
   of(disasterRecoveryMachine, {
-    title: 'recover an instance without it',
+    title: 'recover a lost instance into another one',
     input: inputs.DisasterRecoveryInput,
     closing: closingOfRecovery,
   }),

@@ -21,7 +21,7 @@ export function closingOfRestore(context: RunContext, finalState: string): Closi
     return {
       outcome: 'done',
       proven,
-      title: isUncounted ? `${title}; the restored data could not be asked` : title,
+      title: isUncounted ? `${title}; the restored data could not be queried` : title,
       ...base,
     };
   }
@@ -31,7 +31,7 @@ export function closingOfRestore(context: RunContext, finalState: string): Closi
 /** A follow-up that was skipped is not open any more, and was not done either. */
 function noneOpen({ followUps: { list } }: RunContext): string {
   const skipped = list.filter(({ closed }) => closed?.how === 'skipped').length;
-  return skipped === 0 ? 'no follow-up is open' : `no follow-up is open: ${skipped} skipped`;
+  return skipped === 0 ? 'no follow-up is open' : `no follow-up is open (${skipped} skipped)`;
 }
 
 /** Everything that went otherwise than the runbook would have it, with the reason. */
@@ -65,9 +65,9 @@ function stoppedTitle(context: RunContext): string {
   const { landed, outside } = context.restore;
   const name = restoredName(context);
   if (landed !== undefined || outside !== undefined)
-    return `stopped after a restore was begun; what ${name} holds is not known`;
+    return `stopped after a restore was started; it is not known what ${name} holds`;
   if (context.failure?.code.startsWith('doubt.'))
-    return `stopped in doubt: whether a restore of ${name} was begun is not known`;
+    return `stopped in doubt: it is not known whether a restore of ${name} was started`;
   return `stopped before anything was restored into ${name}`;
 }
 
@@ -132,7 +132,7 @@ export function closingOfAction(context: RunContext, finalState: string): Closin
     stopped:
       act.landed === undefined && act.outside === undefined
         ? `stopped before the ${action} of ${instance}`
-        : `stopped after the ${action} of ${instance} was begun`,
+        : `stopped after the ${action} of ${instance} was started`,
   };
   return plainClosing(context, finalState, titles, finalState === 'done' && hasActed(context));
 }

@@ -22,12 +22,14 @@ export function factsOf(context: RunContext): Fact[] {
   ];
 }
 
-function followUpFacts({ followUps: { list }, restore, act }: RunContext): Fact[] {
+function followUpFacts({ followUps: { list } }: RunContext): Fact[] {
   if (list.length === 0) return [];
   const open = stillOpen(list).length;
-  const word = restore.restore !== undefined ? 'restored' : act.landed !== undefined ? 'done' : 'changed';
-  if (open === 0) return [{ label: 'follow-ups', value: `${word}, no follow-up open`, tone: 'good' }];
-  return [{ label: 'follow-ups', value: `${word}, follow-ups open: ${open}`, tone: 'warn' }];
+  return [
+    open === 0
+      ? { label: 'follow-ups', value: 'none open', tone: 'good' }
+      : { label: 'follow-ups', value: `${open} open`, tone: 'warn' },
+  ];
 }
 
 function choiceFacts(context: RunContext): Fact[] {
@@ -221,10 +223,10 @@ function reportedFact({ preflight: { facts } }: RunContext, label: string, value
 }
 
 function updatesWords(context: RunContext): string {
-  if (context.updates.setting !== undefined) return 'forbidden for the time of the run';
+  if (context.updates.setting !== undefined) return 'held back during this run';
   if (isOpen(context, 'release-updates')) return 'may be forbidden';
   const wasHeld = context.followUps.list.some(({ id }) => id === 'release-updates');
-  return wasHeld ? 'were forbidden for the time of the run, and are allowed again' : 'not held back';
+  return wasHeld ? 'were held back during this run, and are allowed again' : 'not held back';
 }
 
 /** As the run found it before it changed anything: these facts stay on the screen, labelled as of before. */
@@ -237,8 +239,8 @@ function instanceFacts(context: RunContext): Fact[] {
     ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
     reportedFact(context, 'service name', facts.service.name),
     ...(facts.unsaid === undefined ? [reportedFact(context, 'state before', facts.baseline.state)] : []),
-    { label: 'held before', value: `${counted(backups.total, 'backup')}, of them ${backups.done} done` },
-    ...timeFact('newest before', newest?.finishedAt),
+    { label: 'backups before', value: `${backups.total}, ${backups.done} of them done` },
+    ...timeFact('newest backup before', newest?.finishedAt),
     ...(facts.unsaid === undefined
       ? []
       : [

@@ -1,4 +1,3 @@
-import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { downloadFacts } from '../parts/download-facts.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
@@ -148,16 +147,16 @@ function instanceFacts({ preflight: { facts } }: RunContext): Fact[] {
     { label: 'state before', value: facts.service.state ?? 'not reported' },
     {
       label: 'rights',
-      value: 'may read; whether it may change shows at the change, and a refusal changes nothing',
+      value: 'may read; whether it may change shows only when the key is sent, and a refusal changes nothing',
     },
-    { label: 'least key length', value: facts.baseline.minKeyLength ?? 'not reported' },
+    { label: 'minimum key length', value: facts.baseline.minKeyLength ?? 'not reported' },
     {
-      label: 'held before',
-      value: `${counted(backups.total, 'backup')}, of them ${backups.downloadable} downloadable`,
+      label: 'backups before',
+      value: `${backups.total}, ${backups.downloadable} of them downloadable`,
     },
     ...(newest?.finishedAt === undefined
       ? []
-      : [{ label: 'newest before', value: newest.finishedAt, unit: 'time' as const }]),
+      : [{ label: 'newest backup before', value: newest.finishedAt, unit: 'time' as const }]),
     ...(facts.retentionDays === undefined
       ? []
       : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),

@@ -15,7 +15,7 @@ export const freezeFallback: FallbackPart<RunContext> = (context, at) =>
           title: 'forbid maintenance updates meanwhile',
           notes: [
             'Only interfaces of revision 61 offer it: skip it when the service does not know it.',
-            'Skip it, too, unless you know that updates are allowed now: no call tells.',
+            'Skip it, too, unless you know that updates are allowed now: the service does not report it.',
           ],
           actions: [setUpdates(context, false)],
         },
@@ -54,7 +54,7 @@ export const actFallback: FallbackPart<RunContext> = (context, at) => {
       notes: ['Its applications lose their connections meanwhile.'],
       actions: [
         ...(action === 'update' ? [look] : []),
-        { do: 'confirm-name', name: instance, what: `${instance} goes through: ${action}.` },
+        { do: 'confirm-name', name: instance, what: `This will ${action} ${instance}.` },
         {
           do: 'call',
           on: 'instance',
@@ -82,8 +82,8 @@ function mayNotHold(context: RunContext): boolean {
 function lookWords(updatedAt: string | undefined, mayBeSent: boolean): string {
   const sign = `the state deploying${updatedAt === undefined ? '' : `, or updated_at other than ${updatedAt}`}`;
   return mayBeSent
-    ? `THIS RUN MAY HAVE SENT IT ALREADY: ${sign}, speaks for it, unless somebody else is at work.`
-    : `It is under way already with ${sign}.`;
+    ? `THIS RUN MAY HAVE SENT IT ALREADY: ${sign}, suggests so, unless somebody else is working on the instance.`
+    : `It is already under way if the instance shows ${sign}.`;
 }
 
 function setUpdates({ updates }: RunContext, allowed: boolean): FallbackAction {

@@ -13,7 +13,7 @@ const GUID_WORDS = 'the backup_guid of the instance that is lost, or the backup_
 export const sourceFallback: FallbackPart<RunContext> = (context, at) => [
   {
     state: at ?? 'source',
-    title: 'have the guid and its key at hand',
+    title: 'have the guid and the key ready',
     notes: [
       `They are on the recovery card of ${context.run.instance}. Without the key nothing can be recovered.`,
       ...(guidOf(context) === undefined ? [] : [`The guid is ${guidOf(context)}.`]),

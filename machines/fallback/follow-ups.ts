@@ -91,7 +91,7 @@ function keyStep(context: RunContext, { name, parametersFile }: ServiceKey, stat
   const parameters = parametersFile === undefined ? [] : ['-c', parametersFile];
   return {
     state,
-    title: `make service key ${name} anew`,
+    title: `recreate service key ${name}`,
     notes: ['Whoever uses it needs its new credentials: cf service-key shows them.'],
     actions: [
       ...targeting(context.followUps.bound?.to),

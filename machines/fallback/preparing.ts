@@ -48,7 +48,7 @@ export const guidFallback: FallbackPart<RunContext> = (context, at) => {
 function compare({ card: { guid } }: RunContext, state: string) {
   return {
     state,
-    title: 'see that the guid is the right one',
+    title: 'check that the guid is the right one',
     notes: [
       `The backup_id of each backup begins with the backup_guid${guid === undefined ? '' : `, which is ${guid}`}. Stop when they differ.`,
     ],

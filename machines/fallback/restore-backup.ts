@@ -20,7 +20,8 @@ export const chooseBackupFallback: FallbackPart<RunContext> = (context, at, stat
   return [
     {
       state: at ?? 'choose',
-      title: id === undefined ? 'choose the backup that is restored' : `see that backup ${id} is still there`,
+      title:
+        id === undefined ? 'choose the backup that is restored' : `check that backup ${id} is still there`,
       notes: [
         'Only one with the status done can be restored. Take the newest that was made before the damage.',
       ],

@@ -30,7 +30,7 @@ export const chooseTimeFallback: FallbackPart<RunContext> = (context, at, state)
   return [
     {
       state: at ?? 'choose',
-      title: known === undefined ? 'choose the point in time' : `see that ${known} can still be reached`,
+      title: known === undefined ? 'choose the point in time' : `check that ${known} can still be reached`,
       notes: ['The last moment before the damage, in UTC, some seconds away from both ends of the range.'],
       actions: [
         READ_RANGE,

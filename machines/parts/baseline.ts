@@ -29,7 +29,7 @@ export function baselineDifferences(before: Baseline, now: Baseline): string[] {
   if (before.serviceId !== now.serviceId) found.push('it is another service instance');
   if (before.minKeyLength !== now.minKeyLength)
     found.push(
-      `the least key length is ${now.minKeyLength ?? 'not reported'}, it was ${before.minKeyLength ?? 'not reported'}`,
+      `the minimum key length is ${now.minKeyLength ?? 'not reported'}, it was ${before.minKeyLength ?? 'not reported'}`,
     );
   if (before.newestBackup !== now.newestBackup)
     found.push(`the newest backup is ${now.newestBackup ?? 'gone'}, it was ${before.newestBackup ?? 'none'}`);

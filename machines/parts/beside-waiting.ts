@@ -10,7 +10,7 @@ export function besideWaiting<Event extends OperatorEvent>(done?: string): reado
     {
       event: { type: 'operator.lookAgain' },
       label: 'look again now',
-      hint: 'asks the service at once, and waits on; nothing is sent',
+      hint: 'asks the service now, then waits on; nothing is sent',
     },
     done === undefined
       ? undefined
@@ -23,7 +23,7 @@ export function besideWaiting<Event extends OperatorEvent>(done?: string): reado
     {
       event: { type: 'operator.giveUp' },
       label: 'give up waiting',
-      hint: 'leads to the ways out of a failure; the service goes on with it, and nothing is sent',
+      hint: 'shows the ways out; the service goes on with it, and nothing is sent',
     },
   ];
   return options.filter(
@@ -39,7 +39,7 @@ export function givenUp(what: string): Failure {
     hints: [
       `trying again waits for ${what} again, and sends nothing`,
       'leaving is safe as well: `lifeboat resume` goes on from here',
-      'the dashboard shows how it stands',
+      'the dashboard shows its state',
     ],
     evidence: {},
   };

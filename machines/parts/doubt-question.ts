@@ -75,7 +75,7 @@ export function lookAgain<Event extends OperatorEvent>(list: string): QuestionOp
 export function sendAgain<Event extends OperatorEvent>(hint: string): QuestionOption<Event> {
   return {
     event: { type: 'operator.sendAgain' },
-    label: 'it never happened, send it',
+    label: 'it never happened: send it again',
     hint,
   } as QuestionOption<never>;
 }

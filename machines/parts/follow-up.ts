@@ -81,7 +81,7 @@ export function leftUnbound<Item extends Running>(followUps: readonly Item[]): r
 }
 
 /**
- * `2 applications were not bound again, 1 service key was not made anew`. What stands for applications that
+ * `2 applications were not bound again, 1 service key was not recreated`. What stands for applications that
  * nobody could see is not counted.
  */
 export function unboundWords(unbound: readonly Running[]): string {
@@ -90,7 +90,7 @@ export function unboundWords(unbound: readonly Running[]): string {
   return [
     ...undone(unbound.length - keys - unseen, 'application', 'not bound again'),
     ...(unseen === 0 ? [] : ['applications that cannot be seen from here were not bound again']),
-    ...undone(keys, 'service key', 'not made anew'),
+    ...undone(keys, 'service key', 'not recreated'),
   ].join(', ');
 }
 

@@ -32,7 +32,7 @@ export function act({ again, stop, onDone }: Act): Phase {
         landed: 'over',
         stop,
         doubt: {
-          title: 'has it begun?',
+          title: 'did it start?',
           otherwise: ({ run: { action } }) => `the answer to the ${action} was lost`,
           again: ({ run: { action } }) =>
             `asks for the name again: a second ${action ?? 'action'} takes the instance away once more`,
@@ -40,7 +40,7 @@ export function act({ again, stop, onDone }: Act): Phase {
             looksAt: 'the state of the instance',
             begun: {
               event: { type: 'operator.hasBegun' },
-              label: 'it has begun',
+              label: 'it has started',
               hint: 'goes on by waiting for the instance',
               needs: { what: 'evidence', prompt: 'how do you know?' },
             },

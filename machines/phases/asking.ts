@@ -20,7 +20,7 @@ export const stop: Option = {
 
 /** Why a run is not stopped once the service was changed. */
 export const FOLLOW_UPS_OPEN =
-  'a follow-up is open now: skip it with a reason, or leave the screen and go on later';
+  'a follow-up is open: skip it with a reason, or leave the run and resume it later';
 
 export const noStop: Option = {
   event: { type: 'operator.stop' },

@@ -78,7 +78,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
             ? {
                 stop: {
                   disabled:
-                    'the data was replaced: skip this with a reason, or leave the screen and go on later',
+                    'the data was replaced: skip this with a reason, or leave the run and resume it later',
                 },
               }
             : {}),

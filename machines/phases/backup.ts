@@ -46,10 +46,10 @@ export function backup(given: Backup): Phase {
   const passing = closes === undefined ? undefined : closing(closes, next);
   const failed: FailureWays = {
     retry: 'asks for another backup',
-    skip: without?.hint ?? { disabled: 'without a backup nothing is shown; stop instead' },
+    skip: without?.hint ?? { disabled: 'without a backup nothing is proven; stop instead' },
     markDone:
       without === undefined
-        ? { disabled: 'create it with the service and begin this again' }
+        ? { disabled: 'create it with the service, then run this again' }
         : 'which backup is it, and how do you know?',
     ...unstoppable,
   };
@@ -78,7 +78,7 @@ export function backup(given: Backup): Phase {
               ...(given.needs === undefined ? {} : { needs: given.needs }),
             },
           ],
-          wayBack: 'a backup too many is deleted by retention; nothing else changes',
+          wayBack: 'an extra backup is deleted by retention; nothing else changes',
         }),
       },
       {

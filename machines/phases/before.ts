@@ -26,7 +26,7 @@ export function readRecord(step: string, next: string): States {
       ways: {
         retry: 'reads the ledger and the key store again',
         skip: 'the run goes on as if nothing were on record',
-        markDone: { disabled: 'the record is read here or nowhere' },
+        markDone: { disabled: 'only lifeboat reads this record' },
       },
     },
   });
@@ -43,7 +43,7 @@ interface Before {
  */
 export function keepBefore({ withRecord = false, onDone }: Before): Phase {
   const head = {
-    title: 'keep what is lost by it',
+    title: 'save what the restore loses',
     like: 'before',
     slice: 'decide' as const,
     fallback: keepBindingsFallback,
@@ -54,14 +54,14 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
     ...task('counting', {
       verb: 'reconcile',
       id: 'countBefore',
-      title: 'asking the data for its newest record',
+      title: 'querying the data for its newest record',
       does: ['the reconciliation command of the config, when there is one'],
       input: () => ({ when: 'before' as const }),
       keep: (context, counted) => changed(context, 'before', { counted }),
       next: 'keepingBindings',
       failed: {
         step,
-        title: 'the data could not be asked',
+        title: 'the data could not be queried',
         next: 'keepingBindings',
         ways: {
           retry: 'runs the reconciliation command again',
@@ -73,7 +73,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
     ...task('keepingBindings', {
       verb: 'findBound',
       id: 'saveBindings',
-      title: 'keeping names and parameters of the bindings',
+      title: 'saving names and parameters of the bindings',
       does: [
         'platform: find the service instance, its bindings and keys',
         'platform: read the parameters of the bindings into private files',
@@ -90,7 +90,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
         next: 'over',
         ways: {
           retry: 'asks the platform again',
-          skip: 'after the restore it is asked again; parameters of bindings may be lost by then',
+          skip: 'the platform is asked again after the restore; binding parameters may be lost by then',
           markDone: 'where are the names and parameters of the bindings kept?',
         },
       },

@@ -36,8 +36,8 @@ export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
         title: 'the card is not written',
         ways: {
           retry: 'writes the card again',
-          skip: { disabled: 'a card that is not on record helps nobody' },
-          markDone: { disabled: 'the record is written here or nowhere' },
+          skip: { disabled: 'a card that is not recorded cannot be used' },
+          markDone: { disabled: 'only lifeboat writes this record' },
         },
       },
     }),
@@ -85,7 +85,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
         next: 'over',
         ways: {
           retry: 'asks for the guid again; nothing is changed by it',
-          skip: 'the card on record is that of before the restore',
+          skip: 'the card on record stays the one from before the restore',
           markDone: 'which card was made, and where is it kept?',
           stop: { disabled: FOLLOW_UPS_OPEN },
         },
@@ -93,7 +93,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
       },
     }),
     evaluating: state({
-      meta: { title: 'evaluating the guid' },
+      meta: { title: 'checking the guid' },
       always: [
         {
           guard: ({ context }) => context.card.guid === undefined,

@@ -52,7 +52,7 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
       },
     }),
     evaluating: state({
-      meta: { title: 'evaluating the answer' },
+      meta: { title: 'checking the answer' },
       always: [{ guard: answerWasLost, target: 'inDoubt' }, { target: 'over' }],
     }),
     inDoubt: uncertain({ confirm, goOn: 'over', judge: JUDGE }),
@@ -61,7 +61,7 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
 }
 
 const JUDGE = {
-  label: 'let a new backup judge',
+  label: 'let a new backup decide',
   hint: 'a backup is made now; whichever key opens it is in force',
 };
 
@@ -156,7 +156,7 @@ function askAboutKeyNotInForce(mayGoWithout: boolean) {
       adopted === true
         ? {
             event: { type: 'operator.retry' },
-            label: 'let another backup judge',
+            label: 'let another backup decide',
             hint: 'asks for one more backup: only one that was made after the change tells whether it took',
           }
         : undefined,

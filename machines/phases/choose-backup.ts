@@ -28,7 +28,7 @@ export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
   return phase(head, (step) => ({
     ...task('listing', {
       verb: 'listBackups',
-      title: 'looking which backups can be restored',
+      title: 'listing the backups that can be restored',
       calls: [{ method: 'GET', path: '/backups', what: 'the backups that are done' }],
       input: () => ({}),
       keep: (context, backups) => changed(context, 'choose', { backups }),
@@ -83,7 +83,8 @@ function askForBackup({ choose: { backups }, run: { asked, instance } }: RunCont
     total > SHOWN
       ? `, the ${Math.min(SHOWN, newest.length)} newest of ${total} (an older one: --backup ID)`
       : '';
-  const unknown = asked.backup === undefined ? '' : `backup ${asked.backup} is none that is done: `;
+  const unknown =
+    asked.backup === undefined ? '' : `backup ${asked.backup} is not among the backups that are done: `;
   const prompt =
     newest.length === 0
       ? `${instance} has no backup that could be restored`

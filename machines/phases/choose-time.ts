@@ -31,7 +31,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
     ...task('readingRange', {
       verb: 'pitrRange',
       id: 'readRange',
-      title: 'reading what can be reached',
+      title: 'reading the range of times',
       calls: RANGE_CALLS,
       input: () => ({}),
       keep: (context, range) => changed(context, 'choose', { range }),
@@ -79,7 +79,7 @@ export function rereadRange(choose: string) {
     ...task('readingRange', {
       verb: 'pitrRange',
       id: 'rereadRange',
-      title: 'looking whether the time can still be reached',
+      title: 'checking that the time can still be reached',
       calls: RANGE_CALLS,
       input: () => ({}),
       keep: (context, range) => changed(context, 'choose', { range }),

@@ -81,7 +81,7 @@ export function confirm({ order, stop = '#stopped', last, onDone }: Confirmation
       }),
       restoreMeanwhile: failure({
         step,
-        title: 'a restore has begun meanwhile',
+        title: 'a restore has started meanwhile',
         retry: 'looking',
         next: 'asking',
         stop,
@@ -120,7 +120,7 @@ function askAndCompare({ title, question, stop, failed, next }: Asking): States 
     }),
     ...task('lookingAgain', {
       verb: 'recheck',
-      title: 'looking whether anything has changed meanwhile',
+      title: 'checking that nothing has changed',
       calls: BASELINE_CALLS,
       input: ({ run: { instance } }) => ({ instance }),
       keep: (context, baseline) => {

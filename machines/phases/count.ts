@@ -8,7 +8,7 @@ export const CountSlice = z.object({ counted: Reconciliation.optional() });
 
 /** Why a run is not stopped once the data was replaced. */
 export const NO_STOP = {
-  disabled: 'the data was replaced: skip this with a reason, or leave the screen and go on later',
+  disabled: 'the data was replaced: skip this with a reason, or leave the run and resume it later',
 };
 
 interface Count {
@@ -29,14 +29,14 @@ export function countAfter({ on, onDone }: Count): Phase {
     task('counting', {
       verb: 'reconcile',
       id: 'countAfter',
-      title: 'asking the restored data for its newest record',
+      title: 'querying the restored data for its newest record',
       does: ['the reconciliation command of the config, when there is one'],
       input: () => ({ when: 'after' as const, ...(on === undefined ? {} : { on }) }),
       keep: (context, counted) => changed(context, 'count', { counted }),
       next: 'over',
       failed: {
         step,
-        title: 'the restored data could not be asked',
+        title: 'the restored data could not be queried',
         next: 'over',
         ways: {
           retry: 'runs the reconciliation command again',

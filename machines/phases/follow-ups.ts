@@ -1,5 +1,6 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
+import { counted } from '../../src/base/quantity.ts';
 import { bindsBeside, isOpen, nextForPlatform, platformFollowUps } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { FollowUp, stillOpen } from '../parts/follow-up.ts';
@@ -58,7 +59,7 @@ export function followUps({ title, restored = false, ways, fallback, onDone }: F
     ...(restored ? listing(step) : {}),
     asking: asking(restored, ways),
     starting: state({
-      meta: { title: 'what it takes' },
+      meta: { title: 'choosing how to do it' },
       always: [
         ...Object.entries(ways).map(([id, target]) => ({
           guard: ({ context }: Of) => context.followUps.doing === id,
@@ -85,7 +86,7 @@ type Of = { readonly context: RunContext };
 
 function evaluating(restored: boolean, ways: FollowUps['ways']) {
   return state({
-    meta: { title: 'looking which follow-ups are open' },
+    meta: { title: 'checking which follow-ups are open' },
     always: [
       ...(restored ? [{ guard: ({ context }: Of) => !context.followUps.isOpened, target: 'listing' }] : []),
       {
@@ -112,7 +113,7 @@ function listing(step: string): States {
   const tags = ['sent'] as const;
   const states = task('listing', {
     verb: 'findBound',
-    title: 'finding out who has to be bound again',
+    title: 'finding the applications to bind again',
     does: ['platform: find the service instance, its bindings and keys, again'],
     tags,
     input: ({ run: { target, onlyApps }, followUps: { bound } }) => ({
@@ -124,7 +125,7 @@ function listing(step: string): States {
     next: 'evaluating',
     failed: {
       step,
-      title: 'it is not known who has to be bound again',
+      title: 'it is not known which applications to bind again',
       ways: {
         retry: 'asks the platform again',
         skip: 'what was found before the restore becomes follow-ups, to be done by hand where need be',
@@ -206,7 +207,8 @@ function askForFollowUps(restored: boolean) {
     return {
       kind: 'followUps',
       prompt:
-        failure?.shortMessage ?? `${open.length} still open: the run closes when each is done or skipped`,
+        failure?.shortMessage ??
+        `${counted(open.length, 'follow-up')} open: the run closes when each is done or skipped`,
       followUps: slice.list,
       close: 'operator.reportDone',
       skip: 'operator.skip',
@@ -230,7 +232,7 @@ function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
           {
             event: { type: 'operator.doAll' as const },
             label: `let ${bound?.way === 'cf' ? 'cf' : 'the platform'} rebind them, one after the other`,
-            hint: `${byPlatform.length} of them; it ends at the first that fails, and can be gone on with`,
+            hint: `${byPlatform.length} of them; one that fails stays open, and the others go on`,
             recommended: isCalm,
           },
         ]),
@@ -248,12 +250,12 @@ function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
       .filter(({ id }) => canProve && apps.has(id))
       .map(({ id, subject }) => ({
         event: { type: 'operator.proveApp' as const, id },
-        label: `look whether ${subject} runs with new credentials`,
-        hint: 'for one that was bound again by hand; changes nothing',
+        label: `check that ${subject} runs with new credentials`,
+        hint: 'for an application that was bound again by hand; changes nothing',
       })),
     {
       event: { type: 'operator.lookAgain' },
-      label: 'find out again who is bound',
+      label: 'look again which applications are bound',
       hint: 'asks the platform; what is done stays done',
     },
   ];

@@ -65,14 +65,14 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
       },
     }),
     evaluatingAnswer: state({
-      meta: { title: 'evaluating the answer' },
+      meta: { title: 'checking the answer' },
       always: [{ guard: answerWasLost, target: 'inDoubt' }, { target: 'comparing' }],
     }),
     inDoubt: uncertain({
       confirm,
       goOn: 'asking',
       judge: {
-        label: 'ask for the guid alone, and let a new backup judge the key',
+        label: 'ask for the guid alone, and let a new backup decide',
         hint: 'nothing is changed by it; whichever key opens the next backup is in force',
       },
     }),

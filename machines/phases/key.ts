@@ -112,16 +112,16 @@ const offering = state({
 });
 
 function askForPreparation({ run: { instance } }: RunContext): RunQuestion {
-  return choice(`how is the recovery of ${instance} prepared?`, [
+  return choice(`prepare the recovery of ${instance} with a new key, or without?`, [
     {
       event: { type: 'operator.goOn' },
-      label: 'without a key: the key in force stays',
+      label: 'without a new key: the key in force stays',
       hint: 'asks for the guid of the backups and changes nothing',
       recommended: true,
     },
     {
       event: { type: 'operator.rotate' },
-      label: 'with a new key, which is a rotation',
+      label: 'with a new key: this is a rotation',
       hint: 'older backups can no longer be downloaded; the name is asked for first',
     },
     stop,

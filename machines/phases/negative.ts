@@ -34,8 +34,8 @@ export function negative({ keys, onDone }: Negative): Phase {
           retry: `tries the ${keys} keys on the backup again`,
           skip:
             keys === 'old'
-              ? 'it stays open whether the old key still works'
-              : 'it stays open whether another key opens it',
+              ? 'it stays unknown whether the old key still works'
+              : 'it stays unknown whether another key opens it',
           markDone: `how was it tested that the ${keys} keys fail?`,
         },
       },

@@ -18,10 +18,7 @@ export function neverDone({ absences, absence }: OnceSlice, what: string): Failu
     return {
       code: 'service.never-done',
       shortMessage: `the service refused it: ${lost.shortMessage}${tail}`,
-      hints: [
-        'its list shows that nothing has come of it',
-        'wait until what is under way is over, then try again',
-      ],
+      hints: ['its list shows that nothing was done', 'wait until what is under way is over, then try again'],
       evidence: shown,
     };
   }
@@ -34,7 +31,7 @@ export function neverDone({ absences, absence }: OnceSlice, what: string): Failu
     hints: [
       'the service shows that nothing has happened',
       ...(lost === undefined ? [] : [`what came back: ${lost.shortMessage}`]),
-      'look at the way to the service, then try again',
+      'check the network to the service, then try again',
     ],
     evidence: shown,
   };

@@ -128,7 +128,7 @@ function askForOldProof({ preflight: { facts } }: RunContext): RunQuestion {
       {
         event: { type: 'operator.skip' },
         label: 'go on without',
-        hint: 'older backups become unreadable for a download, unproven',
+        hint: 'older backups can no longer be downloaded, and stay unproven',
         needs: { what: 'reason', prompt: 'why is the old backup not proven?' },
       },
       stop,

@@ -85,7 +85,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
     ...sends,
     evaluating: {
       tags: [...tags],
-      meta: { title: 'evaluating the answer' },
+      meta: { title: 'checking the answer' },
       always: [
         { guard: ({ context }) => context[task].landed !== undefined, target: landed },
         ...(again === undefined
@@ -126,7 +126,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
     },
     /** Another intent is given out only where a person has decided it. */
     sendingAgain: {
-      meta: { title: 'asking once more' },
+      meta: { title: 'sending it again' },
       always: { target: again ?? begin, actions: [forgetAbsences(task), nextIntent(task)] },
     },
     failed: failure({

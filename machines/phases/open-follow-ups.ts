@@ -64,7 +64,7 @@ export function withOldBinding(context: RunContext, failure: Failure): Partial<R
     id,
     kind: 'old-binding',
     subject: app.key,
-    what: `remove the binding of ${app.key} to ${from.name}, which its broker could not do`,
+    what: `remove the binding of ${app.key} to ${from.name}: its broker could not`,
     ...(context.restore.restore?.finishedAt === undefined
       ? {}
       : { since: context.restore.restore.finishedAt }),
@@ -200,7 +200,7 @@ function keyRenewal(context: RunContext, { name, parametersFile }: ServiceKey): 
     id: serviceKeyId(name),
     kind: 'service-key',
     subject: name,
-    what: `make service key ${name} anew, and hand it to whoever uses it`,
+    what: `recreate service key ${name}, and give it to whoever uses it`,
     commands: [
       ...at,
       `cf delete-service-key ${word(from.name)} ${word(name)} -f --wait`,
@@ -214,7 +214,7 @@ function unseenApps({ space, apps }: Bound['unseen'][number]): FollowUp {
     id: `rebind-unseen-${space}`,
     kind: 'rebind',
     subject: `${apps} in space ${space}`,
-    what: `have the ${apps} bound applications of space ${space} unbound, bound and restaged: they cannot be seen from here`,
+    what: `have the ${apps} applications bound in space ${space} unbound, bound and restaged: this token cannot see them`,
     commands: [],
   };
 }
@@ -268,7 +268,7 @@ function ofRun(context: RunContext): FollowUp[] {
 
 function freshWords({ choose: { time } }: RunContext, name: string, isElsewhere: boolean): string {
   if (isElsewhere) return `back up ${name}; if it has no key of its own yet, rotate its key first`;
-  return time === undefined ? `back up ${name} as it is now` : `back up ${name}: its timeline is a new one`;
+  return time === undefined ? `back up ${name} as it is now` : `back up ${name}: it is on a new timeline`;
 }
 
 function instancesOf(context: RunContext): { from: PlatformInstance; to: PlatformInstance } {

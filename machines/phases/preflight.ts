@@ -19,7 +19,7 @@ export const PreflightSlice = z.object({
  */
 const GETS = [
   { method: 'GET', path: '', what: 'the instance and its state', optional: true },
-  { method: 'GET', path: '/backups-config', what: 'retention, least key length', optional: true },
+  { method: 'GET', path: '/backups-config', what: 'retention, minimum key length', optional: true },
   { method: 'GET', path: '/backups', what: 'the newest backup, tasks under way' },
 ] as const;
 
@@ -76,7 +76,7 @@ export function preflight(given: Preflight): Phase {
       },
     }),
     evaluating: state({
-      meta: { title: 'evaluating what was found' },
+      meta: { title: 'checking what was found' },
       always: [
         {
           guard: ({ context }) => (context.preflight.facts?.blockers.length ?? 0) > 0,

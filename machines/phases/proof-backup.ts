@@ -5,7 +5,7 @@ import { choice, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { type Phase, state } from './phase.ts';
 
-const UNPROVEN = 'the card is made, and no backup of it is proven';
+const UNPROVEN = 'the card is made without a proven backup';
 
 interface ProofBackup {
   /** Where the card is made without another proof. */
@@ -18,7 +18,7 @@ interface ProofBackup {
  */
 export function proofBackup({ card, onDone }: ProofBackup): Phase {
   return backup({
-    title: 'have a backup for the card',
+    title: 'choose a backup for the card',
     task: 'backup',
     what: 'the instance',
     without: { target: `#${card}`, hint: UNPROVEN },
@@ -58,7 +58,7 @@ function askForProof({ preflight: { facts }, key: { stored } }: RunContext): Run
     keysHeld.length,
     stored !== undefined,
   );
-  return choice('a card is worth what its backup is: prove one?', [
+  return choice('a card is only as good as its backup: prove one?', [
     {
       event: { type: 'operator.prove' },
       label: newest === undefined ? 'prove the newest backup' : `prove backup ${newest.id}, the newest`,
@@ -68,7 +68,7 @@ function askForProof({ preflight: { facts }, key: { stored } }: RunContext): Run
     {
       event: { type: 'operator.backUp' },
       label: 'take a new backup and prove it',
-      hint: 'takes longer, and shows what is in force now',
+      hint: 'takes longer, and shows which key is in force now',
       recommended: why !== undefined && (keysHeld.length > 0 || stored !== undefined),
     },
     {
@@ -89,6 +89,6 @@ function whyNotProvable(
 ): string | undefined {
   if (isNone) return 'there is no backup that is done';
   if (isRotated) return 'it was made before the key was set';
-  if (downloadable === false) return 'the service does not give it out for a download';
+  if (downloadable === false) return 'the service does not offer it for download';
   return keys === 0 ? 'no key of this instance is held here' : undefined;
 }

@@ -113,7 +113,7 @@ export function prove(given: Proof): Phase {
             ways: {
               retry: 'writes the proof again',
               skip: 'the card names the backup, and the ledger does not know it as proven',
-              markDone: { disabled: 'the record is written here or nowhere' },
+              markDone: { disabled: 'only lifeboat writes this record' },
             },
           },
         })

@@ -97,7 +97,7 @@ export const rebinding = {
   binding: state({
     meta: {
       title: 'binding it to the restored data',
-      does: ['platform: bind it with the name and parameters of before, and wait until it is there'],
+      does: ['platform: bind it with its previous name and parameters, and wait until it is there'],
       wayBack: 'unbind it',
     },
     invoke: {
@@ -116,8 +116,8 @@ export const rebinding = {
   restaging: state({
     meta: {
       title: 'restaging it, so that it takes its new credentials',
-      does: ['platform: stage it anew, roll it out and wait until every instance runs'],
-      wayBack: 'the droplet of before can be rolled out again; its credentials are gone',
+      does: ['platform: stage it again, roll it out and wait until every instance runs'],
+      wayBack: 'the previous droplet can be rolled out again, but its credentials no longer work',
     },
     invoke: {
       id: 'restage',
@@ -129,8 +129,8 @@ export const rebinding = {
   }),
   renewingKey: state({
     meta: {
-      title: 'making a service key anew',
-      does: ['platform: delete each service key and make it anew under its name'],
+      title: 'recreating a service key',
+      does: ['platform: delete each service key and create it again under its name'],
       wayBack: 'none: the old key has no access to the restored data',
     },
     invoke: {
@@ -146,7 +146,7 @@ export const rebinding = {
     },
   }),
   proving: state({
-    meta: { title: 'looking whether it runs with new credentials' },
+    meta: { title: 'checking that it runs with new credentials' },
     invoke: {
       id: 'proveApp',
       src: 'proveApp',

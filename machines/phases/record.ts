@@ -22,7 +22,7 @@ interface Record {
 const WAYS = {
   retry: 'writes the record again',
   skip: { disabled: 'without a record nothing is proven' },
-  markDone: { disabled: 'the record is written here or nowhere' },
+  markDone: { disabled: 'only lifeboat writes this record' },
 } as const;
 
 function record({ byHand, onDone }: Record, statesOf: (step: string) => States): Phase {
@@ -72,7 +72,7 @@ interface Recovery extends Record {
 
 /** The record in the ledgers of the instances that a recovery has changed. */
 export function recordRecovery({ runbook, both = false, ...given }: Recovery): Phase {
-  const stop = { disabled: 'all is done but the record; leave the screen and go on later' };
+  const stop = { disabled: 'everything but the record is done: leave the run and resume it later' };
   return record(given, (step) => ({
     ...task('recording', {
       verb: 'recordRecovery',

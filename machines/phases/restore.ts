@@ -61,7 +61,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         landed: 'waiting',
         stop: '#stopped',
         doubt: {
-          title: 'was the restore begun?',
+          title: 'did the restore start?',
           otherwise: () => 'the answer to the restore was lost',
           shown: { task: 'restore' },
           again: () => 'asks for the name again: a second restore loses what was written after the first',
@@ -99,9 +99,9 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         retry: 'waiting',
         ways: {
           retry: 'looks at the same restore again; no other one is asked for',
-          skip: { disabled: 'whether it is done decides all that follows' },
+          skip: { disabled: 'all that follows depends on it' },
           markDone: 'how do you know that the restore is done?',
-          stop: { disabled: 'it goes on at the service; leave the screen and go on later' },
+          stop: { disabled: 'the service goes on with it: leave the run and resume it later' },
         },
         on: { 'operator.markDone': outside },
       }),

@@ -20,7 +20,7 @@ export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
         meta: {
           title: 'a backup of the present state',
           question: askForSafety,
-          wayBack: 'with it, restoring that backup brings the present state back',
+          wayBack: 'restoring that backup brings the present state back',
         },
         on: {
           'operator.backUp': 'sending',

@@ -113,7 +113,7 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
         retry: 'enteringKey',
         ways: {
           retry: 'asks for the key once more; nothing has been sent to the service',
-          skip: { disabled: 'the recovery takes the key out of the key store' },
+          skip: { disabled: 'the recovery takes the key from the key store' },
           markDone: { disabled: 'the key must be readable from here' },
         },
       },
@@ -176,7 +176,7 @@ function askForSource({ card: { onRecord }, run: { instance } }: RunContext): Ru
     {
       event: { type: 'operator.typeGuid' },
       label: 'enter a guid',
-      hint: 'the guid of the backups, or the id of a certain one',
+      hint: 'the guid of the backups, or the id of one backup',
     },
     stop,
   ]);
@@ -185,8 +185,8 @@ function askForSource({ card: { onRecord }, run: { instance } }: RunContext): Ru
 function askForGuid({ card: { onRecord }, run: { instance } }: RunContext): RunQuestion {
   const prompt =
     onRecord?.card === undefined
-      ? `there is no card of ${instance} on record: the guid of its backups, or the id of a certain one`
-      : 'the guid of the backups, or the id of a certain one';
+      ? `no recovery card of ${instance} is on record: enter the guid of its backups, or the id of one backup`
+      : 'enter the guid of the backups, or the id of one backup';
   return {
     kind: 'text',
     prompt,

@@ -55,12 +55,12 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
       },
     }),
     evaluating: state({
-      meta: { title: 'evaluating what was found' },
+      meta: { title: 'checking what was found' },
       always: [{ ...ifBlocked, target: 'blocked' }, { target: 'over' }],
     }),
     blocked: state({
       tags: ['question', 'failed'],
-      meta: { title: 'something speaks against the target', question: askAboutTarget },
+      meta: { title: 'the target does not fit', question: askAboutTarget },
       on: {
         'operator.retry': { target: 'looking', actions: 'clearFailure' },
         'operator.override': {
@@ -109,7 +109,7 @@ export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
     ...task('lookingAgain', {
       verb: 'inspectTarget',
       id: 'reinspectTarget',
-      title: 'looking whether the target has changed meanwhile',
+      title: 'checking that the target has not changed',
       calls: TARGET_CALLS,
       input: inspection,
       keep: (context, facts) => withTarget(context, facts, driftOf(context, facts)),

@@ -93,7 +93,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
     ...task('freezing', {
       verb: 'changeUpdateSetting',
       id: 'freezeUpdates',
-      title: 'forbidding maintenance updates for the time of the run',
+      title: 'forbidding maintenance updates during the run',
       calls: [
         {
           method: 'PATCH',
@@ -124,7 +124,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         ways: {
           retry: 'asks again; the same setting twice changes nothing more',
           skip: 'an update may begin while the instance is being changed',
-          markDone: 'how were they forbidden? who forbade them has to allow them again',
+          markDone: 'how were they forbidden? whoever did it has to allow them again',
         },
       },
     }),
@@ -143,21 +143,24 @@ function holdsBack(context: RunContext): boolean {
 }
 
 function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
-  return choice(`no call tells whether maintenance updates of ${instance} are allowed: hold them back?`, [
-    {
-      event: { type: 'operator.goOn' },
-      label: 'leave the setting as it is',
-      hint: 'nothing is sent for it; where updates are allowed, one may begin meanwhile',
-      recommended: true,
-    },
-    {
-      event: { type: 'operator.holdBack' },
-      label: 'they are allowed now: forbid them until the end of the run',
-      hint: 'the run allows them again at its end, also when it is stopped',
-      needs: { what: 'evidence', prompt: 'how do you know that they are allowed now?' },
-    },
-    stop,
-  ]);
+  return choice(
+    `the service does not report whether maintenance updates of ${instance} are allowed: hold them back?`,
+    [
+      {
+        event: { type: 'operator.goOn' },
+        label: 'leave the setting as it is',
+        hint: 'nothing is sent for it; where updates are allowed, one may begin meanwhile',
+        recommended: true,
+      },
+      {
+        event: { type: 'operator.holdBack' },
+        label: 'they are allowed now: forbid them until the end of the run',
+        hint: 'the run allows them again at its end, also when it is stopped',
+        needs: { what: 'evidence', prompt: 'how do you know that they are allowed now?' },
+      },
+      stop,
+    ],
+  );
 }
 
 /** Updates are allowed again, also when the run is to be stopped. If that fails, it stays a follow-up. */

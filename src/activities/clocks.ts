@@ -120,7 +120,7 @@ export function secondsAhead(skew: Skew | undefined): number | undefined {
 /** What is known of the service's clock, in a sentence for a person who evaluates its times. */
 export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore' | 'skewNow'>): string {
   const skew = skewNow ?? skewBefore;
-  if (skew === null) return 'the service does not tell its clock, so its times say little';
+  if (skew === null) return 'the service does not report its clock, so its times say little';
   if (skewNow !== undefined && skewBefore !== null) {
     const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs + CLOCK_MARGIN_MS;
     if (Math.abs(skewNow.skewMs - skewBefore.skewMs) > noise)

@@ -148,7 +148,7 @@ function keepKeys(
 function unseenNotes(from: FoundBindings | undefined): string[] {
   return (from?.unseen ?? []).map(
     ({ space, apps }) =>
-      `${apps} more bound in the space ${show(space, 100)}, which this token may not see: ask whoever may`,
+      `${apps} more are bound in space ${show(space, 100)}, which this token cannot see: ask somebody who can`,
   );
 }
 
@@ -161,6 +161,6 @@ function unreportedNotes(
   const files = [...apps.flatMap(({ binding }) => binding ?? []), ...keys];
   if (why === undefined || files.every(({ parametersFile }) => parametersFile !== undefined)) return [];
   return [
-    `what the bindings were made with (-c) could not be read: ${show(why, 200)}: where there was something, bind by hand with it`,
+    `binding parameters (-c) could not be read: ${show(why, 200)}; where a binding had any, bind by hand with them`,
   ];
 }

@@ -91,7 +91,7 @@ export async function lookAtInstance(
     tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
   const unreported =
     restores === 'not reported'
-      ? ['the service does not tell whether a restore is under way: look at its dashboard']
+      ? ['the service does not report whether a restore is under way: look at its dashboard']
       : [];
   const borne = obstacles.filter(isBorne).map(({ shortMessage }) => shortMessage);
   return {

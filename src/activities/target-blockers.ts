@@ -74,7 +74,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
       : [
           blocker(
             'state',
-            `target ${name} is at work: ${busy.join(', ')} under way`,
+            `target ${name} is busy: ${busy.join(', ')} under way`,
             ['wait until it is done, then look again'],
             { busy },
           ),
@@ -148,7 +148,7 @@ function unknowns({ source, identity }: SeenTarget): string[] {
     identity.planId === undefined;
   return [
     ...(blind ? ['service and plan of source and target could not all be compared'] : []),
-    ...(identity.state === undefined ? ['the service does not tell the state of the target'] : []),
+    ...(identity.state === undefined ? ['the service does not report the state of the target'] : []),
   ];
 }
 

@@ -43,7 +43,7 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   const disks = parachuteDisks(points).filter(({ disk }) => disk === 'persistent');
   const rooms = disks.flatMap((disk) => measured(disk, points) ?? []);
   const [least] = rooms.toSorted((one, other) => one.percent - other.percent);
-  if (least === undefined) return unknownRoom('the metrics do not tell it');
+  if (least === undefined) return unknownRoom('the metrics do not report it');
   const isOpen = disks.some(({ activated }) => activated === true);
   const { usedPercent, threshold, freeBytes } = least;
   const needBytes = backupBytes === undefined ? undefined : backupBytes * FACTOR;
@@ -55,7 +55,9 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   };
   const warnings =
     freeBytes === undefined || needBytes === undefined
-      ? ['it is unknown whether the data fits on the disk of the target: its size or the room is not known']
+      ? [
+          'it is unknown whether the data fits on the disk of the target: the size of the data or the free space is not known',
+        ]
       : [];
   return { disk, isOpen, warnings };
 }

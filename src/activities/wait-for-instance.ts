@@ -107,9 +107,9 @@ function howKnown(
   const { action, updatedAt } = input;
   if (action === undefined) return {};
   if (isStillOffered(input, overview)) return undefined;
-  if (watched.wasBusy) return { reason: 'it was seen at work, and is no longer', seenDeploying: true };
+  if (watched.wasBusy) return { reason: 'it was seen deploying, and is no longer', seenDeploying: true };
   const signs = [
-    ...(hasMoved(updatedAt, overview.updated_at) ? ['its time of the last change has moved'] : []),
+    ...(hasMoved(updatedAt, overview.updated_at) ? ['the time of its last change has moved'] : []),
     ...(isInstalled(input, overview) ? ['updates are no longer offered'] : []),
   ];
   const unseen = 'it was not seen deploying';

@@ -67,7 +67,7 @@ function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
     `the service no longer knows ${kind} ${id}, which it took: what became of it is not known`,
     {
       hints: [
-        `look into the dashboard for the ${kind} before another one is asked for`,
+        `look in the dashboard for the ${kind} before another one is asked for`,
         'trying again looks for the same one, and sends nothing',
       ],
     },

@@ -135,14 +135,14 @@ export function limitFrom(
       basis: 'objective',
       detail:
         leftMs > LEAST_BY_OBJECTIVE * 1_000
-          ? `so much was left of the objective (RTO ${objective}); no finished ${what} tell how long one takes here`
-          : `the objective (RTO ${objective}) is used up; no finished ${what} tell how long one takes here`,
+          ? `that much was left of the objective (RTO ${objective}); no finished ${what} show how long one takes here`
+          : `the objective (RTO ${objective}) is used up; no finished ${what} show how long one takes here`,
     };
   }
   return {
     seconds: defaultSeconds,
     basis: 'default',
-    detail: `no finished ${what} tell how long one takes here`,
+    detail: `no finished ${what} show how long one takes here`,
   };
 }
 

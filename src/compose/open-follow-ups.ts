@@ -98,7 +98,7 @@ export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenF
   throw new LifeboatError(
     first === undefined ? 'followUps.unknown' : 'followUps.ambiguous',
     first === undefined
-      ? `there are no follow-ups by the id ${show(word, 60)}`
+      ? `no follow-up has the id ${show(word, 60)}`
       : `several follow-ups have the id ${show(word, 60)}`,
     {
       hints: [

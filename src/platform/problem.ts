@@ -99,7 +99,10 @@ export function stopped(): LifeboatError {
 /** Without the new binding the application would have no credentials at all. */
 export function ownBinding(what: string, guid: string): LifeboatError {
   return new LifeboatError('platform.refused', `${what} would remove the binding that this run has made`, {
-    hints: ['nothing was removed', 'find out again who is bound, or remove the old binding by hand'],
+    hints: [
+      'nothing was removed',
+      'look again which applications are bound, or remove the old binding by hand',
+    ],
     evidence: { binding: guid },
   });
 }

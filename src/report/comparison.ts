@@ -163,11 +163,9 @@ function cautionsOf(first: Report, second: Report): string[] {
     ...(a.id === b.id ? ['both are the same run'] : []),
     ...(a.runbook === b.runbook
       ? []
-      : [
-          `they walked different runbooks (${a.runbook} and ${b.runbook}): only what both have is comparable`,
-        ]),
+      : [`they ran different runbooks (${a.runbook} and ${b.runbook}): only what both have is comparable`]),
     ...(a.runbook === b.runbook && a.version !== b.version
-      ? ['they walked different versions of the runbook: steps may have changed their meaning']
+      ? ['they ran different versions of the runbook: steps may have changed their meaning']
       : []),
     ...(a.instance === b.instance
       ? []

@@ -69,7 +69,7 @@ export async function decide(
   }
   if (question.kind === 'typed-name' && answer.event === question.event) {
     if (answer.typed !== question.expected) {
-      throw new LifeboatError('confirm.mismatch', `that is not the name: type ${question.expected}`, {
+      throw new LifeboatError('confirm.mismatch', `the name does not match: type ${question.expected}`, {
         hints: ['nothing was sent'],
       });
     }
@@ -102,7 +102,7 @@ function moment(question: Question & { kind: 'time' }, { time = '' }: Answer): D
   const at = ZONED.test(time) ? Date.parse(time) : Number.NaN;
   if (Number.isNaN(at)) throw misfit('this question takes a date and time with a zone');
   if (at < Date.parse(question.earliest) || at > Date.parse(question.latest)) {
-    throw new LifeboatError('time.out-of-range', `the time is not between the edges of what can be reached`, {
+    throw new LifeboatError('time.out-of-range', `the time is outside the range that can be reached`, {
       hints: [`the earliest is ${question.earliest}, the latest ${question.latest}`, 'nothing was sent'],
     });
   }
@@ -125,8 +125,7 @@ function closure(question: Question & { kind: 'followUps' }, answer: Answer): De
   const { close, skip, doNow } = question;
   if (![close, skip, doNow].includes(answer.event as never)) return undefined;
   const followUp = question.followUps.find(({ id, closed }) => id === answer.id && closed === undefined);
-  if (followUp === undefined)
-    throw misfit(`there are no follow-ups by the id ${answer.id ?? '(none given)'}`);
+  if (followUp === undefined) throw misfit(`no follow-up has the id ${answer.id ?? '(none given)'}`);
   if (answer.event === doNow) {
     if (followUp.doable === undefined) throw misfit(`"${followUp.what}" can only be done by hand`);
     return {

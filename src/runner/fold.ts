@@ -33,7 +33,7 @@ export function step(runbook: Runbook, before: Folded, event: MachineEvent): Fol
   const [snapshot, effects] = transition(runbook.machine, before.snapshot, event as never);
   if (snapshot.status === 'error') {
     throw new LifeboatError('machine.broken', `runbook ${runbook.id} cannot take the event ${event.type}`, {
-      hints: ['this is a fault of lifeboat; the run is kept as it was before the event'],
+      hints: ['this is a bug in lifeboat; the run is kept as it was before the event'],
       cause: snapshot.error,
     });
   }

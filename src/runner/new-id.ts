@@ -7,7 +7,7 @@ import { LifeboatError } from '../base/errors.ts';
  */
 export function newId(now: number = Date.now()): string {
   if (now >= 0) return ulid(now);
-  throw new LifeboatError('clock.unusable', 'the clock of this machine stands before 1970', {
+  throw new LifeboatError('clock.unusable', 'the clock of this machine is set before 1970', {
     hints: ['nothing was begun: set the clock, then try again'],
   });
 }

@@ -16,13 +16,9 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   [
     /^(?:ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u,
     'service.unreachable',
-    'there is no way to the service',
+    'the service cannot be reached',
   ],
-  [
-    /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/u,
-    'service.unreachable',
-    'the service does not take the connection',
-  ],
+  [/^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/u, 'service.unreachable', 'the service refuses the connection'],
   [
     /CERT|^ERR_TLS|^ERR_SSL|^EPROTO$|UNABLE_TO_|SELF_SIGNED|^UND_ERR_PRX_TLS$/u,
     'service.unreachable',

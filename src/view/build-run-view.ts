@@ -13,7 +13,7 @@ import type { ProseSection } from './prose.ts';
 import { LOG_LINES, type RunRecord, recordOf } from './run-record.ts';
 import type { ActivityView, FactLine, OutcomeView, QuestionView, RailStep, RunView } from './run-view.ts';
 import { approvalsIn } from './view-approval.ts';
-import { remarksOn, viewFollowUp, viewOpen } from './view-follow-ups.ts';
+import { FOLLOW_UPS_LABEL, remarksOn, viewFollowUp, viewOpen } from './view-follow-ups.ts';
 import { viewObjectives } from './view-objectives.ts';
 import { besideQuestion, type OverdueFacts, overdueBanner } from './view-overdue.ts';
 import { type Asked, viewQuestion } from './view-question.ts';
@@ -129,7 +129,7 @@ function askedNow(
 function factLines({ runbook, snapshot }: RunFacts, followUps: readonly FollowUp[]): FactLine[] {
   const lines = runbook.facts(snapshot.context as never).map(viewFact);
   const open = snapshot.status === 'active' ? viewOpen(followUps) : undefined;
-  const isSaid = lines.some(({ value }) => value.includes('follow-ups open:'));
+  const isSaid = lines.some(({ label }) => label === FOLLOW_UPS_LABEL);
   return open === undefined || isSaid ? lines : [open, ...lines];
 }
 

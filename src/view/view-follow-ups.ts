@@ -47,17 +47,13 @@ export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date)
   };
 }
 
-/** `restored, follow-ups open: 3`, while a run has open follow-ups; undefined otherwise. */
-export function viewOpen(followUps: readonly Pick<FollowUp, 'kind' | 'closed'>[]): FactLine | undefined {
-  const open = followUps.filter(({ closed }) => closed === undefined);
-  if (open.length === 0) return undefined;
-  // Each of the others follows a restore.
-  const wasRestored = followUps.some(({ kind }) => kind !== 'release-updates' && kind !== 'retire-key');
-  return {
-    label: 'follow-ups',
-    value: `${wasRestored ? 'restored, ' : ''}follow-ups open: ${open.length}`,
-    tone: 'warn',
-  };
+/** The label of the fact that says how many follow-ups are open. */
+export const FOLLOW_UPS_LABEL = 'follow-ups';
+
+/** `3 open`, while a run has open follow-ups; undefined otherwise. */
+export function viewOpen(followUps: readonly Pick<FollowUp, 'closed'>[]): FactLine | undefined {
+  const open = followUps.filter(({ closed }) => closed === undefined).length;
+  return open === 0 ? undefined : { label: FOLLOW_UPS_LABEL, value: `${open} open`, tone: 'warn' };
 }
 
 /**

@@ -45,7 +45,7 @@ describe('how sure it is that a task is ours', () => {
     const judged = judgeTask(around([restore(1, 7, at(900))], null), restoreOfBackup(7));
     expect(gradesOf(judged)).toEqual(['likely']);
     expect(judged).toMatchObject({
-      failure: { hints: expect.arrayContaining([expect.stringContaining('does not tell its clock')]) },
+      failure: { hints: expect.arrayContaining([expect.stringContaining('does not report its clock')]) },
     });
   });
 

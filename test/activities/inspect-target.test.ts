@@ -232,9 +232,7 @@ describe('a target that does not fit', () => {
       service.restores.push(Restore.parse({ id: 9, status: 'running' }));
     });
     expect(facts.identity.runningTasks).toEqual([3, 9]);
-    expect(facts.blockers[0]?.shortMessage).toBe(
-      'target orders-dr is at work: backup 3, restore 9 under way',
-    );
+    expect(facts.blockers[0]?.shortMessage).toBe('target orders-dr is busy: backup 3, restore 9 under way');
   });
 
   test('perhaps, because service or plan are not reported, gets a warning', async () => {

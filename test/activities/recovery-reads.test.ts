@@ -132,7 +132,7 @@ describe('preflight of a restore, where another one', () => {
     expect(result).toMatchObject({
       output: {
         blockers: [],
-        warnings: ['the service does not tell whether a restore is under way: look at its dashboard'],
+        warnings: ['the service does not report whether a restore is under way: look at its dashboard'],
       },
     });
     expect(JSON.stringify(result)).not.toContain('runningRestores');

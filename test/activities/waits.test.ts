@@ -175,7 +175,7 @@ describe('waiting for the instance', () => {
     );
     expect(await run({ action: 'recreate', updatedAt: BEFORE })).toMatchObject({
       ok: true,
-      output: { reason: 'it was seen at work, and is no longer' },
+      output: { reason: 'it was seen deploying, and is no longer' },
     });
     expect(seen.slice(-2)).toEqual(['the instance: deploying', 'the instance: available']);
   });

@@ -74,7 +74,7 @@ export const ERRANDS: readonly Errand[] = [
       if (code !== 2) return undefined;
       if (/there is no open run|there are no runs/u.test(stderr)) return 'done';
       // The follow-up is already closed; the run may still have to be closed.
-      return stderr.includes('there are no follow-ups by the id') ? ['resume', ...SURE] : undefined;
+      return stderr.includes('no follow-up has the id') ? ['resume', ...SURE] : undefined;
     },
   },
   {

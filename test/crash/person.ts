@@ -21,7 +21,7 @@ export function lineFor(text: string, stage: Stage): string {
   const { deployments, restores } = landed(stage);
   const adopt = options.find(({ label }) => label.startsWith('adopt '));
   if (adopt !== undefined) return adopt.number;
-  const begun = numberOf('it has begun');
+  const begun = numberOf('it has started');
   if (begun !== undefined && deployments > 0) return begun;
   if (begun === undefined && restores > 0 && prompt.includes('restore')) {
     const later = numberOf('wait and look again');

@@ -45,7 +45,7 @@ describe('a backup restored in place', () => {
     expect(ids).toContain('rebind-orders-api');
     const refused = await run('followups', 'done', 'rebind-nobody', '--proof', 'seen');
     expect(refused).toMatchObject({ code: 2 });
-    expect(refused.stderr).toContain('there are no follow-ups by the id rebind-nobody');
+    expect(refused.stderr).toContain('no follow-up has the id rebind-nobody');
     for (const id of ids.filter((one) => one !== 'fresh-backup' && one !== 'renew-card')) {
       const closed = await run('followups', 'done', id, '--proof', `done by hand, ticket 7 (${id})`);
       expect([0, 3], closed.stderr).toContain(closed.code);

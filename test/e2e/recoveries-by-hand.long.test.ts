@@ -78,7 +78,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     expect(bench.did().filter((call) => call.includes('/perform'))).toEqual([]);
     await screen.clear();
     await screen.name('orders-dr');
-    await screen.asks(/still open: the run closes when each is done/u);
+    await screen.asks(/follow-ups? open: the run closes when each is done/u);
     expect(bench.did().filter((call) => call.includes('/perform'))).toEqual([
       'orders-dr POST /disaster-recovery/perform',
     ]);

@@ -101,7 +101,7 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       await holdUpdatesBack();
       await asks("type the instance's name");
       await confirm();
-      await asks('it has begun');
+      await asks('it has started');
       type(KEYS.escape);
       await asks('leave this run?');
       type(KEYS.down);

@@ -140,7 +140,7 @@ test('a download can be slow, and cut half way', async () => {
     for await (const bytes of slow.body ?? []) received += bytes.length;
   })();
   reading.catch(() => undefined);
-  await until('it has begun', async () => (received > 0 ? true : undefined));
+  await until('it has started', async () => (received > 0 ? true : undefined));
   // One that began later has come to its end.
   expect((await (await fetch(url, { headers })).arrayBuffer()).byteLength).toBe(size);
   expect(received).toBeLessThan(size / 2);

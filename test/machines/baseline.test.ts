@@ -23,7 +23,7 @@ describe('what a confirmation of an instance rests on', () => {
     ['a time that is no longer reported', { updatedAt: undefined }, []],
     ['another instance', { serviceId: '8' }, ['it is another service instance']],
     ['another state', { state: 'deploying' }, ['its state is deploying, it was available']],
-    ['a longer key', { minKeyLength: 32 }, ['the least key length is 32, it was 16']],
+    ['a longer key', { minKeyLength: 32 }, ['the minimum key length is 32, it was 16']],
     ['a newer backup', { newestBackup: 4 }, ['the newest backup is 4, it was 3']],
     ['a backup under way', { runningTasks: [4] }, ['backup 4 has started']],
     ['a restore under way', { runningRestores: [6], newestRestore: 6 }, ['restore 6 has started']],

@@ -68,5 +68,5 @@ test('evidence that is none of a task gives no answer', () => {
 
 test('looking again and sending it are worded the same everywhere', () => {
   expect(lookAgain('its list of backups').label).toBe('wait and look again');
-  expect(sendAgain('creates one more').label).toBe('it never happened, send it');
+  expect(sendAgain('creates one more').label).toBe('it never happened: send it again');
 });

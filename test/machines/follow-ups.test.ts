@@ -156,7 +156,7 @@ describe('the follow-ups after a restore', () => {
 
   test.each([
     ['rebind-orders-api', '1 application was not bound again'],
-    ['service-key-ops', '1 service key was not made anew'],
+    ['service-key-ops', '1 service key was not recreated'],
   ])('a run that leaves %s without the data closes without proof and says so', (id, words) => {
     const skipped = answer(atFollowUps(), { type: 'operator.skip', id, text: 'it is gone' });
     const end = answer(skipped, { type: 'operator.doAll' });
@@ -174,7 +174,7 @@ describe('the follow-ups after a restore', () => {
     const of = (...ids: readonly string[]) =>
       unboundWords(ids.map((id) => ({ id, kind: id.startsWith('rebind') ? 'rebind' : 'service-key' })));
     expect(of('rebind-a', 'rebind-b', 'service-key-c')).toBe(
-      '2 applications were not bound again, 1 service key was not made anew',
+      '2 applications were not bound again, 1 service key was not recreated',
     );
     expect(of('rebind-unknown')).toBe('applications that cannot be seen from here were not bound again');
   });
@@ -186,7 +186,7 @@ describe('the follow-ups after a restore', () => {
       const end = answer(skipped, { type: 'operator.doAll' });
       expect(runbook.closing(end.context as never, statePath(end))).toMatchObject({
         proven: true,
-        title: expect.stringContaining('no follow-up is open: 1 skipped'),
+        title: expect.stringContaining('no follow-up is open (1 skipped)'),
         deviations: [{ step: id, reason: 'not tonight' }],
       });
     },

@@ -30,7 +30,7 @@ describe.each(Object.values(runbooks))('giving up a wait of $id', ({ id, machine
       for (const words of [title, section?.title ?? ''])
         expect(words).not.toMatch(/cannot be seen|is not available/);
       expect(title).toContain('not known');
-      expect(section?.markdown.replace(/\s+/g, ' ')).toMatch(/waiting was given up/);
+      expect(section?.markdown.replace(/\s+/g, ' ')).toMatch(/you gave up waiting/iu);
       expect(section?.markdown.replace(/\s+/g, ' ')).toMatch(
         /[Nn]othing (else|more) is sent|no other restore is sent/,
       );
@@ -44,6 +44,6 @@ test('a wait that was given up says what was waited for, and which ways are safe
   expect(hints).toEqual([
     'trying again waits for the restore again, and sends nothing',
     'leaving is safe as well: `lifeboat resume` goes on from here',
-    'the dashboard shows how it stands',
+    'the dashboard shows its state',
   ]);
 });

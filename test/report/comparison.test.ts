@@ -81,7 +81,7 @@ test('a recovery that still runs has figures, and nothing is better or worse tha
 test('runs of different runbooks are compared in what they share, and it says so', () => {
   const { cautions } = compareReports(day, reportOf(rotation, 1), now);
   expect(cautions).toEqual([
-    'they walked different runbooks (rotate-key and restore-backup): only what both have is comparable',
+    'they ran different runbooks (rotate-key and restore-backup): only what both have is comparable',
     'run 02S recovered nothing that is measured, so it has no slices',
   ]);
 });

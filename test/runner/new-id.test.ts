@@ -9,7 +9,7 @@ test('a clock before 1970 is named, and nothing is begun by it', () => {
   expect(() => newId(-1)).toThrow(
     expect.objectContaining({
       code: 'clock.unusable',
-      shortMessage: 'the clock of this machine stands before 1970',
+      shortMessage: 'the clock of this machine is set before 1970',
     }),
   );
 });

@@ -82,7 +82,7 @@ describe('a question about the follow-ups', () => {
   });
   const answer = answering({
     kind: 'followUps',
-    prompt: 'restored, follow-ups open: 2',
+    prompt: '2 follow-ups open: the run closes when each is done or skipped',
     followUps: [
       followUp('api', { doable: 'platform' }),
       followUp('report'),

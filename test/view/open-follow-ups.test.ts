@@ -107,18 +107,18 @@ describe('the follow-ups of a run', () => {
   });
 
   test('are the first of the facts until none is open or the run is over', () => {
-    const line = { label: 'follow-ups', value: 'restored, follow-ups open: 4', tone: 'warn' };
+    const line = { label: 'follow-ups', value: '4 open', tone: 'warn' };
     const backup = { label: 'backup', value: '7', tone: 'plain' };
     expect(viewOf({ followUps: open }).facts).toEqual([line, backup]);
     expect(viewOf({ followUps }).facts).toEqual([backup]);
     expect(viewOf({ followUps: open, event: 'operator.end' }).facts).toEqual([backup]);
     const said = {
       ...followUpRunbook,
-      facts: () => [{ label: 'state', value: 'restored, follow-ups open: 4' }],
+      facts: () => [{ label: 'follow-ups', value: '4 open' }],
     };
     expect(viewOf({ followUps: open }, undefined, said).facts).toHaveLength(1);
     const frozen = [{ ...open[0], kind: 'release-updates' as const } as FollowUp];
-    expect(viewOf({ followUps: frozen }).facts[0]?.value).toBe('follow-ups open: 1');
+    expect(viewOf({ followUps: frozen }).facts[0]?.value).toBe('1 open');
   });
 
   test('cannot act on a terminal, and a long command stays whole', () => {

@@ -185,7 +185,7 @@ function stillBound(app: BoundApp, to: PlatformInstance, words?: string): Lifebo
     {
       hints: [
         'unbind it first: binding a bound application gives it no new credentials',
-        'was it bound again by somebody meanwhile? find out again who is bound, then go on',
+        'was it bound again by somebody meanwhile? look again which applications are bound, then go on',
       ],
       evidence: words === undefined ? {} : { words },
     },

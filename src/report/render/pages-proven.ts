@@ -58,7 +58,7 @@ function factBlocks(facts: Report['facts']): Block[] {
 }
 
 function planText({ run, plan }: Report): string {
-  if (run.runbook === undefined) return 'Which runbook was walked is not known.';
+  if (run.runbook === undefined) return 'Which runbook was run is not known.';
   const shipped = `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
   return plan.asked.length === 0
     ? `${shipped} No approval fixed a plan; the bundle of the evidence tells it as plan.txt.`

@@ -20,7 +20,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
     [['rebind'], '1 application was not bound again'],
     [
       ['rebind', 'rebind', 'service-key'],
-      '2 applications were not bound again, 1 service key was not made anew',
+      '2 applications were not bound again, 1 service key was not recreated',
     ],
   ] as const)('where %j was skipped', (kinds, words) => {
     for (const end of [[], [closed(340, { proven: false })], [closed(340)]]) {
