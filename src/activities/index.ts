@@ -51,10 +51,10 @@ export interface RunInstances {
  * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that
  * instance's name, and what it writes goes to that ledger.
  */
-export function activitiesFor(runInstances: RunInstances): Activities {
-  const { instance, target } = runInstances;
-  const here = verbsOn(instance, runInstances);
-  return target === undefined ? here : bySide(here, verbsOn(target, runInstances), target.name);
+export function activitiesFor(instances: RunInstances): Activities {
+  const { instance, target } = instances;
+  const here = verbsOn(instance, instances);
+  return target === undefined ? here : bySide(here, verbsOn(target, instances), target.name);
 }
 
 function verbsOn(deps: ActivityDeps, { instance, target }: RunInstances) {

@@ -53,7 +53,7 @@ export async function writeBeside(path: string, text: string): Promise<void> {
  * The text of a small file, or undefined when there is none. Throws `approval.refused` for whatever else lies
  * there.
  */
-export function readFallback(path: string): string | undefined {
+export function readIfThere(path: string): string | undefined {
   try {
     return readPlainFile(path, MAX_CHALLENGE_BYTES).toString('utf8');
   } catch (cause) {

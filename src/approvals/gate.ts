@@ -2,7 +2,7 @@ import { LifeboatError } from '../base/errors.ts';
 import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import type { Json } from '../store/journal.ts';
-import { approvalPaths, readFallback, writeChallenge } from './approval-files.ts';
+import { approvalPaths, readIfThere, writeChallenge } from './approval-files.ts';
 import { begunOf } from './begun.ts';
 import { challengeId, challengeText } from './challenge.ts';
 import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
@@ -146,7 +146,7 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
       stale: (request) => (misfit === CHANGED ? needed(request) : astray(request, misfit)),
     };
   const paths = approvalPaths(deps.home, plan.run, asked.challenge);
-  const reason = known?.reason ?? readFallback(paths.withdrawn)?.trim();
+  const reason = known?.reason ?? readIfThere(paths.withdrawn)?.trim();
   if (reason !== undefined) {
     const body = { challenge: asked.challenge, approver: deps.operator.name, reason };
     const notes = known === undefined ? [{ type: 'approval.withdrawn', body: body as Json }] : [];
@@ -190,7 +190,7 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
  */
 function restore({ file }: Request, text: string): void {
   try {
-    if (readFallback(file) !== text) writeChallenge(file, text);
+    if (readIfThere(file) !== text) writeChallenge(file, text);
   } catch {
     // The person hears of it when the signature is missing.
   }

@@ -1,6 +1,6 @@
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
-import { approvalPaths, readFallback } from './approval-files.ts';
+import { approvalPaths, readIfThere } from './approval-files.ts';
 import { begunOf } from './begun.ts';
 import { namesake, samePerson } from './refusals.ts';
 import { type Operator, resemblance } from './same-person.ts';
@@ -44,7 +44,7 @@ export async function approvalOnDisk(
   about: AskedOf,
 ): Promise<Approval | undefined> {
   const paths = approvalPaths(home, about.run, about.asked.challenge);
-  const signature = readFallback(paths.signature);
+  const signature = readIfThere(paths.signature);
   return signature === undefined ? undefined : verifyApproval(rules, home, about, signature);
 }
 

@@ -115,7 +115,7 @@ test('the head of a fallback script lists what the run has found and what is don
     context,
     runId: '01RUN',
     path: 'fallback/01RUN.sh',
-    runInstances: { instance: { ...instance, revision: 62 } },
+    instances: { instance: { ...instance, revision: 62 } },
     now: new Date('2026-03-01T03:00:00Z'),
   });
   const head = text.slice(0, text.indexOf('# What is left:')).trimEnd();

@@ -105,7 +105,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
           context: begun(runbook),
           runId: '01RUN',
           path: `./it's here/${state}.sh`,
-          runInstances: INSTANCES,
+          instances: INSTANCES,
           now: NOW,
         });
         writeFileSync(join(folder, `${state}.sh`), text);

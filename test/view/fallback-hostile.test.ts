@@ -120,11 +120,11 @@ function run(
   const folder = mkdtempSync(join(tmpdir(), 'fallback-'));
   try {
     const instance = { name, url, revision: 62 as const, tokenHow: how, ca: path };
-    const runInstances: FallbackInstances = { instance, target: { ...instance, name: how } };
+    const instances: FallbackInstances = { instance, target: { ...instance, name: how } };
     const text = renderFallback(
       { runId, title: name, at: how, writtenAt: new Date(0), path },
       steps,
-      runInstances,
+      instances,
     );
     for (const part of ['bin', 'tmp']) mkdirSync(join(folder, part));
     writeFileSync(join(folder, 'fallback.sh'), text);

@@ -33,7 +33,7 @@ export interface WholeSource extends BundleSource {
   /** The instances whose ledgers the run wrote to. */
   readonly instances: readonly string[];
   /** What explains the record: the report, the plan, the machine, the verifier. */
-  readonly fallbacks: BundleFiles;
+  readonly documents: BundleFiles;
   /** Read after the entries: those of a live run speak of what is there then. */
   readonly transcript: () => Buffer | undefined;
 }
@@ -44,10 +44,10 @@ export interface WholeSource extends BundleSource {
  * file would hold a secret; with `run.unknown` for a run without entries.
  */
 export async function makeBundle(source: WholeSource): Promise<Buffer> {
-  const { journal, runId, instances, fallbacks, transcript } = source;
+  const { journal, runId, instances, documents, transcript } = source;
   const ledgers = instances.map((name): [string, StreamName] => [ledgerFile(name), `instance/${name}`]);
   const { files: evidence, shown } = await evidenceOf(source, ledgers);
-  const files = new Map<string, Buffer>([...fallbacks, ...evidence]);
+  const files = new Map<string, Buffer>([...documents, ...evidence]);
   const entries = (await journal.read(`run/${runId}`)).filter(({ index }) => index < shown.checkpoint.size);
   for (const [name, bytes] of approvalFiles(entries)) files.set(name, bytes);
   const requests = transcript();

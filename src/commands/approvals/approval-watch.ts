@@ -1,4 +1,4 @@
-import { approvalPaths, readFallback, stampOf } from '../../approvals/approval-files.ts';
+import { approvalPaths, readIfThere, stampOf } from '../../approvals/approval-files.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { standingOf } from '../../approvals/standing.ts';
@@ -73,7 +73,7 @@ const NOT_ASKED: ApprovalView = { state: 'needed', challenge: '', file: '', comm
 
 function documentAt(path: string): string | undefined {
   try {
-    return readFallback(path)?.trim();
+    return readIfThere(path)?.trim();
   } catch {
     return undefined;
   }

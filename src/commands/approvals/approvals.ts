@@ -1,4 +1,4 @@
-import { approvalPaths, readFallback, writeBeside } from '../../approvals/approval-files.ts';
+import { approvalPaths, readIfThere, writeBeside } from '../../approvals/approval-files.ts';
 import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
@@ -113,10 +113,10 @@ async function rowOf(
   const { challenge, order, target, requester, expiresAt } = asked;
   const head = { run, challenge, order, target, requester, expiresAt, file: paths.challenge };
   const row = { ...head, command: signCommand(paths.challenge) };
-  const reason = standingOf(entries).withdrawn?.reason ?? readFallback(paths.withdrawn)?.trim();
+  const reason = standingOf(entries).withdrawn?.reason ?? readIfThere(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
   if (isExpired(asked.text, momentSinceAsked(entries, now()))) return { ...row, state: 'expired' };
-  if (readFallback(paths.signature) === undefined) return { ...row, state: 'needed' };
+  if (readIfThere(paths.signature) === undefined) return { ...row, state: 'needed' };
   try {
     const found = await approvalOnDisk(await rules(), home, about);
     if (found === undefined) return { ...row, state: 'needed' };
@@ -149,7 +149,7 @@ export function approvalsAccept(
       throw late('approval.astray', `the request on record is not what it says it is: ${misfit}`);
     const rules = await rulesOf(config, workspace, await workspace.journal.clock());
     const paths = approvalPaths(workspace.home, about.run, about.asked.challenge);
-    if (readFallback(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
+    if (readIfThere(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
     if (isExpired(about.asked.text, momentSinceAsked(about.entries, rules.now())))
       throw late('approval.expired', 'the request has expired');
     const signature = await readSignature(file);

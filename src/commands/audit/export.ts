@@ -147,7 +147,7 @@ async function bundleOf(context: CommandContext, summary: RunSummary, source: Bu
   return makeBundle({
     ...source,
     instances: await ledgersOf(journal, summary),
-    fallbacks: await bundleDocuments(context, journal, summary, entries),
+    documents: await bundleDocuments(context, journal, summary, entries),
     transcript: () => transcriptOf(home, summary.runId),
   });
 }

@@ -88,8 +88,8 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
     const { run } = found;
     if (run === undefined) return await closeInLedger(context, workspace, found, word);
     const wish = await instancesOfRun(workspace.journal, run, flags.tokenFile);
-    await using runInstances = await openInstances(context, config, workspace, wish);
-    return await drive(context, runInstances, workspace, run, {
+    await using instances = await openInstances(context, config, workspace, wish);
+    return await drive(context, instances, workspace, run, {
       ...(await drivingOptions(context, flags)),
       first: { ...word, id: found.followUp.id },
       overlay: config.runbooks,

@@ -49,7 +49,7 @@ export interface DriveOptions extends Policy {
  */
 export async function drive(
   context: CommandContext,
-  runInstances: RunInstances,
+  instances: RunInstances,
   workspace: Workspace,
   summary: DrivenRun,
   options: DriveOptions,
@@ -60,22 +60,15 @@ export async function drive(
   const early = options.early ?? keepSignals();
   const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
   try {
-    const fallback = fallbackScriptFor(summary, runbook, runInstances, workspace.home);
-    const gate = await gateOfRun(
-      context,
-      runInstances.config,
-      workspace,
-      summary,
-      runbook,
-      options.breakGlass,
-    );
-    const admit = await admissionOf(context, runInstances, workspace, summary, runbook, options.breakGlass);
-    const run = await takeUpRun(workspace, summary, runbook, runInstances, fallback, manner === 'by-flags', {
+    const fallback = fallbackScriptFor(summary, runbook, instances, workspace.home);
+    const gate = await gateOfRun(context, instances.config, workspace, summary, runbook, options.breakGlass);
+    const admit = await admissionOf(context, instances, workspace, summary, runbook, options.breakGlass);
+    const run = await takeUpRun(workspace, summary, runbook, instances, fallback, manner === 'by-flags', {
       gate,
       admit,
     });
     fallback.write(run.state());
-    const approval = approvalWatch(gate, workspace.home, runInstances.config.approvals);
+    const approval = approvalWatch(gate, workspace.home, instances.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
     const leaving = leaveOnSignals(run, context, options.gone);
     const port = {
@@ -95,7 +88,7 @@ export async function drive(
     early.release();
     await stopPrinting?.();
     await forgetParameters(workspace.home, workspace.journal).catch(() => undefined);
-    for (const warning of runInstances.recorder.warnings()) context.stderr.write(`warning: ${warning}\n`);
+    for (const warning of instances.recorder.warnings()) context.stderr.write(`warning: ${warning}\n`);
   }
 }
 
@@ -126,7 +119,7 @@ async function takeUpRun(
   workspace: Workspace,
   { runId, instance, target }: DrivenRun,
   runbook: Runbook,
-  runInstances: RunInstances,
+  instances: RunInstances,
   fallback: FallbackScript,
   leaveWhenPaused: boolean,
   consent: Pick<RunDeps, 'gate' | 'admit'>,
@@ -135,7 +128,7 @@ async function takeUpRun(
   const { activitiesFor } = await import('../../activities/index.ts');
   const { journal, keyring, sealer, home } = workspace;
   const pendingKeys = new Map<string, Secret>();
-  const setup = { home, keyring, journal, platform: runInstances.platform, pendingKeys };
+  const setup = { home, keyring, journal, platform: instances.platform, pendingKeys };
   return takeUp({
     journal,
     runbook,
@@ -150,19 +143,19 @@ async function takeUpRun(
     take: async (key) => {
       journal.guard(key);
       const fingerprint = await keyring.fingerprint(key);
-      runInstances.recorder.know(key, fingerprint);
+      instances.recorder.know(key, fingerprint);
       pendingKeys.set(fingerprint, key);
       return { fingerprint, length: key.length };
     },
     activities: activitiesFor({
-      instance: depsFor(runInstances.instance, setup),
-      target: runInstances.target && depsFor(runInstances.target, setup),
+      instance: depsFor(instances.instance, setup),
+      target: instances.target && depsFor(instances.target, setup),
     }),
     stepped: fallback.write,
     // Whoever does not hold the run must not touch its transcript; who closes it at once has to know how far
     // that reaches.
-    held: () => runInstances.recorder.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
-    lastNotes: runInstances.recorder.notes,
+    held: () => instances.recorder.start({ home, runId, fingerprint: (key) => keyring.fingerprint(key) }),
+    lastNotes: instances.recorder.notes,
   });
 }
 

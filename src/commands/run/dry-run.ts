@@ -35,7 +35,7 @@ export async function printDryRun(
   changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), false);
   const keyring = await openKeys(context);
-  await using runInstances = await openInstances(
+  await using instances = await openInstances(
     context,
     config,
     { keyring },
@@ -46,15 +46,15 @@ export async function printDryRun(
       sourceIsGone: input['mode'] === 'perform',
     },
   );
-  refuseUnsupported(runbook, runInstances, input);
-  const found = await lookAround(context, runbook, input, runInstances, keyring);
+  refuseUnsupported(runbook, instances, input);
+  const found = await lookAround(context, runbook, input, instances, keyring);
   const names = { instance: flags.instance, target: flags.target };
   const path = pathOf(runbook, input);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
     routeAt(
       method,
       below,
-      (on === 'target' ? (runInstances.target ?? runInstances.instance) : runInstances.instance).revision,
+      (on === 'target' ? (instances.target ?? instances.instance) : instances.instance).revision,
     );
   const steps = plannedSteps(runbook, names, path, routeFor);
   const approvals = approvalsOnPath(config, runbook, path, names);
@@ -72,7 +72,7 @@ async function lookAround(
   context: CommandContext,
   runbook: Runbook,
   input: unknown,
-  runInstances: RunInstances,
+  instances: RunInstances,
   keyring: Awaited<ReturnType<typeof openKeys>>,
 ): Promise<DryRun> {
   const { activitiesFor } = await import('../../activities/index.ts');
@@ -81,13 +81,13 @@ async function lookAround(
   // What a look keeps for later, such as the parameters of bindings, is not wanted here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
-    const setup = { home: folder, keyring, journal, platform: runInstances.platform };
+    const setup = { home: folder, keyring, journal, platform: instances.platform };
     const activities = activitiesFor({
-      instance: depsFor(runInstances.instance, setup),
-      target: runInstances.target && depsFor(runInstances.target, setup),
+      instance: depsFor(instances.instance, setup),
+      target: instances.target && depsFor(instances.target, setup),
     });
     return await dryRun(runbook, input, activities, {
-      instance: runInstances.instance.name,
+      instance: instances.instance.name,
       signal: stop.signal,
     });
   } finally {

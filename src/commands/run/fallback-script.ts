@@ -24,7 +24,7 @@ export interface FallbackScript {
 export function fallbackScriptFor(
   run: DrivenRun,
   runbook: Runbook,
-  runInstances: RunInstances,
+  instances: RunInstances,
   home: string,
 ): FallbackScript {
   const folder = join(home, 'fallback');
@@ -36,12 +36,12 @@ export function fallbackScriptFor(
       context: snapshot.context,
       runId: run.runId,
       path,
-      runInstances: {
-        instance: connectionOf(runInstances.instance),
-        ...(runInstances.target === undefined ? {} : { target: connectionOf(runInstances.target) }),
+      instances: {
+        instance: connectionOf(instances.instance),
+        ...(instances.target === undefined ? {} : { target: connectionOf(instances.target) }),
       },
       now: new Date(),
-      rehearsal: (runInstances.target ?? runInstances.instance).config.rehearsal,
+      rehearsal: (instances.target ?? instances.instance).config.rehearsal,
     });
   const write = (state: RunState) => {
     try {

@@ -23,10 +23,10 @@ interface Lacking {
  */
 export function refuseUnsupported(
   runbook: Runbook,
-  runInstances: { readonly instance: Callee; readonly target: Callee | undefined },
+  instances: { readonly instance: Callee; readonly target: Callee | undefined },
   input: unknown,
 ): void {
-  const lacking = lackingOn(runbook, runInstances, pathOf(runbook, input));
+  const lacking = lackingOn(runbook, instances, pathOf(runbook, input));
   const found = lacking.find(({ call }) => call.method !== 'GET') ?? lacking[0];
   if (found === undefined) return;
   const { callee, call, operation } = found;

@@ -61,8 +61,8 @@ export async function resume(
       return EXIT.closed;
     }
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
-    await using runInstances = await openInstances(context, config, workspace, wish);
-    return await drive(context, runInstances, workspace, summary, options);
+    await using instances = await openInstances(context, config, workspace, wish);
+    return await drive(context, instances, workspace, summary, options);
   } finally {
     await workspace.close();
   }

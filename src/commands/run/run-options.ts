@@ -5,10 +5,13 @@ import { json, TIME } from '../../cli/define.ts';
 export function about(): Option[] {
   return [
     new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
-    new Option('--target <name>', 'the instance that a disaster recovery goes into'),
+    new Option('--target <name>', 'the instance that is recovered into'),
     new Option('--prepare', 'disaster-recovery: only make the recovery card, in peace time'),
     new Option('--perform', 'disaster-recovery: only recover into the target; the instance is not called'),
-    new Option('--backup <id>', 'the backup to restore: its number, or a backup_id for a disaster recovery'),
+    new Option(
+      '--backup <id>',
+      'the backup to restore: its number, or a backup_id to recover it into a target',
+    ),
     new Option('--to <time>', TIME),
     new Option('--action <word>', 'change-instance: restart, recreate or update'),
     new Option('--app <name>', 'bind only this application again; again for more').argParser(

@@ -50,13 +50,13 @@ export async function run(
   });
   try {
     // Everything that can be wrong with the config shows before there is a run that it would leave open.
-    await using runInstances = await openInstances(context, config, workspace, {
+    await using instances = await openInstances(context, config, workspace, {
       instance: flags.instance,
       target: flags.target,
       tokenFile: flags.tokenFile,
       sourceIsGone: input['mode'] === 'perform',
     });
-    refuseUnsupported(runbook, runInstances, input);
+    refuseUnsupported(runbook, instances, input);
     const started = { instance: flags.instance, target: flags.target };
     const asked = await presentOf(config, workspace, started);
     refuseUnread(asked, options.breakGlass);
@@ -74,7 +74,7 @@ export async function run(
       clock: clockMark(),
     });
     const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
-    return await drive(context, runInstances, workspace, summary, {
+    return await drive(context, instances, workspace, summary, {
       ...options,
       early,
       time: typeof input['time'] === 'string' ? input['time'] : undefined,

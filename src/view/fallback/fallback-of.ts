@@ -17,7 +17,7 @@ export interface FallbackWish {
   readonly runId: string;
   /** Where the fallback script is kept, so that it can say how it is run. */
   readonly path: string;
-  readonly runInstances: FallbackInstances;
+  readonly instances: FallbackInstances;
   readonly now: Date;
   readonly rehearsal?: boolean;
 }
@@ -32,7 +32,7 @@ export function fallbackOf({
   context,
   runId,
   path,
-  runInstances,
+  instances,
   now,
   rehearsal,
 }: FallbackWish): string {
@@ -46,7 +46,7 @@ export function fallbackOf({
     known: knownBy(runbook, context),
     ...(rehearsal === undefined ? {} : { rehearsal }),
   };
-  return renderFallback(head, steps, runInstances);
+  return renderFallback(head, steps, instances);
 }
 
 /** Facts first, then the closed follow-ups, so that nobody does them again. */

@@ -129,7 +129,7 @@ export function bundleOf(
       notes,
       anchors,
       instances: ['orders'],
-      fallbacks: new Map([
+      documents: new Map([
         ['report.md', Buffer.from('# All went well\n')],
         ['machine.json', Buffer.from('{}\n')],
       ]),
