@@ -22,6 +22,11 @@ export const stop: Option = {
 export const FOLLOW_UPS_OPEN =
   'a follow-up is open: skip it with a reason, or leave the run and resume it later';
 
+/** Why a run is not stopped once the data was replaced. */
+export const NO_STOP = {
+  disabled: 'the data was replaced: skip this with a reason, or leave the run and resume it later',
+};
+
 export const noStop: Option = {
   event: { type: 'operator.stop' },
   label: 'stop the run',

@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts';
 import { waitingFallback } from '../fallback/restoring.ts';
 import { InstanceReady } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
-import { choice, noStop, type RunQuestion } from './asking.ts';
+import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
 import { failure } from './failing.ts';
 import { waiting } from './once.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -74,14 +74,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
             ? 'the run goes on to its follow-ups, and does not count as proven'
             : 'the run does not count as proven',
           markDone: 'how do you know that it is available?',
-          ...(isRestored
-            ? {
-                stop: {
-                  disabled:
-                    'the data was replaced: skip this with a reason, or leave the run and resume it later',
-                },
-              }
-            : {}),
+          ...(isRestored ? { stop: NO_STOP } : {}),
         },
       }),
     }),

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
+import { NO_STOP } from './asking.ts';
 import { type Phase, phase } from './phase.ts';
 import { task } from './task.ts';
 
 export const CountSlice = z.object({ counted: Reconciliation.optional() });
-
-/** Why a run is not stopped once the data was replaced. */
-export const NO_STOP = {
-  disabled: 'the data was replaced: skip this with a reason, or leave the run and resume it later',
-};
 
 interface Count {
   readonly on?: 'target';

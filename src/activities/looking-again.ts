@@ -1,6 +1,6 @@
 import { failureOf } from '../base/errors.ts';
 import type { OnceActivity } from './activity.ts';
-import { PASSING, PATIENCE_MS } from './passing.ts';
+import { PASSING, PATIENCE_MS } from './poll.ts';
 
 const PAUSE_MS = 5_000;
 

@@ -1,6 +1,21 @@
+import type { LostInstance, TargetIdentity } from '../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
-import type { SeenTarget } from './target-seen.ts';
+import type { Backup, Restore } from '../service/schemas.ts';
+import type { TargetRoom } from './target-disk.ts';
+
+/** Everything that was seen of the target. */
+export interface SeenTarget {
+  readonly name: string;
+  readonly source: LostInstance | undefined;
+  /** The config gives both the same address, however it is spelt. */
+  readonly isAtSource: boolean;
+  readonly identity: TargetIdentity;
+  readonly backups: readonly Backup[];
+  readonly restores: readonly Restore[];
+  readonly unseenApps: number;
+  readonly room: TargetRoom;
+}
 
 /**
  * Whether the target is the source itself. The same name or address in the config says so, and backups whose

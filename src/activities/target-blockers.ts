@@ -3,8 +3,7 @@ import type { Failure } from '../base/failure.ts';
 import { counted, formatBytes } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { isUnderWay, newestOf } from './baseline.ts';
-import { sourceOrTarget } from './source-or-target.ts';
-import type { SeenTarget } from './target-seen.ts';
+import { type SeenTarget, sourceOrTarget } from './source-or-target.ts';
 
 /** The states in which an instance can be recovered into (service-api.md section 2.4). */
 const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
