@@ -41,7 +41,11 @@ const main = await build({
   entryPoints: ['src/cli/main.ts'],
   outfile: join(OUT, 'main.cjs'),
   format: 'cjs',
-  banner: { js: 'const here=require("node:url").pathToFileURL(__filename).href;' },
+  // One function, as `openBundle` runs it.
+  banner: {
+    js: '(function(exports,require,module,__filename,__dirname){const here=require("node:url").pathToFileURL(__filename).href;',
+  },
+  footer: { js: '})' },
   define: {
     'process.env.NODE_ENV': '"production"',
     'import.meta.url': 'here',

@@ -14,7 +14,7 @@ import {
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { cachedDataVersionTag } from 'node:v8';
+import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { distrustOf } from '../base/trusted-path.ts';
@@ -26,7 +26,10 @@ export interface Bundle<Exports> {
 }
 
 interface BundleOptions {
-  /** A script in the form that Node calls CommonJS; ASCII. */
+  /**
+   * A script that is one function of `exports`, `require`, `module`, `__filename` and `__dirname`; ASCII. The
+   * file holds the function because source that is put together in memory takes its size once more.
+   */
   readonly file: string;
   /** Another one for every other content of the file. */
   readonly stamp: string;
@@ -47,21 +50,50 @@ interface BundleOptions {
 export function openBundle<Exports>({ file, stamp, part, env }: BundleOptions): Bundle<Exports> {
   const kept = /^[a-z-]{1,30}$/.test(part) ? keptAt(env, stamp, part) : undefined;
   const cachedData = kept === undefined ? undefined : read(kept);
-  const source = readFileSync(file, 'latin1');
-  const script = new Script(`(function(exports,require,module,__filename,__dirname){${source}\n})`, {
+  const script = new Script(readSource(file), {
     filename: file,
     importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && { cachedData }),
   });
+  const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
+  const keeps = kept !== undefined && !isKept;
+  if (cachedData !== undefined) free(cachedData);
+  if (keeps) setFlagsFromString('--no-flush-bytecode');
   const module = { exports: {} as Exports };
   script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
-  const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
   return {
     exports: module.exports,
     keep: () => {
-      if (kept !== undefined && !isKept) write(kept, () => script.createCachedData());
+      if (keeps) write(kept, () => codeOf(script));
     },
   };
+}
+
+/**
+ * All that was compiled. V8 drops the code of functions that have not run for a while, which by the end of a
+ * run are those of its start: `openBundle` keeps it from that. Code is read only with the flags that it was
+ * written with, so the flag is put back first.
+ */
+function codeOf(script: Script): Buffer {
+  setFlagsFromString('--flush-bytecode');
+  return script.createCachedData();
+}
+
+/** The text of a file of ASCII, in memory once. */
+function readSource(file: string): string {
+  const bytes = readFileSync(file);
+  const text = bytes.toString('latin1');
+  free(bytes);
+  return text;
+}
+
+/**
+ * Gives the memory of a file that was read back at once; nothing may read it any more. A small one lies in
+ * memory that Node shares with others, so it stays.
+ */
+function free({ buffer, byteLength }: Buffer): void {
+  const isAlone = buffer.byteLength - byteLength <= SUM;
+  if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
 /**
@@ -94,12 +126,12 @@ function read(path: string): Buffer | undefined {
   }
 }
 
-function write(path: string, codeOf: () => Buffer): void {
+function write(path: string, codeNow: () => Buffer): void {
   const folder = dirname(path);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (distrustOf(folder).length > 0) return;
-    const code = codeOf();
+    const code = codeNow();
     const sum = Buffer.alloc(SUM);
     sum.writeUInt32LE(crc32(code));
     const unfinished = `${path}.${process.pid}`;

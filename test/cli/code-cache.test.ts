@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openBundle } from '../../src/cli/code-cache.ts';
 
@@ -16,7 +18,7 @@ describe('the code of a bundle', () => {
 
   const open = ({ answer = 42, stamp = 'one', part = 'runs' } = {}) => {
     const file = join(folder, 'main.cjs');
-    writeFileSync(file, `exports.answer = () => ${answer};`);
+    writeFileSync(file, asBundle(`exports.answer = () => ${answer};`));
     return openBundle<{ answer(): number }>({ file, stamp, part, env });
   };
   /** What a start keeps, as names and inodes: a file that is written again is another one. */
@@ -34,6 +36,26 @@ describe('the code of a bundle', () => {
     const second = open();
     expect(second.exports.answer()).toBe(42);
     expect(keptBy(second)).toEqual(first);
+  });
+
+  it('holds what ran at the start, though V8 has dropped it by the end of the command', () => {
+    const file = join(folder, 'main.cjs');
+    writeFileSync(file, asBundle(`exports.starts = () => 'ran at the start';`));
+    const source = pathToFileURL(resolve(import.meta.dirname, '../../src/cli/code-cache.ts')).href;
+    const command = `
+      const { openBundle } = await import('${source}');
+      const { exports, keep } = openBundle({ file: '${file}', stamp: 'one', part: 'runs', env: process.env });
+      exports.starts();
+      for (let times = 0; times < 3; times += 1) await new Promise((done) => { gc(); setImmediate(done); });
+      keep();`;
+    execFileSync(
+      process.execPath,
+      ['--expose-gc', '--stress-flush-code', '--input-type=module', '-e', command],
+      {
+        env: { ...process.env, ...env },
+      },
+    );
+    expect(readFileSync(onlyFile(), 'latin1')).toContain('ran at the start');
   });
 
   it('is another for another content, though it were as long', () => {
@@ -83,3 +105,8 @@ describe('the code of a bundle', () => {
     expect(readdirSync(folder)).toEqual(['main.cjs']);
   });
 });
+
+/** The form of the file that the build makes. */
+function asBundle(body: string): string {
+  return `(function(exports,require,module,__filename,__dirname){${body}})`;
+}
