@@ -15,7 +15,7 @@ export const drawAtOnce: Plugin = {
       resolveDir: dirname(path),
     }));
     onLoad({ filter: /[\\/]yoga-wasm-base64-esm\.js$/ }, ({ path }) => ({
-      contents: replaceOnce(readFileSync(path, 'utf8'), WASM, '"data:application/octet-stream;base64,"'),
+      contents: replaceAll(readFileSync(path, 'utf8'), WASM, '"data:application/octet-stream;base64,"'),
     }));
     onLoad({ filter: /[\\/]ink[\\/]build[\\/]reconciler\.js$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll("process.env['DEV'] === 'true'", 'false'),
@@ -24,8 +24,9 @@ export const drawAtOnce: Plugin = {
 };
 
 /**
- * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what
- * `string-width` knows characters by, 40 ms of building, until a text is not plain ASCII.
+ * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what the
+ * packages that draw know Unicode by, until a text is more than src/plain/graphemes.ts knows. Fails when a new
+ * version of one of them looks different.
  */
 export const startLazily: Plugin = {
   name: 'start-lazily',
@@ -34,10 +35,41 @@ export const startLazily: Plugin = {
       contents: `export { default as en } from './en.js';`,
     }));
     onLoad({ filter: /[\\/]string-width[\\/]index\.js$/ }, ({ path }) => ({
-      contents: lateExpressions(readFileSync(path, 'utf8')),
+      contents: simpleWidthFirst(lateExpressions(readFileSync(path, 'utf8'))),
+      resolveDir: dirname(path),
+    }));
+    onLoad({ filter: SEGMENTS }, ({ path }) => ({
+      contents: simpleGraphemesFirst(readFileSync(path, 'utf8')),
+      resolveDir: dirname(path),
     }));
   },
 };
+
+/** The other packages that segment what is drawn. */
+const SEGMENTS =
+  /[\\/](?:wrap-ansi[\\/]index|@alcalzone[\\/]ansi-tokenize[\\/]build[\\/]tokenize|slice-ansi[\\/]tokenize-ansi|cli-truncate[\\/]index|ink[\\/]build[\\/]line-update)\.js$/;
+
+const GRAPHEMES = JSON.stringify(join(import.meta.dirname, '../src/plain/graphemes.ts'));
+
+/** A module with our segmenter in the place of the one that knows all of Unicode. */
+function simpleGraphemesFirst(text: string): string {
+  const ours = replaceAll(text, /new Intl\.Segmenter\([^)]*\)/g, 'new GraphemeSegmenter()');
+  return `import { GraphemeSegmenter } from ${GRAPHEMES};\n${ours}`;
+}
+
+/** `string-width` that measures a text in full only when it is more than characters of one cell each. */
+function simpleWidthFirst(text: string): string {
+  const inFull = replaceAll(text, /^export default function stringWidth\(/gm, 'function inFull(');
+  if (!/^import stripAnsi from/m.test(text)) throw new Error('string-width strips sequences in another way');
+  return `import { isOneCellEach } from ${GRAPHEMES};\n${inFull}
+export default function stringWidth(input, options) {
+  if (typeof input !== 'string' || options?.ambiguousIsNarrow === false) return inFull(input, options);
+  const isWhole = options?.countAnsiEscapeCodes || !/[\\u001B\\u009B]/.test(input);
+  const text = isWhole ? input : stripAnsi(input);
+  return isOneCellEach(text) ? text.length : inFull(input, options);
+}
+`;
+}
 
 /**
  * Makes each regular expression of a module, and its segmenter, a function that builds it once, when it is
@@ -77,8 +109,8 @@ function yogaAtOnce(folder: string): string {
     export * from './generated/YGEnums.js';`;
 }
 
-function replaceOnce(text: string, pattern: RegExp, by: string): string {
-  if (!pattern.test(text))
+function replaceAll(text: string, pattern: RegExp, by: string): string {
+  if (text.search(pattern) === -1)
     throw new Error(`the build looks for ${pattern} in a package and does not find it`);
   return text.replace(pattern, by);
 }

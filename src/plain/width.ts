@@ -1,4 +1,5 @@
 import stringWidth from 'string-width';
+import { GraphemeSegmenter } from './graphemes.ts';
 
 /** How many terminal cells a text takes. */
 export function cells(text: string): number {
@@ -55,10 +56,8 @@ function lengthThatFits(grapheme: string, width: number): number {
   return head.length;
 }
 
-/** Made when it is needed: that takes longer than most commands have to print. */
-let graphemes: Intl.Segmenter | undefined;
+const segmenter = new GraphemeSegmenter();
 
-function graphemesOf(text: string): Intl.Segments {
-  graphemes ??= new Intl.Segmenter();
-  return graphemes.segment(text);
+function graphemesOf(text: string) {
+  return segmenter.segment(text);
 }
