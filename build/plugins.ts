@@ -45,6 +45,41 @@ export const startLazily: Plugin = {
   },
 };
 
+/**
+ * The part of undici that Lifeboat uses: its index starts the fetch API, web sockets, mocks and caches with
+ * it. HTTP/2 is started by the first connection that speaks it, and none does. What src imports besides
+ * does not build until it is named here.
+ */
+export const undiciInPart: Plugin = {
+  name: 'undici-in-part',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]undici[\\/]index\.js$/ }, ({ path }) => ({
+      contents: UNDICI,
+      resolveDir: dirname(path),
+    }));
+    onLoad({ filter: /[\\/]undici[\\/]lib[\\/]dispatcher[\\/]client\.js$/ }, ({ path }) => ({
+      contents: replaceAll(
+        readFileSync(path, 'utf8'),
+        /^const connectH2 = (require\('.\/client-h2.js'\))$/m,
+        'const connectH2 = (...given) => $1(...given)',
+      ),
+      resolveDir: dirname(path),
+    }));
+  },
+};
+
+const UNDICI = `
+  import api from './lib/api/index.js';
+  import Dispatcher from './lib/dispatcher/dispatcher.js';
+  import retry from './lib/interceptor/retry.js';
+  Object.assign(Dispatcher.prototype, api);
+  export const interceptors = { retry };
+  export { default as Agent } from './lib/dispatcher/agent.js';
+  export { default as Client } from './lib/dispatcher/client.js';
+  export { default as EnvHttpProxyAgent } from './lib/dispatcher/env-http-proxy-agent.js';
+  export { default as buildConnector } from './lib/core/connect.js';
+`;
+
 /** The other packages that segment what is drawn. */
 const SEGMENTS =
   /[\\/](?:wrap-ansi[\\/]index|@alcalzone[\\/]ansi-tokenize[\\/]build[\\/]tokenize|slice-ansi[\\/]tokenize-ansi|cli-truncate[\\/]index|ink[\\/]build[\\/]line-update)\.js$/;
