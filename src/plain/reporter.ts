@@ -1,7 +1,7 @@
 import { formatBytes, formatSpan } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { stillOpen } from '../view/follow-up-words.ts';
-import type { FollowUpView, LogLine, RunView, Tone } from '../view/run-view.ts';
+import type { FollowUpView, LogLine, RailStep, RunView, Tone } from '../view/run-view.ts';
 import { newsOfApproval } from './describe-approval.ts';
 import { followUpLine } from './describe-follow-up.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
@@ -55,25 +55,22 @@ export function createReporter(
   const report = (view: RunView) => {
     if (last === undefined)
       line(`run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`);
-    const at = view.rail.findIndex((step) => step.state === 'current');
-    const step = view.rail[at];
-    if (step !== undefined && step.id !== last?.rail.find(({ state }) => state === 'current')?.id) {
-      line(`step ${at + 1}/${view.rail.length}: ${show(step.title)}`);
-    }
-    for (const entry of newEntries(last?.log ?? [], view.log)) {
+    const entries = newEntries(last?.log ?? [], view.log);
+    for (const entry of entries) {
       // A sentence of the journal says by itself that something failed.
       const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
     }
+    for (const text of newsOfSteps(last?.rail, view.rail)) line(text);
     for (const text of newsOfFollowUps(last?.followUps, view.followUps)) line(text);
     for (const text of newsOfApproval(last?.question, view.question)) line(text);
     if (view.banner !== undefined && view.banner.text !== last?.banner?.text) {
       line(`${WORDS[view.banner.tone]}${show(view.banner.text)}`, view.banner.tone);
       for (const hint of view.banner.hints) line(`  hint: ${show(hint)}`);
     }
-    if (view.activity !== undefined && view.activity.title !== last?.activity?.title) {
-      line(`now: ${show(view.activity.title)}`);
-    }
+    const title = view.activity?.title;
+    const isSaid = entries.some(({ next }) => next === title);
+    if (title !== undefined && title !== last?.activity?.title && !isSaid) line(`now: ${show(title)}`);
     progress(view);
     last = view;
   };
@@ -83,6 +80,27 @@ export function createReporter(
   return { report, end, lines };
 }
 
+/** Where the run is now, and which steps it did not need on the way there. Steps count as this run takes them. */
+function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']): string[] {
+  const named = (step: RailStep) => `step ${after.indexOf(step) + 1} of ${after.length}`;
+  const stateBefore = (id: string) => before?.find((step) => step.id === id)?.state;
+  const skipped = after.filter(
+    ({ id, state }) => before !== undefined && state === 'skipped' && stateBefore(id) !== 'skipped',
+  );
+  const current = after.find(({ state }) => state === 'current');
+  const was = current === undefined ? undefined : stateBefore(current.id);
+  const again = was === 'done' || was === 'skipped' ? 'back to ' : '';
+  return [
+    ...skipped.map((step) => {
+      const why = step.note === undefined ? '' : ` (${show(step.note)})`;
+      return `${named(step)} is not needed: ${show(step.title)}${why}`;
+    }),
+    ...(current === undefined || was === 'current'
+      ? []
+      : [`${again}${named(current)}: ${show(current.title)}`]),
+  ];
+}
+
 /** Which follow-ups were opened and closed since the last look, and how many are open. */
 function newsOfFollowUps(
   before: readonly FollowUpView[] | undefined,
@@ -90,14 +108,15 @@ function newsOfFollowUps(
 ): string[] {
   const news = after.flatMap((followUp) => {
     const known = before?.find(({ id }) => id === followUp.id);
-    if (followUp.closed === undefined) return known === undefined ? [`open: ${followUpLine(followUp)}`] : [];
+    if (followUp.closed === undefined)
+      return known === undefined ? [`follow-up: ${followUpLine(followUp)}`] : [];
     if (before === undefined || known?.closed !== undefined) return [];
-    return [`closed: ${show(followUp.what)} (${show(followUp.closed.text)})`];
+    return [`follow-up closed: ${show(followUp.what)} (${show(followUp.closed.text)})`];
   });
   const left = stillOpen(after).length;
   return news.length === 0
     ? []
-    : [...news, left === 0 ? 'no follow-up is open any more' : `follow-ups open: ${left}`];
+    : [...news, left === 0 ? 'all follow-ups are closed' : `follow-ups open: ${left}`];
 }
 
 /** The tone as a word, since a line may be read without its colour. */

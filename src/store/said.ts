@@ -2,4 +2,6 @@
 export interface Sentence {
   readonly text: string;
   readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'dim';
+  /** The title of the state that the entry led to, which the text names too. */
+  readonly next?: string;
 }

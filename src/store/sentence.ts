@@ -8,8 +8,8 @@ import { keysWords, policyWords, whoWords } from './who-words.ts';
 /** One entry as a sentence. Unknown types are shown with their fields. */
 export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
   const known = readRunEntry(entry);
-  const { text, tone } = known === undefined ? ledgerSentence(entry) : runSentence(known);
-  return { text: readable(text), tone };
+  const { text, tone, next } = known === undefined ? ledgerSentence(entry) : runSentence(known);
+  return { text: readable(text), tone, ...(next === undefined ? {} : { next: readable(next) }) };
 }
 
 function runSentence(entry: RunEntry): Sentence {
@@ -123,19 +123,18 @@ const BASES = {
 function eventSentence({ event, to, title }: Extract<RunEntry, { type: 'event' }>['body']): Sentence {
   const next = title ?? to;
   const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];
-  if (activity === undefined) return say(`now at: ${next}`, 'dim');
-  if (event.type.startsWith('xstate.done')) return say(`done: ${spaced(activity)}; now at: ${next}`);
+  if (activity === undefined) return { ...say(`now at: ${next}`, 'dim'), next };
+  if (event.type.startsWith('xstate.done'))
+    return { ...say(`done: ${spaced(activity)}; now at: ${next}`), next };
   const error = event['error'];
   const message =
     typeof error === 'object' && error !== null && !Array.isArray(error) ? error['shortMessage'] : undefined;
-  return say(
-    `failed: ${spaced(activity)}${typeof message === 'string' ? `: ${message}` : ''}; now at: ${next}`,
-    'bad',
-  );
+  const why = typeof message === 'string' ? `: ${message}` : '';
+  return { ...say(`failed: ${spaced(activity)}${why}; now at: ${next}`, 'bad'), next };
 }
 
 /** `fetchOld` is a name for programs; people read `fetch old`. */
-function spaced(name: string): string {
+export function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 

@@ -165,7 +165,10 @@ function viewBanner(
     return {
       tone: 'warn',
       text: readable(`paused: ${paused.shortMessage}`),
-      hints: [...paused.hints.map((hint) => show(hint)), 'get a new token, then press r (or resume the run)'],
+      hints: [
+        ...paused.hints.map((hint) => show(hint)),
+        'get a new token, then press r; after leaving the run, resume it',
+      ],
     };
   }
   if (snapshot.status !== 'active') return undefined;

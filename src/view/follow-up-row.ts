@@ -42,7 +42,7 @@ export function followUpLines(row: FollowUpRow): string[] {
   const head = `${row.id}: ${row.what}`;
   if (row.closed !== undefined) return [head, `  ${whereOf(row)}`, `  closed (${row.closed.text})`];
   const due = dueWords(row).text;
-  const since = [whereOf(row), ageWords(row), ...(due === '' ? [] : [due])].join(', ');
+  const since = [whereOf(row), ageWords(row), due].filter((words) => words !== '').join(', ');
   return [head, `  ${since}`, `  ${waysOf(row)}`, ...row.commands.map((command) => `    ${command}`)];
 }
 

@@ -35,10 +35,10 @@ export function dueWords({ left }: FollowUpView): { readonly text: string; reado
     : { text: `due in ${briefly(left)}`, tone: 'plain' };
 }
 
-/** `open for 14m, owner mira`; the parts that are known. */
+/** `open for 14m, owner mira`; the parts that are known. In its first minute nothing is said of its age. */
 export function ageWords({ age, owner }: FollowUpView): string {
   return [
-    ...(age === undefined ? ['open'] : [`open for ${briefly(age)}`]),
+    ...(age === undefined || age < 60 ? [] : [`open for ${briefly(age)}`]),
     ...(owner === '' ? [] : [`owner ${owner}`]),
   ].join(', ');
 }

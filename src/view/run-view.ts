@@ -24,6 +24,8 @@ export interface LogLine {
   readonly at: string;
   readonly text: string;
   readonly tone: Tone;
+  /** What the run is at since then, as an `ActivityView` calls it; the text says it too. */
+  readonly next?: string;
 }
 
 export interface QuestionOption {

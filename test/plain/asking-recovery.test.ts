@@ -120,17 +120,17 @@ describe('follow-ups, by lines', () => {
     const shown = showRunPlainly(run, io.streams);
     run.show(VIEWS.restaging);
     expect(io.stderr()).toContain(
-      'open: unbind, bind and restage orders-api, due in 12m, open for 14m, owner mira\n',
+      'follow-up: unbind, bind and restage orders-api, due in 12m, open for 14m, owner mira\n',
     );
     expect(io.stderr()).toContain(
-      'open: make a backup of the new timeline, attention: overdue by 3m, open for 15m, owner mira\n',
+      'follow-up: make a backup of the new timeline, attention: overdue by 3m, open for 15m, owner mira\n',
     );
     expect(io.stderr()).toContain('follow-ups open: 3\n');
     const [first, ...others] = OPEN_FOLLOW_UPS;
     const closed = { tone: 'good', text: 'by the platform, job 77' } as const;
     run.show({ ...VIEWS.restaging, followUps: [...(first ? [{ ...first, closed }] : []), ...others] });
     expect(io.stderr()).toContain(
-      'closed: unbind, bind and restage orders-api (by the platform, job 77)\nfollow-ups open: 2\n',
+      'follow-up closed: unbind, bind and restage orders-api (by the platform, job 77)\nfollow-ups open: 2\n',
     );
     await run.detach();
     await shown;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import { QUIET_MS } from '../../src/view/question-key.ts';
-import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import type { QuestionView, RailStep, RunView } from '../../src/view/run-view.ts';
 import { createFakeRun } from '../tui/fake-run.ts';
 import { CHOICE, RUN_ID, SECRET, TYPED_NAME, VIEWS } from '../tui/fake-views.ts';
 import { FORBIDDEN, HOSTILE, HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
@@ -22,8 +22,8 @@ describe('showRunPlainly', () => {
     run.finish({ how: 'ended', exitCode: 0 });
     expect(await shown).toEqual({ how: 'ended', exitCode: 0 });
     expect(io.stderr()).toContain(`run ${RUN_ID}: Rotate the encryption key, orders, REHEARSAL\n`);
-    expect(io.stderr()).toContain('step 1/11: look before the start\n');
-    expect(io.stderr()).toContain('step 5/11: set the key\n');
+    expect(io.stderr()).toContain('step 1 of 11: look before the start\n');
+    expect(io.stderr()).toContain('step 5 of 11: set the key\n');
     expect(io.stderr()).toContain('now: downloading backup 41\n');
     expect(io.stderr()).toContain('  45 %, 1.1 GiB of 2.5 GiB, 32.4 MiB/s\n');
     expect(io.stdout()).toBe(
@@ -48,6 +48,43 @@ describe('showRunPlainly', () => {
     await run.detach();
     await shown;
     expect(io.stderr().match(/entry \d/gu)).toEqual([1, 2, 3, 4, 8, 9].map((at) => `entry ${at}`));
+  });
+
+  it('says once what the run is at, in the log or as what goes on', async () => {
+    const io = createFakeStreams();
+    const at = '00:00:00';
+    const activity = { title: 'waiting for backup 7', seconds: 0 };
+    const moved = { at, text: 'done: ask; now at: waiting for backup 7', tone: 'plain' as const };
+    const run = createFakeRun(VIEWS.empty);
+    const shown = showRunPlainly(run, io.streams);
+    run.show({ ...VIEWS.empty, log: [{ ...moved, next: activity.title }], activity });
+    run.show({ ...VIEWS.empty, activity: { title: 'reading it', seconds: 0 } });
+    await run.detach();
+    await shown;
+    expect(io.stderr().match(/waiting for backup 7/gu)).toHaveLength(1);
+    expect(io.stderr()).toContain('now: reading it\n');
+  });
+
+  it('numbers the steps that the run takes, names those that it did not need, and says when it goes back', async () => {
+    const io = createFakeStreams();
+    const rail = (...states: RailStep['state'][]): RailStep[] =>
+      states.map((state, at) => ({ id: `${at}`, title: `part ${at}`, state }));
+    const show = (...states: RailStep['state'][]) => run.show({ ...VIEWS.empty, rail: rail(...states) });
+    const run = createFakeRun({ ...VIEWS.empty, rail: rail('current', 'ahead', 'ahead') });
+    const shown = showRunPlainly(run, io.streams);
+    show('done', 'skipped', 'current');
+    show('done', 'skipped', 'failed');
+    show('done', 'skipped', 'current');
+    show('current', 'ahead', 'ahead');
+    await run.detach();
+    await shown;
+    expect(io.stderr().match(/^(?:back to )?step .*$/gmu)).toEqual([
+      'step 1 of 3: part 0',
+      'step 2 of 3 is not needed: part 1',
+      'step 3 of 3: part 2',
+      'step 3 of 3: part 2',
+      'back to step 1 of 3: part 0',
+    ]);
   });
 
   it('says in words what colours say elsewhere', async () => {
