@@ -3,11 +3,13 @@ import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { notWritten, writeNewFile } from '../cli/write-new-file.ts';
 import { openReaderOf } from '../compose/store-of.ts';
+import type { Brand } from '../report/brand.ts';
 import { compareReports } from '../report/comparison.ts';
 import type { Report } from '../report/model/model.ts';
 import { type ReportFormat, renderComparison, renderReport } from '../report/render-report.ts';
 import { findRun } from '../runner/runs.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
+import { brandOf } from './run/brand-of.ts';
 import { reportOf } from './run/run-report.ts';
 
 interface ReportFlags {
@@ -27,7 +29,8 @@ export async function report(
   refuseCount(words, flags);
   const reports: Report[] = [];
   for (const word of words) reports.push(await reportOfRun(await whereRunIs(context, word), word));
-  put(context, flags.out, written(reports, flags));
+  const brand = flags.format === 'json' ? {} : await brandOf(context);
+  put(context, flags.out, written(reports, flags, brand));
   return EXIT.closed;
 }
 
@@ -53,10 +56,10 @@ function refuseCount(words: readonly string[], { compare }: ReportFlags): void {
   );
 }
 
-function written([first, second]: readonly Report[], { format }: ReportFlags): string {
+function written([first, second]: readonly Report[], { format }: ReportFlags, brand: Brand): string {
   if (first === undefined) return '';
-  if (second === undefined) return renderReport(first, format);
-  return renderComparison(compareReports(first, second, new Date()), format);
+  if (second === undefined) return renderReport(first, format, brand);
+  return renderComparison(compareReports(first, second, new Date()), format, brand);
 }
 
 /** To stdout, or into a file of its own: a record that is there already is not written over. */

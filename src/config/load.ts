@@ -184,6 +184,9 @@ function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | '
     instances: Object.fromEntries(instances),
     platform: absolutePlatform(config.platform, folder),
     ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
+    ...(config.report?.logo === undefined
+      ? {}
+      : { report: { ...config.report, logo: resolve(folder, config.report.logo) } }),
     ...(config.approvals === undefined ? {} : { approvals: absoluteApprovals(config.approvals, folder) }),
     checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
   };

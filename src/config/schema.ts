@@ -164,6 +164,10 @@ export const Config = z.strictObject({
    * Further places for signed checkpoints; one on another machine betrays what one on this machine cannot.
    */
   checkpoints: z.array(CheckpointPlace).default([]),
+  /** The head of reports: an organisation's name, and the file of its logo (PNG or SVG, at most 256 KiB). */
+  report: z
+    .strictObject({ name: z.string().min(1).max(80).optional(), logo: z.string().min(1).optional() })
+    .optional(),
   /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
   store: StoreConfig.optional(),
 });

@@ -165,13 +165,13 @@ function cautionsOf(first: Report, second: Report): string[] {
       ? []
       : [`they ran different runbooks (${a.runbook} and ${b.runbook}): only what both have is comparable`]),
     ...(a.runbook === b.runbook && a.version !== b.version
-      ? ['they ran different versions of the runbook: steps may have changed their meaning']
+      ? ['they ran different versions of the runbook: a step may mean something else']
       : []),
     ...(a.instance === b.instance
       ? []
-      : [`they are about different instances (${a.instance} and ${b.instance})`]),
+      : [`they ran on different instances (${a.instance} and ${b.instance})`]),
     ...(a.kind === b.kind ? [] : [`one is ${a.kind}, the other ${b.kind}`]),
-    ...measured.map(({ run }) => `run ${run.id} recovered nothing that is measured, so it has no slices`),
+    ...measured.map(({ run }) => `run ${run.id} has no measured recovery, so it has no slices`),
     ...(first.measured !== undefined &&
     second.measured !== undefined &&
     first.measured.since !== second.measured.since
@@ -182,12 +182,12 @@ function cautionsOf(first: Report, second: Report): string[] {
       .map(({ run, outcome }) => `run ${run.id} is ${outcome.status}: its figures end with its last entry`),
     ...[first, second]
       .filter(({ outcome }) => outcome.status === 'closed' && outcome.proven !== true)
-      .map(({ run }) => `run ${run.id} is not proven: what it took is not what it takes`),
+      .map(({ run }) => `run ${run.id} is not proven: its times say nothing about a recovery`),
     ...[first, second]
       .filter(({ run }) => run.clockSetBack)
       .map(({ run }) => `the clock was set back during run ${run.id}`),
     ...[first, second]
       .filter(({ run }) => run.clockMovedSeconds.length > 0)
-      .map(({ run }) => `the clock was moved during run ${run.id}, which does not count`),
+      .map(({ run }) => `the clock was moved during run ${run.id}; its times leave that out`),
   ];
 }

@@ -1,4 +1,5 @@
 import { printableJson } from '../base/text.ts';
+import type { Brand } from './brand.ts';
 import type { Comparison } from './comparison.ts';
 import type { Report } from './model/model.ts';
 import type { Document } from './render/document.ts';
@@ -12,18 +13,24 @@ export type ReportFormat = (typeof FORMATS)[number];
 
 /**
  * A report in one of its forms: Markdown, one line of JSON that is exactly the report, or one HTML file that
- * needs nothing else. No text of a journal acts in any of them.
+ * needs nothing else. No text of a journal acts in any of them. A `brand` heads the page, and changes nothing
+ * of the record.
  */
-export function renderReport(report: Report, format: ReportFormat): string {
-  return render(report, () => pagesOf(report), format);
+export function renderReport(report: Report, format: ReportFormat, brand: Brand = {}): string {
+  return render(report, () => pagesOf(report), format, brand);
 }
 
 /** The same for two runs side by side. */
-export function renderComparison(comparison: Comparison, format: ReportFormat): string {
-  return render(comparison, () => comparisonPages(comparison), format);
+export function renderComparison(comparison: Comparison, format: ReportFormat, brand: Brand = {}): string {
+  return render(comparison, () => comparisonPages(comparison), format, brand);
 }
 
-function render(value: Report | Comparison, pages: () => Document, format: ReportFormat): string {
+function render(
+  value: Report | Comparison,
+  pages: () => Document,
+  format: ReportFormat,
+  brand: Brand,
+): string {
   if (format === 'json') return `${printableJson(value)}\n`;
-  return format === 'md' ? markdownDocument(pages()) : htmlDocument(pages());
+  return format === 'md' ? markdownDocument(pages(), brand) : htmlDocument(pages(), brand);
 }

@@ -82,7 +82,7 @@ test('runs of different runbooks are compared in what they share, and it says so
   const { cautions } = compareReports(day, reportOf(rotation, 1), now);
   expect(cautions).toEqual([
     'they ran different runbooks (rotate-key and restore-backup): only what both have is comparable',
-    'run 02S recovered nothing that is measured, so it has no slices',
+    'run 02S has no measured recovery, so it has no slices',
   ]);
 });
 

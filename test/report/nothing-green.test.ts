@@ -91,7 +91,7 @@ describe('a recovery of which an application was left without the data', () => {
     expect(md.split('\n')[2]).toContain('NOT RECOVERED');
     expect(md).toContain('| 10 min | 5 min | **given up**: 2 applications were not bound again |');
     expect(md).toContain('The result is **not proven**.');
-    expect(md).toContain('until nothing more was waited for; the recovery was not over');
+    expect(md).toContain('until the run gave up; the recovery was not over');
     expect(JSON.parse(renderReport(report, 'json'))).toEqual(report);
   });
 
@@ -103,7 +103,7 @@ describe('a recovery of which an application was left without the data', () => {
       second: 'given up: 2 applications were not bound again',
     });
     expect(both.times.find(({ label }) => label === 'execute')).not.toHaveProperty('difference');
-    expect(both.cautions).toContain('run 02S is not proven: what it took is not what it takes');
+    expect(both.cautions).toContain('run 02S is not proven: its times say nothing about a recovery');
     const whole = { label: 'whole run', first: 340, second: 100, difference: -240, ratio: 0.29 };
     const { elements } = readHtml(renderComparison({ ...both, times: [whole] }, 'html'));
     expect(elements.filter(({ attributes }) => attributes.get('class') === 'good')).toEqual([]);
@@ -115,8 +115,8 @@ test('what nothing runs on may be skipped: proven all the same, and counted apar
   expect(report.outcome.proven).toBe(true);
   expect(tiles(report)).toMatchObject({ Result: 'good', 'Follow-ups': 'plain' });
   const html = renderReport(report, 'html');
-  expect(html).toContain('<b>3 of 4</b><span>1 skipped, 1 by the word of a person</span>');
-  expect(renderReport(report, 'md')).toContain('**Not taken away**: `old-binding-legacy`.');
+  expect(html).toContain('<b>3 of 4</b><span>1 skipped, 1 stated by a person, not shown</span>');
+  expect(renderReport(report, 'md')).toContain('**Not removed**: `old-binding-legacy`.');
 });
 
 test('a restore that the service refused and a person marks as done is decided nowhere, and heads the record', () => {
@@ -148,7 +148,7 @@ test('a restore that the service refused and a person marks as done is decided n
   ]);
   const md = renderReport(report, 'md');
   expect(md).toContain('not decided: the service does not show that anything was restored in this run');
-  expect(md).toContain('until all steps were done; that it was a recovery is not shown');
+  expect(md).toContain('until all steps were done; nothing shows that it was a recovery');
 });
 
 test.each([
@@ -196,7 +196,7 @@ test('the first end of a run is its end: what was written behind it is listed, r
   expect(evidence.head).not.toBe(before.evidence.head);
   expect(alarms).toMatchObject([
     {
-      title: expect.stringContaining('WRITTEN BEHIND THE END'),
+      title: expect.stringContaining('WRITTEN AFTER THE END'),
       text: `1 entry from entry ${entries.length} on: run.closed`,
     },
   ]);

@@ -54,8 +54,8 @@ test('each change at the platform says which application or service key it was a
       ),
     ),
   );
-  expect(text).toMatch(/\| unbindApp \| orders-api \| done \|/u);
-  expect(text).toMatch(/\| renewKey \| ops \| done \|/u);
+  expect(text).toMatch(/\| unbind app \| orders-api \| done \|/u);
+  expect(text).toMatch(/\| renew key \| ops \| done \|/u);
 });
 
 test('a restart has no recovery point to meet or miss', () => {
@@ -66,7 +66,7 @@ test('a restart has no recovery point to meet or miss', () => {
     closed(3),
   );
   const text = runReport(entries, { generatedAt, measures: measure(entries, { sliceOf }) });
-  expect(text).toContain('| Recovery point (RPO) | 1 min | nothing was brought back | does not apply |');
+  expect(text).toContain('| Recovery point (RPO) | 1 min | nothing was restored | does not apply |');
   expect(text).not.toContain('The recovery point');
 });
 
@@ -93,7 +93,7 @@ test('which backup was restored in place is shown with all that the service and 
     ),
   );
   expect(text).toContain(
-    '| Backup | 7 |\n| Its backup\\_id | b-7 |\n| Its size in bytes | 4096 |\n| It was triggered | 2026-02-28 01:00:00 UTC |',
+    '| Backup | 7 |\n| backup\\_id | b-7 |\n| Size in bytes | 4096 |\n| Backup triggered | 2026-02-28 01:00:00 UTC |',
   );
   expect(text).toContain('| Key (fingerprint in this key store) | 0a1b2c3d4e5f |\n| Restore | 4 |');
 });
@@ -125,7 +125,7 @@ test('a point in time is shown with the times that could be reached', () => {
     ),
   );
   expect(text).toContain(
-    '| Could be reached from | 2026-02-01 00:00:00 UTC |\n| Could be reached until | 2026-03-01 02:00:00 UTC |',
+    '| Recoverable from | 2026-02-01 00:00:00 UTC |\n| Recoverable until | 2026-03-01 02:00:00 UTC |',
   );
 });
 
@@ -150,8 +150,13 @@ test('the ids that prove a closed follow-up are listed whole, step by step', () 
   const text = reportOf(
     journalOf(started(), closed(9, { followUps: [{ ...must(first), closed: closure }] })),
   );
+  const id = must(first).id;
   expect(text).toContain(
-    `bind job \`j-1\`, bind auditEvents \`${auditEvents.join(', ')}\`, restage deployment \`d-1\``,
+    [
+      `| \`${id}\` | bind job | \`j-1\` |`,
+      `| \`${id}\` | bind audit events | \`${auditEvents.join(', ')}\` |`,
+      `| \`${id}\` | restage deployment | \`d-1\` |`,
+    ].join('\n'),
   );
 });
 

@@ -27,14 +27,17 @@ test.each([
   ],
   [
     'the slices',
-    '| decide | 1 min 40 s | until the destructive call was armed, with the questions and the approval before it |\n| queue | 10 s |',
+    '| decide | 1 min 40 s | until the destructive call could be sent, with the questions and approvals before it |\n| queue | 10 s |',
   ],
   ['what to know about the figures', '- times of the service are corrected by -2 s'],
   [
     'what the recovery point is',
-    'to 2026-03-01 02:59:20, the newest record before; measured by the reconciliation command',
+    'to 2026-03-01 02:59:20, the newest record before; measured by the data itself',
   ],
-  ['which backup was restored', '| Backup | 7 |\n| Restore | 4 |\n| Status | done |\n| Restored from |'],
+  [
+    'which backup was restored',
+    '| Backup | 7 |\n| Restore | 4 |\n| Restore status | done |\n| Restored from |',
+  ],
   [
     'what was changed',
     '| In the config | orders |\n| Name at the service | orders-db |\n| Plan id | postgresql-single |',
@@ -43,8 +46,12 @@ test.each([
   ['the data after', '| after | 2026-03-01 03:02:40 | 2026-03-01 02:53:20 UTC | 940 |'],
   ['how many follow-ups there were', '4 in all, 0 open, 1 skipped.'],
   [
-    'who did what, after how long, with which proof',
-    '| `rebind-orders-api` | unbind, bind and restage orders-api | Ada | 1 min 25 s | by the platform 2026-03-01 03:04:10: restaged, running | deployment `d-1`, auditEvent `e-9` |',
+    'who did what, after how long',
+    '| `rebind-orders-api` | unbind, bind and restage orders-api | Ada | 1 min 25 s | by the platform 2026-03-01 03:04:10: restaged, running |',
+  ],
+  [
+    'which ids prove it',
+    '| `rebind-orders-api` | deployment | `d-1` |\n| `rebind-orders-api` | audit event | `e-9` |',
   ],
   [
     'what was done by hand, and when that was said',
@@ -69,10 +76,10 @@ test('the record of a run that has open follow-ups says so, and how long it is o
   expect(text).toContain('4 in all, 2 open, 1 skipped.');
   expect(text).toContain('**This run is still open.** It is at: done. **It has 2 open follow-ups.**');
   expect(text).toContain('| Duration | not over |');
-  expect(text).toContain('a run says what it proved when it is closed');
-  expect(text).toContain('- the run is not closed: what its steps left out is listed when it closes');
+  expect(text).toContain('a run lists what it proved when it is closed');
+  expect(text).toContain('- the run is not closed: it lists what its steps left out when it closes');
   expect(text).toContain('| 2 min 50 s, due after 1 min | **still open** |');
-  expect(text).toContain('until now; it still runs');
+  expect(text).toContain('until now; the recovery is not over');
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');
 });
 
@@ -99,7 +106,7 @@ test('the record of a recovery into another instance names it as it was checked,
   );
   expect(text).toContain('| Backups of its own before | 0 |\n| Bound applications before | none |');
   expect(text).toContain(
-    '| Backup guid | g-1 |\n| Data of | orders |\n| Key (fingerprint in this key store) | 5f4e3d2c1b0a |',
+    '| Backup guid | g-1 |\n| Source of the data | orders |\n| Key (fingerprint in this key store) | 5f4e3d2c1b0a |',
   );
 });
 

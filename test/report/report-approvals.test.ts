@@ -95,11 +95,7 @@ test.each([
     [asked(1, 'a'), given(2, 'a'), asked(3, 'b')],
     'approved plan, SHA-256',
   ],
-  [
-    'asked for',
-    [asked(1, 'a')],
-    'plan whose approval was asked for, **not approved** (not answered), SHA-256',
-  ],
+  ['asked for', [asked(1, 'a')], 'plan submitted for approval, **not approved** (not answered), SHA-256'],
   ['gone past', [asked(1, 'a'), bypassed(2, 'a')], '**not approved** (bypassed), SHA-256'],
   ['withdrawn', [asked(1, 'a'), given(2, 'a'), withdrawn(3, 'a')], '**not approved** (withdrawn), SHA-256'],
 ])('a plan whose approval was %s is shown as what it is', (_what, lines, words) => {
@@ -129,7 +125,7 @@ test.each([
     const { alarms } = buildReport(journalOf(started(), ...lines), options);
     expect(alarms.map(({ title, text }) => [title, text])).toEqual(
       outcomes.map((outcome) => [
-        'NOT APPROVED: a call was made ready whose approval was asked for and not given',
+        'NOT APPROVED: a call was prepared whose approval was asked for and not given',
         `restore backup 7 into orders: the request was ${outcome}`,
       ]),
     );
@@ -205,14 +201,16 @@ test('who may approve stands in the report as of the beginning, with what has ch
   expect(report.alarms).toMatchObject([{ title: expect.stringMatching(/^BREAK-GLASS: .* less approval/) }]);
   for (const form of ['md', 'html'] as const) {
     const text = renderReport(report, form);
-    for (const word of ['Who may approve', 'grace@example.com', 'Nothing of it', 'not needed'])
-      expect(text.includes(word), `${form}: ${word}`).toBe(word !== 'Nothing of it');
+    for (const word of ['Who may approve', 'grace@example.com', 'Nothing has changed', 'not needed'])
+      expect(text.includes(word), `${form}: ${word}`).toBe(word !== 'Nothing has changed');
     expect(text).not.toContain('<x>');
   }
 });
 
-test('a record of an earlier version says that it does not tell who could approve', () => {
+test('a record of an earlier version says that it does not name who could approve', () => {
   const report = buildReport(journalOf(started()), options);
   expect(report.mayApprove).toEqual({ begun: [], people: [], drivers: [], changes: [] });
-  expect(renderReport(report, 'md')).toContain('The record does not tell what was asked when the run began.');
+  expect(renderReport(report, 'md')).toContain(
+    'The record does not say which approvals were required when the run began.',
+  );
 });

@@ -36,7 +36,7 @@ test('who had a part is listed with what shows it, and a login is not taken for 
     ['grace@example.com', ['approver']],
   ]);
   expect(night.people[2]?.proof).toContain('SHA256:47DEQpj8HBSa');
-  expect(night.people[1]?.proof).toMatch(/^named by the config.*the person is not proven$/u);
+  expect(night.people[1]?.proof).toMatch(/^named in the .*config.*the person is not proven$/u);
 });
 
 test('what only people know is left open and never made up', () => {

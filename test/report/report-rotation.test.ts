@@ -50,14 +50,14 @@ test('a rotation has a record of the old key, the new key, the call, the proof, 
     record?.[group].find((one) => one.label === label)?.value;
   expect(of('oldKey', 'Fingerprint')).toBe(oldKey);
   expect(of('oldKey', 'Set')).toBe(at(0));
-  expect(of('oldKey', 'Of them downloadable')).toBe('2');
+  expect(of('oldKey', 'Downloadable backups')).toBe('2');
   expect(of('newKey', 'Fingerprint')).toBe(newKey);
   expect(of('newKey', 'Length in characters')).toBe('43');
   expect(of('storage', 'Read back before it was sent')).toBe('yes, the same');
   expect(of('call', 'Answer')).toBe('accepted');
-  expect(record?.proof.map(({ value }) => value)).toEqual(['readable', 'refused, as they must be']);
+  expect(record?.proof.map(({ value }) => value)).toEqual(['readable', 'refused, as expected']);
   expect(of('disposition', 'Kept at least until')).toBe(at(22 + 86_400));
-  expect(of('substitution', 'Is it a key that was held')).toBe('yes');
+  expect(of('substitution', 'Was it a key held before')).toBe('yes');
   expect(buildReport(recovery, options).rotation).toBeUndefined();
 });
 
@@ -91,7 +91,7 @@ test('the record of a rotation stays the same when the key is changed again, and
   expect(buildReport(entries, { ...options, history: [...first, ...later] })).toEqual(report);
   expect(report.rotation?.oldKey).toContainEqual({ label: 'Set', value: at(-500) });
   expect(report.rotation?.disposition[0]).toEqual({ label: 'Key', value: oldKey, code: true });
-  expect(renderReport(report, 'md')).toContain('The old key is kept and handed to the ledger');
+  expect(renderReport(report, 'md')).toContain('The old key is kept. A follow-up in the ledger');
 });
 
 test('a rotation that has put no follow-up into the ledger claims none', () => {
@@ -102,5 +102,5 @@ test('a rotation that has put no follow-up into the ledger claims none', () => {
   );
   const text = renderReport(buildReport(entries, options), 'md');
   expect(text).not.toContain('The old key is kept');
-  expect(text).toContain('has put no follow-up to retire an old key into the ledger');
+  expect(text).toContain('opened no follow-up to retire an old key');
 });

@@ -32,7 +32,7 @@ test.each([
     '| 2026-01-02 03:09:00 | ada | Skip the negative test | the old key &lt;b&gt;is gone&lt;/b&gt; \\| really |',
   ],
   ['what was skipped', '- negative test: the old key is gone'],
-  ['each call that may happen once', '| 2026-01-02 03:05:00 | backup.create | `i1` | unknown | landed |'],
+  ['each call that may happen once', '| 2026-01-02 03:05:00 | backup.create | `i1` | lost | it happened |'],
   ['the timeline', '| 2026-01-02 03:03:00 | 4 | ada | resumed by process 4242 |'],
   ['the ledger', 'key 5f4e3d2c1b0a is proven'],
   ['the last entry', `12 entries, the last of them with the leaf hash \`${rotation.at(-1)?.hash}\``],
@@ -54,7 +54,7 @@ test('the same entries give the same record', () => {
 test('a run that is not over says so, and one that was given up says why', () => {
   const open = runReport(rotation.slice(0, 6), { generatedAt });
   expect(open).toContain('**This run is still open.**');
-  expect(open).toContain('| `i1` | never written |');
+  expect(open).toContain('| `i1` | none on record |');
   const abandoned = { ...rotation[6], type: 'run.abandoned', body: { reason: 'a newer machine' } } as Entry;
   expect(runReport([...rotation.slice(0, 6), abandoned], { generatedAt })).toContain(
     '**Abandoned**: a newer machine.',

@@ -7,13 +7,15 @@ import type { BundleFiles } from '../../audit/bundle/tar.ts';
 import { packageRoot } from '../../base/package-root.ts';
 import { printableJson } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { FORMATS, renderReport } from '../../report/render-report.ts';
 import type { RunSummary } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
+import { brandOf } from '../run/brand-of.ts';
 import { pathOf } from '../run/refuse-unsupported.ts';
+import { reportOf } from '../run/run-report.ts';
 import { planText } from './plan-text.ts';
-import { reportFiles } from './report-files.ts';
 
 /**
  * What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier.
@@ -25,12 +27,23 @@ export async function bundleDocuments(
   entries: readonly Entry[],
 ): Promise<BundleFiles> {
   const documents = new Map<string, string | Buffer>([
-    ...(await reportFiles(journal, summary)),
+    ...(await reportFiles(context, journal, summary)),
     ...machineFiles(summary, entries),
     ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
     ['verify.mjs', readFileSync(join(packageRoot(), 'src/audit/bundle/verify.mjs'))],
   ]);
   return new Map([...documents].map(([name, text]) => [name, Buffer.from(text)]));
+}
+
+/** The report of the run in each of its forms. */
+async function reportFiles(
+  context: CommandContext,
+  journal: JournalReader,
+  summary: RunSummary,
+): Promise<[string, string][]> {
+  const report = await reportOf(journal, summary);
+  const brand = await brandOf(context);
+  return FORMATS.map((format) => [`report.${format}`, renderReport(report, format, brand)]);
 }
 
 /**

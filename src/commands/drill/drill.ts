@@ -13,6 +13,7 @@ import { appendHolding } from '../../runner/holds.ts';
 import { COMPARED, Compared } from '../../store/compared.ts';
 import type { Journal } from '../../store/journal.ts';
 import { scenarioFor } from '../lab/lab.ts';
+import { brandOf } from '../run/brand-of.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
 import { drillCommand, journalIn, knowingStore, newDrillHome } from './drill-homes.ts';
@@ -115,9 +116,10 @@ async function conclude(
   const { folder, workspace, config } = stage;
   const path = join(folder, 'report.md');
   const parts: string[] = [];
+  const brand = await brandOf(context);
   for (const proof of proofs) {
     await recordComparison(workspace.journal, proof);
-    parts.push(...(await runReports(workspace.journal, folder, proof)));
+    parts.push(...(await runReports(workspace.journal, folder, proof, brand)));
     parts.push(drillReport(proof, config.instances));
   }
   await writeFile(path, parts.join('\n'), { mode: 0o600 });

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Brand } from '../../report/brand.ts';
 import { renderReport } from '../../report/render-report.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { JournalReader } from '../../store/journal.ts';
@@ -14,6 +15,7 @@ export async function runReports(
   journal: JournalReader,
   folder: string,
   { runIds, files }: Pick<ChapterProof, 'runIds' | 'files'>,
+  brand: Brand,
 ): Promise<string[]> {
   const texts: string[] = [];
   for (const runId of runIds) {
@@ -21,9 +23,9 @@ export async function runReports(
     const own = join(folder, 'reports', runId);
     await mkdir(own, { recursive: true, mode: 0o700 });
     for (const format of ['html', 'json'] as const) {
-      await writeFile(join(own, `report.${format}`), renderReport(report, format), { mode: 0o600 });
+      await writeFile(join(own, `report.${format}`), renderReport(report, format, brand), { mode: 0o600 });
     }
-    texts.push(renderReport(report, 'md'));
+    texts.push(renderReport(report, 'md', brand));
   }
   return texts;
 }

@@ -30,7 +30,7 @@ export function alarmsOf(entries: readonly Entry[], followUps: readonly WrittenF
 
 /** A loss concerns every run of its store: also one that began later rests on a journal with a gap. */
 export function lossAlarm(loss: Loss): Alarm {
-  const title = 'ENTRIES LOST: this record comes from a journal of which a part is gone';
+  const title = 'ENTRIES LOST: a part of the journal behind this record is gone';
   return { title, text: lossInWords(loss), at: loss.at, by: loss.by };
 }
 
@@ -63,7 +63,7 @@ function unapproved(entries: readonly Entry[]): Alarm[] {
     if (asked === undefined || effectOf(verb) === 'backup') return [];
     const { state } = challengeOutcome(before, asked.challenge);
     if (state === 'given' || state === 'bypassed') return [];
-    const title = 'NOT APPROVED: a call was made ready whose approval was asked for and not given';
+    const title = 'NOT APPROVED: a call was prepared whose approval was asked for and not given';
     return [
       { title, text: `${asked.order}: the request was ${OUTCOMES[state]}`, at: entry.at, by: entry.by },
     ];
@@ -94,9 +94,9 @@ function withoutData(entries: readonly Entry[], followUps: readonly WrittenFollo
 
 const WORDS: Readonly<Record<string, string>> = {
   'operator.skip': 'SKIPPED: a step was left out',
-  'operator.markDone': 'DONE OUTSIDE: a step stands on the word of a person',
-  'operator.hasBegun': 'DONE OUTSIDE: a step stands on the word of a person',
-  'operator.override': 'OVERRIDDEN: a person went past what spoke against a step',
+  'operator.markDone': 'DONE OUTSIDE: a step counts as done because a person said so',
+  'operator.hasBegun': 'DONE OUTSIDE: a step counts as done because a person said so',
+  'operator.override': 'OVERRIDDEN: a person went on although a check spoke against it',
 };
 
 /** What people did in the place of a step, or past it; what was left without the data has its own alarm. */
@@ -134,7 +134,7 @@ function afterTheEnd(entries: readonly Entry[], own: readonly Entry[]): Alarm[] 
   const types = [...new Set(behind.map(({ type }) => type))].join(', ');
   return [
     {
-      title: 'WRITTEN BEHIND THE END: the run was over when this was written, and it does not count',
+      title: 'WRITTEN AFTER THE END: the run was over when this was written, so it does not count',
       text: `${counted(behind.length, 'entry', 'entries')} from entry ${first.seq} on: ${types}`,
       at: first.at,
       by: first.by,

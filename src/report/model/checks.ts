@@ -34,9 +34,9 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => C
   negativeTest: (_input, { opened, tested }) => {
     const [wrong, tried] = [list(opened), list(tested)];
     if (tried.length === 0) return undefined;
-    const verdict = wrong.length === 0 ? 'refused, as they must be' : 'OPENED BY A KEY THAT MUST NOT';
+    const verdict = wrong.length === 0 ? 'refused, as expected' : 'OPENED BY A KEY THAT MUST NOT';
     return {
-      what: 'the other keys tried on the new backup',
+      what: 'other keys tried on the new backup',
       verdict,
       good: wrong.length === 0,
       details: details(
@@ -62,7 +62,7 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => C
     good: true,
     details: details(output, {
       updatedAt: 'changed',
-      pendingUpdates: 'updates still to be had',
+      pendingUpdates: 'pending updates',
       reason: 'known by',
     }),
   }),

@@ -49,7 +49,7 @@ function bypassed(entries: readonly Entry[]): Deviation[] {
     deviation('break-glass', `${body.order} without a second person`, body.reason),
   );
   const weakened = findAll(entries, 'approval.weakened').map(({ body }) =>
-    deviation('break-glass', 'taken up with less approval than when the run began', body.reason),
+    deviation('break-glass', 'resumed with weaker approval rules than at the start', body.reason),
   );
   return [...without, ...weakened];
 }
@@ -59,7 +59,7 @@ function unclosed(entries: readonly Entry[]): Deviation[] {
   if (find(entries, 'run.closed') !== undefined) return [];
   const abandoned = find(entries, 'run.abandoned')?.body.reason;
   if (abandoned !== undefined) return [deviation('step', 'the run was abandoned', abandoned)];
-  return [deviation('open', 'the run is not closed', 'what its steps left out is listed when it closes')];
+  return [deviation('open', 'the run is not closed', 'it lists what its steps left out when it closes')];
 }
 
 function deviation(kind: Deviation['kind'], what: string, reason: string): Deviation {

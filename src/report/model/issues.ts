@@ -25,7 +25,7 @@ export function blanksFor(runbook: string | undefined, hasTarget: boolean): Repo
   if (hasTarget)
     ask(
       'instances',
-      'How the target is physically and logically segregated from the source (DORA Art. 12(3))',
+      'How the target is segregated from the source, physically and logically (DORA Art. 12(3))',
     );
   ask('objectives', 'Objectives set by');
   ask('checks', 'Further reconciliations and their results');

@@ -2,6 +2,7 @@ import { formatSeconds } from '../../base/format.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
+import { spaced } from '../../store/sentence.ts';
 import type { Mark } from './model-course.ts';
 
 /**
@@ -31,13 +32,13 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'decision', text: withReason(label ?? event, reason) };
     }
     case 'intent.armed':
-      return { kind: 'armed', text: `${spaced(entry.body.verb)} may be sent from here on` };
+      return { kind: 'armed', text: `${spaced(entry.body.verb)}: from here on it may have been sent` };
     case 'intent.outcome': {
       if (!isDoubt(entry)) return undefined;
       const { failure, verb, refused } = entry.body;
       const answer =
         refused === true
-          ? 'it was refused, and the service shows what it may have become'
+          ? 'it was refused, but the service shows something that it may have caused'
           : failure?.code === 'service.old-id'
             ? 'the answer names nothing new'
             : 'the answer was lost';
@@ -89,9 +90,4 @@ const JUDGED = {
 
 function withReason(text: string, reason: string | undefined): string {
   return reason === undefined || reason === '' ? text : `${text}: ${reason}`;
-}
-
-/** `restoreBackup` is a name for programs; people read `restore backup`. */
-function spaced(name: string): string {
-  return name.replace(/[A-Z]/gu, (letter) => ` ${letter.toLowerCase()}`);
 }

@@ -17,13 +17,12 @@ export function peopleOf(entries: readonly Entry[], owners: readonly string[]): 
   for (const { body } of findAll(entries, 'approval.given')) {
     add(body.approver, 'approver', `signature by the key ${body.key}, verified against the allowed signers`);
   }
-  for (const owner of owners) add(owner, 'owner of a follow-up', NAMED);
+  for (const owner of owners) add(owner, 'owner of follow-ups', NAMED);
   return [...people.values()];
 }
 
-const NAMED = 'named by the config or the run';
-const WRITTEN =
-  'named by the config of the machine, or its login name where the config names nobody; the journal is chained, the person is not proven';
+const NAMED = 'named in the config or by the run';
+const WRITTEN = "named in the machine's config, else by its login; the identity of the person is not proven";
 
 /** What was asked of a second person. */
 export function approvalsOf(entries: readonly Entry[]): Approval[] {

@@ -39,14 +39,14 @@ export function rotationOf(
       ['Set', setTime(entries, ledger, oldKey)],
       ['Keys held before', joined(before['keysHeld']), 'code'],
       ['Backups at the service before', backups?.['total']],
-      ['Of them downloadable', backups?.['downloadable']],
-      ['Newest of them', newest?.['id']],
-      ['Newest of them, finished', newest?.['finishedAt']],
+      ['Downloadable backups', backups?.['downloadable']],
+      ['Newest backup', newest?.['id']],
+      ['Newest backup finished', newest?.['finishedAt']],
     ]),
     newKey: facts([
       ['Fingerprint', stored['fingerprint'], 'code'],
       ['Length in characters', stored['length']],
-      ['Shortest that the service takes', baseline?.['minKeyLength']],
+      ['Minimum length at the service', baseline?.['minKeyLength']],
       ['Origin', ORIGINS[String(stored['origin'])]],
     ]),
     storage: facts([
@@ -58,7 +58,7 @@ export function rotationOf(
     ]),
     dualControl: facts([
       ['Requester', started.operator],
-      ['Approvals', approvals.length === 0 ? 'none was required' : approvals.map(approvalWords).join('; ')],
+      ['Approvals', approvals.length === 0 ? 'none required' : approvals.map(approvalWords).join('; ')],
     ]),
     call: facts([
       ['Call', setAt === undefined ? undefined : 'PATCH of the backup settings'],
@@ -74,8 +74,8 @@ export function rotationOf(
     ]),
     disposition: retirements.flatMap(dispositionOf),
     substitution: facts([
-      ['Key that the newest backup opened with before the change', old?.output['opens'], 'code'],
-      ['Is it a key that was held', old === undefined ? undefined : heldBefore(before, old.output['opens'])],
+      ['Key that opened the newest backup before the change', old?.output['opens'], 'code'],
+      ['Was it a key held before', old === undefined ? undefined : heldBefore(before, old.output['opens'])],
     ]),
   };
 }

@@ -1,14 +1,16 @@
+import type { Brand } from '../brand.ts';
 import { type Block, type Document, type Figure, type Inline, inlines, type Text } from './document.ts';
-import { type Markup, markup, readableText, trusted } from './markup.ts';
+import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
 import { STYLE } from './style.ts';
 import { barsSvg } from './svg-bars.ts';
 import { courseSvg, LEGEND } from './svg-course.ts';
 
 /**
  * A document as one HTML file: no script, nothing from outside, a policy that forbids both, for bright and
- * dark screens and for print. No address in it comes from a text.
+ * dark screens, narrow ones, and for print. No address in it comes from a text.
  */
-export function htmlDocument({ title, lead, sections, foot }: Document): string {
+export function htmlDocument({ title, lead, sections, foot }: Document, brand: Brand = {}): string {
+  const images = brand.logo === undefined ? '' : '; img-src data:';
   const contents = sections.map(
     ({ title: name }, at) => markup`<li><a href="#part-${at + 1}">${name}</a></li>\n`,
   );
@@ -20,7 +22,7 @@ export function htmlDocument({ title, lead, sections, foot }: Document): string 
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'${images}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -30,7 +32,7 @@ ${trusted(STYLE)}</style>
 </head>
 <body>
 <header>
-<p class="kind">Lifeboat report</p>
+${brandLine(brand)}
 <h1>${title}</h1>
 ${lead.map(block)}</header>
 <nav aria-label="Contents"><ol>
@@ -42,6 +44,15 @@ ${parts}</main>
 </html>
 `;
   return page.toString();
+}
+
+/** Whose report it is. The logo is an image of a data address, so that nothing in it can act. */
+function brandLine({ name, logo }: Brand): Markup {
+  const image =
+    logo === undefined
+      ? NOTHING
+      : trusted(`<img class="logo" alt="" src="data:${logo.type};base64,${logo.base64}">`);
+  return markup`<p class="kind">${image}${name === undefined ? '' : `${name}: `}Lifeboat report</p>`;
 }
 
 function block(one: Block): Markup {
@@ -78,16 +89,22 @@ function factTable(caption: string, rows: readonly (readonly [string, Text])[]):
   return markup`<table class="facts"><caption>${caption}</caption><tbody>\n${body}</tbody></table>`;
 }
 
-/** A table that can be scrolled sideways on a narrow screen, also with the keyboard. */
+/**
+ * A table that can be scrolled sideways, also with the keyboard. On a narrow screen each row of one with many
+ * columns is a list, so a cell knows the title of its column.
+ */
 function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
   const titles = head.map((text) => markup`<th scope="col">${text}</th>`);
-  const body = rows.map((row) => markup`<tr>${row.map((cell) => markup`<td>${line(cell)}</td>`)}</tr>\n`);
+  const body = rows.map(
+    (row) =>
+      markup`<tr>${row.map((cell, at) => markup`<td data-label="${head[at] ?? ''}"><div>${line(cell)}</div></td>`)}</tr>\n`,
+  );
   const size = head.length > 4 ? ' large' : '';
   return markup`<div class="wide${size}" role="region" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
 }
 
 function figure({ label, value, note, tone }: Figure): Markup {
-  return markup`<div class="${tone}"><dt>${label}</dt><dd><b>${value}</b><span>${readableText(note)}</span></dd></div>`;
+  return markup`<div class="${tone}"><dt>${label}</dt><dd><b>${value}</b><span>${words(note)}</span></dd></div>`;
 }
 
 function picture(caption: string, svg: Markup, legend: readonly (readonly [string, string])[]): Markup {
@@ -102,10 +119,36 @@ function line(text: Text): Markup {
 }
 
 function piece(one: Inline): Markup {
-  if (typeof one === 'string') return markup`${readableText(one)}`;
-  if ('code' in one) return markup`<code>${one.code}</code>`;
-  if ('strong' in one) return markup`<strong>${readableText(one.strong)}</strong>`;
-  if ('good' in one) return markup`<strong class="good">${readableText(one.good)}</strong>`;
-  if ('bad' in one) return markup`<strong class="bad">${readableText(one.bad)}</strong>`;
+  if (typeof one === 'string') return words(one);
+  if ('code' in one) {
+    const kind = /\S{25,}/u.test(one.code) ? 'long' : 'whole';
+    return markup`<code class="${kind}">${one.code}</code>`;
+  }
+  if ('strong' in one) return markup`<strong>${words(one.strong)}</strong>`;
+  if ('good' in one) return markup`<strong class="good">${words(one.good)}</strong>`;
+  if ('bad' in one) return markup`<strong class="bad">${words(one.bad)}</strong>`;
   return GAP;
+}
+
+/** A text that a person reads: times in it are written as everywhere. */
+function words(text: string): Markup {
+  return pieces(readableText(text));
+}
+
+/** A time, or what is longer than any word. */
+const SPECIAL = /(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?(?: UTC)?|\S{25,})/u;
+
+/**
+ * No word is broken at the end of a row, but one that is longer than any word may be. A time is broken only
+ * on a narrow screen, behind its date.
+ */
+function pieces(text: string): Markup {
+  const parts = text.split(SPECIAL).map((part, at) => {
+    if (at % 2 === 0) return markup`${part}`;
+    const [, date, clock] = /^(\d{4}-\d{2}-\d{2}) (.*)$/u.exec(part) ?? [];
+    if (date === undefined || clock === undefined) return markup`<span class="long">${part}</span>`;
+    const [first, second] = [date, clock].map((one) => markup`<span class="whole">${one}</span>`);
+    return markup`<span class="time">${first ?? NOTHING} ${second ?? NOTHING}</span>`;
+  });
+  return markup`${parts}`;
 }

@@ -1,12 +1,13 @@
+import type { Brand } from '../brand.ts';
 import { code, plain, table } from '../markdown.ts';
 import { type Block, type Document, type Inline, inlines, type Text } from './document.ts';
 
 /** A document as Markdown (GitHub's tables), readable as plain text too. */
-export function markdownDocument({ title, lead, sections, foot }: Document): string {
+export function markdownDocument({ title, lead, sections, foot }: Document, { name }: Brand = {}): string {
   const parts = [
-    `# ${plain(title)}`,
+    `# ${name === undefined ? '' : `${plain(name)}: `}${plain(title)}`,
     ...lead.map(block),
-    ...sections.flatMap(({ title: name, blocks }) => [`## ${plain(name)}`, ...withCaptions(blocks)]),
+    ...sections.flatMap((section) => [`## ${plain(section.title)}`, ...withCaptions(section.blocks)]),
     plain(foot, LONGEST),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;

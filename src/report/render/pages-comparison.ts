@@ -1,7 +1,7 @@
 import { formatSeconds } from '../../base/format.ts';
 import type { Comparison, Pair } from '../comparison.ts';
 import type { Block, Document, Section, Text } from './document.ts';
-import { tableOr, time } from './words.ts';
+import { alarmText, tableOr, time } from './words.ts';
 
 /** Two runs side by side as a document. */
 export function comparisonPages(comparison: Comparison): Document {
@@ -11,13 +11,7 @@ export function comparisonPages(comparison: Comparison): Document {
   return {
     title: `Two runs compared: ${first.title}; ${second.title}`,
     lead: [
-      ...alarms.map(
-        ({ title, text, at, by }): Block => ({
-          kind: 'alarm',
-          title,
-          text: `${text} (${time(at)} UTC, by ${by})`,
-        }),
-      ),
+      ...alarms.map((alarm): Block => ({ kind: 'alarm', title: alarm.title, text: alarmText(alarm) })),
       {
         kind: 'table',
         caption: 'The runs, the older one first',
@@ -27,15 +21,15 @@ export function comparisonPages(comparison: Comparison): Document {
     ],
     sections: [
       {
-        title: 'How far they can be compared',
+        title: 'Comparability',
         blocks: [
           cautions.length === 0
-            ? { kind: 'text', text: 'Fully: the same runbook in the same version, on the same instance.' }
+            ? { kind: 'text', text: 'Full: the same version of the same runbook, on the same instance.' }
             : { kind: 'list', items: cautions },
         ],
       },
       { title: 'Times', blocks: [...bars(runs), pairs('Times, slice by slice', times, isJudged)] },
-      { title: 'Steps', blocks: [pairs('Time in each step, in all', steps, isJudged)] },
+      { title: 'Steps', blocks: [pairs('Total time in each step', steps, isJudged)] },
       sideSection('Deviations', runs, ({ deviations }) =>
         deviations.map(({ kind, what, reason }) => `${kind}: ${what}: ${reason}`),
       ),

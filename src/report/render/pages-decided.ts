@@ -1,9 +1,10 @@
 import { formatSpan } from '../../base/format.ts';
+import { spaced } from '../../store/sentence.ts';
 import type { Report } from '../model/model.ts';
 import type { Approval, FollowUpRow, MayApprove } from '../model/model-rows.ts';
 import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
 import { blanks } from './pages-proven.ts';
-import { factsBlock, optional, tableOr, time } from './words.ts';
+import { deviationText, factsBlock, optional, tableOr, time } from './words.ts';
 
 /** The follow-ups, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {
@@ -35,8 +36,8 @@ export function decidedSections(report: Report): Section[] {
       title: 'Issues and actions',
       blocks: [
         tableOr(
-          'The journal tells of none.',
-          'Issues; cause, action, owner, due date and status are to be filled in',
+          'The journal names none.',
+          'Issues; people fill in the cause, action, owner, due date and status',
           ['Time', 'Issue', 'Root cause', 'Corrective action', 'Owner', 'Due', 'Status'],
           issues.map(({ at, what }) => [time(at), what, BLANK, BLANK, BLANK, BLANK, BLANK]),
         ),
@@ -49,20 +50,33 @@ export function decidedSections(report: Report): Section[] {
       blocks: [
         tableOr(
           'None.',
-          'Everything that changed something, or may have',
-          ['Begun', 'Step', 'Intent, or what it was about', 'Answer', 'Found at the service'],
+          'Every call that changed something, or may have',
+          ['Begun', 'Step', 'Intent or subject', 'Answer', 'Found at the service'],
           changes.map(({ at, step, intent, subject, answer, found }) => [
             time(at),
-            step,
+            spaced(step),
             intent === undefined ? subject : { code: intent },
-            answer,
-            found,
+            inWords(ANSWERS, answer),
+            inWords(FOUND, found),
           ]),
         ),
       ],
     },
   ];
 }
+
+/** How a call that may happen only once ended, and what was found out about it later. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  landed: 'accepted',
+  absent: 'not done',
+  unknown: 'lost',
+  'never written': 'none on record',
+};
+const FOUND: Readonly<Record<string, string>> = {
+  landed: 'it happened',
+  absent: 'it did not happen',
+  ambiguous: 'it may have happened',
+};
 
 const WAYS: Readonly<Record<string, Inline>> = {
   platform: 'by the platform',
@@ -71,6 +85,11 @@ const WAYS: Readonly<Record<string, Inline>> = {
   run: 'by the run',
   skipped: { strong: 'skipped' },
 };
+
+/** The words for a code; one that is not known stays as it is. */
+function inWords<Word>(words: Readonly<Record<string, Word>>, code: string): Word | string {
+  return Object.hasOwn(words, code) ? (words[code] ?? code) : code;
+}
 
 function followUpBlocks(followUps: readonly FollowUpRow[]): Block[] {
   if (followUps.length === 0) return [];
@@ -81,19 +100,23 @@ function followUpBlocks(followUps: readonly FollowUpRow[]): Block[] {
     {
       kind: 'table',
       caption: 'Follow-ups after the change',
-      head: ['Id', 'What', 'Owner', 'Open for', 'Closed', 'Proof'],
+      head: ['Id', 'What', 'Owner', 'Open for', 'Closed'],
       rows: followUps.map((followUp) => [
         { code: followUp.id },
         followUp.what,
         followUp.owner,
         ageOf(followUp),
         closure(followUp),
-        followUp.proofs.flatMap(({ label, value }, index) => [
-          `${index === 0 ? '' : ', '}${label} `,
-          { code: value },
-        ]),
       ]),
     },
+    tableOr(
+      'No follow-up has a proof from the platform or the service.',
+      'Proofs of the follow-ups',
+      ['Follow-up', 'Proof', 'Value'],
+      followUps.flatMap(({ id, proofs }) =>
+        proofs.map(({ label, value }) => [{ code: id }, spaced(label), { code: value }]),
+      ),
+    ),
   ];
 }
 
@@ -107,29 +130,36 @@ function ageOf({ openSeconds, dueSeconds }: FollowUpRow): string {
 
 function closure({ closed }: FollowUpRow): Text {
   if (closed === undefined) return { bad: 'still open' };
-  const way = Object.hasOwn(WAYS, closed.how) ? (WAYS[closed.how] ?? closed.how) : closed.how;
-  return [way, `${closed.at === undefined ? '' : ` ${time(closed.at)}`}: ${closed.text}`];
+  return [
+    inWords(WAYS, closed.how),
+    `${closed.at === undefined ? '' : ` ${time(closed.at)}`}: ${closed.text}`,
+  ];
 }
 
 function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove): Block[] {
   const facts = begun.map(({ label, value }) => ({ label, value }));
   return [
     ...(begun.length === 0
-      ? [{ kind: 'text', text: 'The record does not tell what was asked when the run began.' } as const]
-      : factsBlock(`What was asked when the run began, as of ${time(asOf)}`, facts)),
+      ? [
+          {
+            kind: 'text',
+            text: 'The record does not say which approvals were required when the run began.',
+          } as const,
+        ]
+      : factsBlock(`Approvals required when the run began, as of ${time(asOf)}`, facts)),
     ...(people.length === 0
       ? []
       : [
           tableOr(
             '',
-            'Whom the file of allowed signers named then; nobody who came later counts',
+            'People in the file of allowed signers at that time; nobody added later counts',
             ['Who', 'Key'],
             people.map(({ names, key }) => [names, { code: key }]),
           ),
         ]),
     tableOr(
-      'The record does not tell which login has driven the run.',
-      'Who has driven the run, and so cannot approve it',
+      'The record does not say which login drove the run.',
+      'Who drove the run, and so cannot approve it',
       ['From', 'Name', 'Login', 'Uid', 'Host', 'Config, SHA-256'],
       drivers.map(({ at, name, login, uid, host, config }) => [
         time(at),
@@ -141,7 +171,7 @@ function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove)
       ]),
     ),
     tableOr(
-      'Nothing of it has changed since.',
+      'Nothing has changed since.',
       'What has changed since',
       ['Time', 'Who', 'What', 'Was', 'Is'],
       changes.map(({ at, by, what, was, is }) => [time(at), by, what, was, is]),
@@ -151,8 +181,8 @@ function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove)
 
 function approvalTable(approvals: readonly Approval[]): Block {
   return tableOr(
-    'No step of this run asked for a second person.',
-    'What a second person was asked for',
+    'No step of this run needed a second person.',
+    'Approvals asked of a second person',
     ['Asked', 'Order', 'Requester', 'State', 'Who', 'When', 'Method', 'Challenge and plan'],
     approvals.map((one) => [
       time(one.askedAt),
@@ -174,11 +204,6 @@ function approvalTable(approvals: readonly Approval[]): Block {
   );
 }
 
-function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
-  if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
-  return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
-}
-
 function cleanupText({ run, outcome, rotation, bound }: Report, ids: readonly string[]): Text {
   const isDone = (id: string) => {
     const how = bound.find((followUp) => followUp.id === id)?.closed?.how;
@@ -187,20 +212,22 @@ function cleanupText({ run, outcome, rotation, bound }: Report, ids: readonly st
   const [done, left] = [ids.filter(isDone), ids.filter((id) => !isDone(id))];
   if (ids.length > 0) {
     return [
-      ...(done.length === 0 ? [] : ['Done, see Follow-ups: ', ...codes(done), '. ']),
-      ...(left.length === 0 ? [] : [{ bad: 'Not taken away' }, ': ', ...codes(left), '.']),
+      ...(done.length === 0 ? [] : ['Done, see Follow-ups: ', ...codes(done), '.']),
+      ...(left.length === 0
+        ? []
+        : [done.length === 0 ? '' : ' ', { bad: 'Not removed' }, ': ', ...codes(left), '.']),
     ];
   }
   if (outcome.status === 'open')
-    return 'The run is not over: what it has to take away is listed when it closes.';
+    return 'The run is not over: what it has to remove is listed when it closes.';
   if (rotation !== undefined) {
     return rotation.disposition.length === 0
-      ? 'This run has put no follow-up to retire an old key into the ledger of the instance.'
-      : 'The old key is kept and handed to the ledger of the instance; see Key rotation.';
+      ? 'This run opened no follow-up to retire an old key.'
+      : 'The old key is kept. A follow-up in the ledger of the instance retires it; see Key rotation.';
   }
   return run.kind === 'rehearsal'
-    ? 'This run has left nothing that it had to take away; what the rehearsal itself was made of is not part of its journal.'
-    : 'Not applicable: this run has left nothing that it had to take away.';
+    ? 'This run left nothing to remove. The lab of a rehearsal is not part of its journal.'
+    : 'Not applicable: this run left nothing to remove.';
 }
 
 function codes(ids: readonly string[]): Inline[] {

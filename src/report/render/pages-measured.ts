@@ -7,16 +7,16 @@ import { blanks } from './pages-proven.ts';
 import { seconds, time } from './words.ts';
 
 const MEANINGS: Readonly<Record<(typeof SLICES)[number], string>> = {
-  decide: 'until the destructive call was armed, with the questions and the approval before it',
-  queue: 'the service had it and had not begun',
+  decide: 'until the destructive call could be sent, with the questions and approvals before it',
+  queue: 'the service had the request and had not begun',
   execute: 'the service was at work',
-  human: 'after that, a question waited for its answer',
+  human: 'after that, a question waited for an answer',
   rebind: 'until the last application ran on the restored data',
 };
 
 const STATUS = {
   over: 'until the recovery was over',
-  running: 'until now; it still runs',
+  running: 'until now; the recovery is not over',
   'given-up': 'until the run ended; the recovery was not over',
 } as const;
 
@@ -34,7 +34,7 @@ export function measuredSections(report: Report): Section[] {
 function objectiveBlocks(measured: Measured): Block[] {
   const { rto, rpo, restores, notes, slices } = measured;
   const since = measured.since === 'incident' ? 'From the incident' : 'From the start of the run';
-  const unmeasured = restores ? 'not measured' : 'nothing was brought back';
+  const unmeasured = restores ? 'not measured' : 'nothing was restored';
   return [
     {
       kind: 'table',
@@ -69,7 +69,7 @@ function objectiveBlocks(measured: Measured): Block[] {
     ...(restores ? [{ kind: 'text', text: howLost(measured) } as const] : []),
     {
       kind: 'text',
-      text: 'The limits are those that the configuration had when the run began. A cryptoperiod is not stated.',
+      text: 'The limits are those of the configuration when the run began. It states no cryptoperiod.',
     },
   ];
 }
@@ -79,11 +79,11 @@ function howLost({ point, rpo }: Measured): string {
   if (point === undefined && rpo.why !== undefined) return `The recovery point was not measured: ${rpo.why}.`;
   if (point === undefined)
     return 'The recovery point was not measured: neither the data nor the service reported it.';
-  const ends = `from ${time(point.recoveredTo)}, the newest data that is there again, to ${time(point.lostAt)}, ${point.lostBy}`;
+  const ends = `from ${time(point.recoveredTo)}, the newest restored data, to ${time(point.lostAt)}, ${point.lostBy}`;
   const by = {
-    data: 'by the reconciliation command, so by the data itself',
+    data: 'by the data itself, with the reconciliation command',
     restored_from: 'by what the service says it restored',
-    'chosen-time': 'by the point in time that was asked for',
+    'chosen-time': 'by the chosen point in time',
   }[point.by];
   const instead = point.because === undefined ? '' : ` It is not measured by the data: ${point.because}.`;
   return `The recovery point is the time ${ends}; measured ${by}.${instead}`;
@@ -99,8 +99,8 @@ function result({ result: word, why }: Measured['rto']): Text {
 function until({ status, rto }: Measured): string {
   if (rto.why === undefined) return STATUS[status];
   return status === 'given-up'
-    ? 'until nothing more was waited for; the recovery was not over'
-    : 'until all steps were done; that it was a recovery is not shown';
+    ? 'until the run gave up; the recovery was not over'
+    : 'until all steps were done; nothing shows that it was a recovery';
 }
 
 function courseBlocks(course: Course): Block[] {
@@ -113,7 +113,7 @@ function courseBlocks(course: Course): Block[] {
       : [
           {
             kind: 'table',
-            caption: 'Steps, with the time that each took',
+            caption: 'Steps',
             head: ['Begun', 'Step', 'Took', 'Slice', 'Waited for'],
             rows: steps.map(({ title, from, seconds: took, slice, waits }) => [
               time(from),

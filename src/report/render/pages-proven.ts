@@ -11,9 +11,9 @@ export function provenSections(report: Report): Section[] {
       title: 'Participants and scope',
       blocks: [
         tableOr(
-          'Nobody is named.',
-          'Who had a part in it',
-          ['Who', 'Roles', 'What shows that it was them'],
+          'The journal names nobody.',
+          'Participants',
+          ['Who', 'Roles', 'Proof of identity'],
           report.people.map(({ name, roles, proof }) => [name, roles.join(', '), proof]),
         ),
         ...blanks(report, 'people'),
@@ -50,7 +50,7 @@ export function blanks(report: Report, part: Report['blanks'][number]['in']): Bl
 
 function factBlocks(facts: Report['facts']): Block[] {
   if (facts === undefined) {
-    return [{ kind: 'text', text: 'None: a run says what it proved when it is closed.' }];
+    return [{ kind: 'text', text: 'None yet: a run lists what it proved when it is closed.' }];
   }
   if (facts.length === 0) return [{ kind: 'text', text: 'None.' }];
   const rows = facts.map(({ label, value }) => [label, value]);
@@ -58,10 +58,10 @@ function factBlocks(facts: Report['facts']): Block[] {
 }
 
 function planText({ run, plan }: Report): string {
-  if (run.runbook === undefined) return 'Which runbook was run is not known.';
+  if (run.runbook === undefined) return 'The runbook of this run is not known.';
   const shipped = `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
   return plan.asked.length === 0
-    ? `${shipped} No approval fixed a plan; the bundle of the evidence tells it as plan.txt.`
+    ? `${shipped} No approval was asked for, so no plan is signed. The evidence bundle has the plan in plan.txt.`
     : shipped;
 }
 
@@ -70,12 +70,12 @@ function askedPlan({ sha256, state }: Report['plan']['asked'][number]): Text {
   const hash = [', SHA-256 ', { code: sha256 }] as const;
   if (state === 'given') return ['approved plan', ...hash];
   const outcome = state === 'asked' ? 'not answered' : state;
-  return ['plan whose approval was asked for, ', { bad: 'not approved' }, ` (${outcome})`, ...hash];
+  return ['plan submitted for approval, ', { bad: 'not approved' }, ` (${outcome})`, ...hash];
 }
 
 function checkTable(checks: Report['checks']): Block {
   return tableOr(
-    'None was made in this run.',
+    'This run made none.',
     'Checks of backups, keys and tasks',
     ['Time', 'What', 'Verdict', 'Details'],
     checks.map(({ at, what, verdict, good, details }) => [
@@ -113,7 +113,7 @@ function comparisonBlocks(comparison: Report['comparison']): Block[] {
   const { at, tables, checks, proven } = comparison;
   const table: Block = {
     kind: 'table',
-    caption: 'Every row of the restored database against what was expected of it',
+    caption: 'Every row of the restored database, compared with the expected rows',
     head: ['Table', 'Rows', 'Compared', 'MD5 of all rows', 'Expected rows', 'Expected MD5'],
     rows: tables.map(({ name, rows, md5, expected, equal }) => [
       name,
@@ -128,7 +128,7 @@ function comparisonBlocks(comparison: Report['comparison']): Block[] {
     {
       kind: 'text',
       text: [
-        `After the run, ${time(at)}, the drill asked the databases themselves and not the run: `,
+        `After the run, at ${time(at)}, the drill compared the databases themselves: `,
         proven ? { good: 'all as expected' } : { bad: 'NOT as expected' },
         '.',
       ],

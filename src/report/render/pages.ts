@@ -1,20 +1,21 @@
 import type { Report } from '../model/model.ts';
 import type { Document } from './document.ts';
 import { decidedSections } from './pages-decided.ts';
-import { alarmBlocks, headBlocks, outcomeSection } from './pages-head.ts';
 import { measuredSections } from './pages-measured.ts';
 import { provenSections } from './pages-proven.ts';
 import { recordSections } from './pages-record.ts';
 import { rotationSections } from './pages-rotation.ts';
+import { runSection } from './pages-run.ts';
+import { summaryBlocks } from './pages-summary.ts';
 import { time } from './words.ts';
 
 /** A report as the document that every renderer writes: so all of them say the same. */
 export function pagesOf(report: Report): Document {
   return {
     title: report.title,
-    lead: [...alarmBlocks(report), ...headBlocks(report)],
+    lead: summaryBlocks(report),
     sections: [
-      outcomeSection(report),
+      runSection(report),
       ...measuredSections(report),
       ...provenSections(report),
       ...rotationSections(report),

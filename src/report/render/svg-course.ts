@@ -7,11 +7,11 @@ import { time } from './words.ts';
 
 /** What the colours say. */
 export const LEGEND: readonly (readonly [string, string])[] = [
-  ['decide', 'decide: until the change was armed'],
+  ['decide', 'decide: until the change could be sent'],
   ['queue', 'queue: the service had not begun'],
   ['execute', 'execute: the service at work'],
   ['human', 'human: waiting for a person'],
-  ['rebind', 'rebind: until the applications ran'],
+  ['rebind', 'rebind: until the applications ran again'],
   ['work', 'other steps'],
 ];
 

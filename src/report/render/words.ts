@@ -1,10 +1,21 @@
 import { formatSeconds, formatTime } from '../../base/format.ts';
-import type { Fact } from '../model/model.ts';
+import type { Fact, Report } from '../model/model.ts';
 import type { Block, Section, Text } from './document.ts';
 
 /** `YYYY-MM-DD HH:MM:SS` of a stored time, UTC; anything else as it is. */
 export function time(at: string | undefined): string {
   return at === undefined ? '' : formatTime(at);
+}
+
+/** What an alarm says, below its title. */
+export function alarmText({ text, at, by }: Report['alarms'][number]): string {
+  return `${text} (${time(at)} UTC, by ${by})`;
+}
+
+/** What was not done as the runbook says, and why. */
+export function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
+  if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
+  return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
 }
 
 export function seconds(value: number | undefined, otherwise: string): string {

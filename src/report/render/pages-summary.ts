@@ -1,0 +1,182 @@
+import { leftUnbound } from '../../../machines/parts/follow-up.ts';
+import { counted, formatSeconds } from '../../base/format.ts';
+import type { Measured, Report } from '../model/model.ts';
+import type { FollowUpRow } from '../model/model-rows.ts';
+import { type Block, type Figure, type Inline, inlines, type Text } from './document.ts';
+import { alarmText, deviationText, seconds, time } from './words.ts';
+
+/** The first page, for whoever reads no other: what went wrong, the figures, and the result in words. */
+export function summaryBlocks(report: Report): Block[] {
+  return [
+    ...report.alarms.map((alarm): Block => ({ kind: 'alarm', title: alarm.title, text: alarmText(alarm) })),
+    { kind: 'figures', figures: figures(report) },
+    { kind: 'facts', caption: 'Summary', rows: summaryRows(report) },
+  ];
+}
+
+function summaryRows(report: Report): (readonly [string, Text])[] {
+  const { measured, comparison, deviations, evidence, blanks, signOff } = report;
+  return [
+    ['What was done', whatWasDone(report)],
+    ['Result', outcomeText(report.outcome)],
+    ...(measured === undefined ? [] : ([['Objectives', objectivesText(measured)]] as const)),
+    ...(measured?.restores === true ? ([['What was lost', lossText(measured)]] as const) : []),
+    ...(comparison === undefined ? [] : ([['Rows compared', comparedText(comparison)]] as const)),
+    ['What is open', openText(report)],
+    ['Deviations from the runbook', deviationsText(deviations)],
+    ['Anchor for the ticket', evidence.anchor === undefined ? 'None.' : { code: evidence.anchor }],
+    [
+      'To be filled in by people',
+      `${counted(blanks.length, 'line')}, and the sign-off by ${signOff.length} people.`,
+    ],
+  ];
+}
+
+function whatWasDone({ run }: Report): string {
+  if (run.runbook === undefined) return 'The journal does not name a runbook.';
+  const into = run.target === undefined ? '' : ` into ${run.target}`;
+  const rehearsal = run.kind === 'rehearsal' ? ', as a rehearsal' : '';
+  const when = `${time(run.startedAt)} to ${run.endedAt === undefined ? 'now' : time(run.endedAt)}`;
+  return `${run.runbook} on ${run.instance}${into}${rehearsal}, by ${run.operator ?? 'nobody named'}, ${when}.`;
+}
+
+/** How the run ended, and whether that is proven. */
+function outcomeText({ status, proven, text, failure, followUps }: Report['outcome']): Text {
+  if (status === 'closed') {
+    const proof = proven === true ? { good: 'proven' } : { bad: 'not proven' };
+    const why = failure === undefined ? '' : ` Failure: ${failure}.`;
+    return [{ strong: text }, '. The result is ', proof, `.${why}`];
+  }
+  const open: Text = followUps === 0 ? '' : { bad: `It has ${counted(followUps, 'open follow-up')}.` };
+  if (status === 'abandoned') return [{ bad: 'Abandoned' }, `: ${text}. `, open];
+  const where = text === '' ? ' ' : ` It is at: ${text}. `;
+  return [
+    { bad: 'This run is still open.' },
+    where,
+    open,
+    followUps === 0 ? '' : ' ',
+    'The record ends with its last entry.',
+  ];
+}
+
+function objectivesText({ rto, rpo, restores }: Measured): Text {
+  return [
+    ...objectiveText('Recovery time', rto),
+    ...(restores ? [' ', ...objectiveText('Recovery point', rpo)] : []),
+  ];
+}
+
+function objectiveText(label: string, one: Measured['rto']): Inline[] {
+  const figure = seconds(one.measuredSeconds, 'not measured');
+  const limit = one.limitSeconds === undefined ? 'no limit set' : `limit ${formatSeconds(one.limitSeconds)}`;
+  const why = one.why === undefined ? '' : ` (${one.why})`;
+  return [`${label} `, verdictOf(one.result), `: ${figure}, ${limit}${why}.`];
+}
+
+function verdictOf(result: Measured['rto']['result']): Inline {
+  if (result === 'met') return { good: result };
+  return result === 'missed' || result === 'given up' ? { bad: result } : result;
+}
+
+/** What was written and is not there any more, as far as it was measured. */
+function lossText({ point, rpo }: Measured): string {
+  if (point === undefined || rpo.measuredSeconds === undefined)
+    return `Not known: the recovery point was not measured${rpo.why === undefined ? '' : ` (${rpo.why})`}.`;
+  const until = `${time(point.lostAt)} UTC (${point.lostBy})`;
+  return rpo.measuredSeconds === 0
+    ? `Nothing that was written before ${until}.`
+    : `What was written in the ${formatSeconds(rpo.measuredSeconds)} from ${time(point.recoveredTo)} to ${until}.`;
+}
+
+function comparedText({ proven, tables }: NonNullable<Report['comparison']>): Text {
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+  const verdict = proven ? { good: 'as expected' } : { bad: 'NOT as expected' };
+  return [`${counted(rows, 'row')} in ${counted(tables.length, 'table')}: `, verdict, '.'];
+}
+
+function openText({ outcome, bound }: Report): Text {
+  const open = bound.filter(({ closed }) => closed === undefined);
+  const skipped = bound.filter(({ closed }) => closed?.how === 'skipped');
+  const run = outcome.status === 'open' ? [{ bad: 'The run itself.' }] : [];
+  const followUps =
+    open.length === 0 ? [] : [{ bad: counted(open.length, 'follow-up') }, `: ${named(open)}.`];
+  const all = run.length > 0 && followUps.length > 0 ? [...run, ' ', ...followUps] : [...run, ...followUps];
+  return [
+    ...(all.length === 0 ? ['Nothing.'] : all),
+    ...(skipped.length === 0 ? [] : [' ', { strong: 'Skipped' }, `: ${named(skipped)}.`]),
+  ];
+}
+
+/** More are found in their section. */
+const MOST_DEVIATIONS = 5;
+
+function deviationsText(deviations: Report['deviations']): Text {
+  if (deviations.length === 0) return 'None.';
+  const shown = deviations.slice(0, MOST_DEVIATIONS).flatMap((one, at) => {
+    return [at === 0 ? '' : '; ', ...inlines(deviationText(one))];
+  });
+  const more = deviations.length - MOST_DEVIATIONS;
+  return [...shown, more > 0 ? `; ${more} more.` : '.'];
+}
+
+function named(followUps: readonly FollowUpRow[]): string {
+  return followUps.map(({ what }) => what).join('; ');
+}
+
+/**
+ * Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself.
+ */
+function figures({ outcome, measured, bound, deviations, alarms }: Report): Figure[] {
+  const result = (label: string, one: Measured['rto']): Figure => ({
+    label,
+    value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
+    note: `limit ${seconds(one.limitSeconds, 'none set')}: ${one.result}${one.why === undefined ? '' : `: ${one.why}`}`,
+    tone: TONES[one.result],
+  });
+  return [
+    {
+      label: 'Result',
+      value:
+        outcome.status === 'closed' ? (outcome.proven === true ? 'proven' : 'not proven') : outcome.status,
+      note: outcome.text,
+      tone: outcome.proven === true ? 'good' : 'bad',
+    },
+    ...(measured === undefined
+      ? []
+      : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
+    followUpsFigure(bound),
+    {
+      label: 'Deviations',
+      value: String(deviations.length),
+      note: deviations.length === 0 ? 'done as the runbook says' : 'listed below, with reasons',
+      tone: alarms.length > 0 ? 'bad' : 'plain',
+    },
+  ];
+}
+
+const TONES = {
+  met: 'good',
+  missed: 'bad',
+  'given up': 'bad',
+  'not decided': 'plain',
+  'does not apply': 'plain',
+} as const;
+
+/** How many are done, and apart from them those that are open, skipped, or shown by somebody's word alone. */
+function followUpsFigure(followUps: readonly FollowUpRow[]): Figure {
+  const open = followUps.filter(({ closed }) => closed === undefined).length;
+  const skipped = followUps.filter(({ closed }) => closed?.how === 'skipped').length;
+  const said = followUps.filter(({ closed, proofs }) => closed?.how === 'hand' && proofs.length === 0).length;
+  const notes = [
+    ...(open === 0 ? [] : [`${open} still open`]),
+    ...(skipped === 0 ? [] : [`${skipped} skipped`]),
+    ...(said === 0 ? [] : [`${said} stated by a person, not shown`]),
+  ];
+  const isBad = open > 0 || leftUnbound(followUps).length > 0;
+  return {
+    label: 'Follow-ups',
+    value: followUps.length === 0 ? 'none' : `${followUps.length - open - skipped} of ${followUps.length}`,
+    note: followUps.length === 0 ? 'the run opened none' : notes.join(', ') || 'all done',
+    tone: isBad ? 'bad' : followUps.length > 0 && notes.length === 0 ? 'good' : 'plain',
+  };
+}
