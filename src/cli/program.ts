@@ -1,9 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../base/errors.ts';
 import { defineApprovals } from '../commands/approvals/define-approvals.ts';
+import { defineDrill } from '../commands/drill/define-drill.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
 import { about, driving, labOptions } from '../commands/run/run-options.ts';
 import { defineService } from '../commands/service/define-service.ts';
+import { defineStatus } from '../commands/status/define-status.ts';
 import { defineStore } from '../commands/store/define-store.ts';
 import type { CommandContext } from './context.ts';
 import { type Define, group, json, TIME } from './define.ts';
@@ -113,25 +115,11 @@ function build(
       json('one JSON object a line'),
     ],
   );
+  defineStatus(program, command);
   defineFollowUps(program, command);
   defineApprovals(program, command);
   program.commandsGroup('Rehearsal:');
-  command(
-    program,
-    'drill [runbook]',
-    'rehearse on a lab: rotate, lose a region, recover, undo a mishap; compare every row',
-    async () => (await import('../commands/drill/drill.ts')).drill,
-    [
-      new Option('--auto', 'by itself, also in a terminal'),
-      new Option(
-        '--report <dir>',
-        'folder in which this drill gets one of its own (default: drills, below LIFEBOAT_HOME)',
-      ),
-      new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
-      new Option('--scenario <name>', 'what goes wrong, as for `lifeboat lab`'),
-      json('journal entries on stdout, one a line'),
-    ],
-  );
+  defineDrill(program, command);
   command(
     program,
     'lab',

@@ -88,7 +88,7 @@ export function runCommand(id: string): string {
 }
 
 /** A length of time in few characters: `45s`, `12m`, `3h 5m`, `2d 4h`. */
-function briefly(seconds: number): string {
+export function briefly(seconds: number): string {
   const minutes = Math.floor(Math.max(0, seconds) / 60);
   if (minutes < 1) return `${Math.floor(Math.max(0, seconds))}s`;
   if (minutes < 60) return `${minutes}m`;

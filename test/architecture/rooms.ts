@@ -261,6 +261,7 @@ export const ROOMS: readonly Room[] = [
       'src/store/sentence.ts',
       `type ${SECRET}`,
       `type ${BASE}/failure.ts`,
+      `${BASE}/instant.ts`,
       `${BASE}/shell-quote.ts`,
       FORMAT,
       TEXT,

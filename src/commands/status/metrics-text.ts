@@ -1,0 +1,147 @@
+import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-status.ts';
+import type { FleetReport } from './print-status.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number | undefined];
+
+/** One metric. A sample without a value is left out: what is not known has none. */
+interface Metric {
+  readonly name: string;
+  readonly help: string;
+  readonly samples: (report: FleetReport) => readonly Sample[];
+}
+
+/**
+ * What was found, in the text format of Prometheus 0.0.4: gauges only, times in seconds since 1970 by this
+ * machine's clock, sizes in bytes. Without timestamps, which the textfile collector refuses; the time is a
+ * metric of its own, so that an alert can tell a file that nobody writes any more.
+ */
+export function metricsText(report: FleetReport): string {
+  return METRICS.map((metric) => textOf(metric, report)).join('');
+}
+
+const METRICS: readonly Metric[] = [
+  {
+    name: 'lifeboat_status_timestamp_seconds',
+    help: 'When lifeboat status was run.',
+    samples: ({ at }) => [[{}, at.getTime() / 1000]],
+  },
+  ...[
+    each('recoverable', 'Whether it could be recovered now; 0 also where that is unknown.', ways),
+    each('recoverable_answer', 'The answer in words: 1 for the one that holds.', answers),
+    each('part_known', 'Whether a part of the status was answered; 0 where it failed.', partsKnown),
+    one('rto_seconds', 'Its recovery time objective.', ({ rto }) => rto),
+    one('rpo_seconds', 'Its recovery point objective.', ({ rpo }) => rpo),
+  ],
+  time('newest_backup', 'When the newest done backup was triggered.', (one) => one.newestBackup?.ageSeconds),
+  one('newest_backup_size_bytes', 'Its size, encrypted.', ({ newestBackup }) => newestBackup?.size),
+  time(
+    'proven_backup',
+    'When the newest proven backup was triggered.',
+    (one) => one.provenBackup?.ageSeconds,
+  ),
+  time('proof', 'When that backup was proven.', ({ provenBackup }) => provenBackup?.provenAgeSeconds),
+  one('key_held', 'Whether each key that the newest backup may have is in the key store.', keyHeld),
+  time('recovery_card', 'When the recovery card was made.', ({ card }) => card?.ageSeconds),
+  time('pitr_newest_point', 'The newest point in time that can be restored to.', ({ window }) =>
+    typeof window === 'object' ? window.ageSeconds : undefined,
+  ),
+  one('pitr_range_seconds', 'From the oldest point to the newest.', ({ window }) =>
+    typeof window === 'object' ? (Date.parse(window.end) - Date.parse(window.start)) / 1000 : undefined,
+  ),
+  time('recovered', 'When a proven run last recovered it.', ({ recovered }) => recovered?.ageSeconds),
+  each('follow_ups', 'Follow-ups that are open, and how many of them are overdue.', ({ followUps }) => [
+    [{ state: 'open' }, followUps?.open],
+    [{ state: 'overdue' }, followUps?.overdue],
+  ]),
+  one('calls_in_doubt', 'Calls of which it is not known what became.', ({ inDoubt }) => inDoubt),
+];
+
+/** A gauge for each instance, with further labels. */
+function each(name: string, help: string, samples: (status: InstanceStatus) => readonly Sample[]): Metric {
+  return {
+    name: `lifeboat_instance_${name}`,
+    help,
+    samples: ({ instances }) =>
+      instances.flatMap((status) =>
+        samples(status).map(([labels, value]): Sample => [{ instance: status.name, ...labels }, value]),
+      ),
+  };
+}
+
+/** A gauge for each instance. */
+function one(name: string, help: string, value: (status: InstanceStatus) => number | undefined): Metric {
+  return each(name, help, (status) => [[{}, value(status)]]);
+}
+
+/** A moment, from its age. */
+function time(name: string, help: string, age: (status: InstanceStatus) => number | undefined): Metric {
+  const { name: whole, samples } = one(`${name}_timestamp_seconds`, help, age);
+  return {
+    name: whole,
+    help,
+    samples: (report) =>
+      samples(report).map(
+        ([labels, seconds]): Sample => [
+          labels,
+          seconds === undefined ? undefined : report.at.getTime() / 1000 - seconds,
+        ],
+      ),
+  };
+}
+
+function verdictsOf({ inPlace, elsewhere }: InstanceStatus): readonly (readonly [string, Verdict])[] {
+  return [
+    ['in_place', inPlace],
+    ['elsewhere', elsewhere],
+  ];
+}
+
+/** A target that holds nothing of its own has no answer. */
+function ways(status: InstanceStatus): readonly Sample[] {
+  return verdictsOf(status).map(([way, { answer }]) => [
+    { way },
+    answer === 'empty' ? undefined : Number(answer === 'yes'),
+  ]);
+}
+
+function answers(status: InstanceStatus): readonly Sample[] {
+  return verdictsOf(status).flatMap(([way, verdict]) =>
+    (['yes', 'no', 'unknown', 'empty'] as const).map(
+      (answer): Sample => [{ way, answer }, Number(verdict.answer === answer)],
+    ),
+  );
+}
+
+function partsKnown({ parts }: InstanceStatus): readonly Sample[] {
+  return Object.entries(parts).map(([part, { state }]) => [
+    { part },
+    state === 'known' || state === 'failed' ? Number(state === 'known') : undefined,
+  ]);
+}
+
+function keyHeld({ key: { possible } }: InstanceStatus): number | undefined {
+  if (possible.length === 0 || possible.some(({ isHeld }) => isHeld === undefined)) return undefined;
+  return Number(possible.every(({ isHeld }) => isHeld));
+}
+
+function textOf({ name, help, samples }: Metric, report: FleetReport): string {
+  const lines = samples(report).flatMap(([labels, value]) =>
+    value === undefined ? [] : [`${name}${labelsText(labels)} ${number(value)}\n`],
+  );
+  return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`;
+}
+
+function labelsText(labels: Labels): string {
+  const all = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return all.length === 0 ? '' : `{${all.join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replace(/\\/gu, '\\\\').replace(/"/gu, '\\"').replace(/\n/gu, '\\n');
+}
+
+/** Milliseconds are as fine as any clock here. */
+function number(value: number): string {
+  return String(Math.round(value * 1000) / 1000);
+}

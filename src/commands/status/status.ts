@@ -1,0 +1,68 @@
+import { EXIT } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { durationFrom } from '../../cli/numbers.ts';
+import { askFleet } from '../../compose/ask-fleet.ts';
+import { readFleetRecord } from '../../compose/fleet-record.ts';
+import { openKeys } from '../../compose/workspace.ts';
+import { instanceNamed, loadConfig } from '../../config/load.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
+import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import { printStatus } from './print-status.ts';
+import { statusProgress } from './status-progress.ts';
+import { writeMetrics } from './write-metrics.ts';
+
+interface StatusFlags {
+  readonly json?: boolean;
+  readonly prometheus?: string;
+  readonly limit?: string;
+}
+
+/** So many are asked at once: a service with one backup manager for hundreds must not feel it. */
+const AT_ONCE = 8;
+const LIMIT_MS = 20_000;
+
+/**
+ * `lifeboat status`: each instance, and whether it could be recovered now. Sends only GETs. Exit 0 when each
+ * could be, 1 otherwise: what is unknown counts as what could not be, because nothing shows the contrary.
+ */
+export async function status(
+  context: CommandContext,
+  named: readonly string[],
+  flags: StatusFlags,
+): Promise<number> {
+  const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit');
+  const config = await loadConfig(context.env, context.configPath);
+  for (const name of named) instanceNamed(config, name);
+  const names = named.length > 0 ? [...new Set(named)] : Object.keys(config.instances);
+  const record = await readFleetRecord(context, names);
+  const found = new Map<string, InstanceStatus>();
+  const progress = statusProgress(context, names.length);
+  let opened: Promise<Keyring> | undefined;
+  const keyring = () => {
+    opened ??= openKeys(context, 'look');
+    return opened;
+  };
+  try {
+    await askFleet({
+      config,
+      names,
+      record,
+      keyring,
+      limitMs,
+      atOnce: AT_ONCE,
+      answered: (facts) => {
+        found.set(facts.name, instanceStatus(facts, new Date()));
+        progress.answered(found.size);
+      },
+    });
+  } finally {
+    progress.end();
+  }
+  const at = new Date();
+  const instances = names.flatMap((name) => found.get(name) ?? []);
+  printStatus(context, { at, instances }, flags.json ?? false);
+  if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances });
+  const isGood = instances.every(({ recoverable: { answer } }) => answer === 'yes' || answer === 'empty');
+  return isGood ? EXIT.closed : EXIT.failed;
+}

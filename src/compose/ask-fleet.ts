@@ -1,0 +1,140 @@
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { TooSlow, within } from '../base/patience.ts';
+import { show } from '../base/text.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Keyring } from '../keys/key-store.ts';
+import type { ServiceClient } from '../service/client.ts';
+import { type InstanceFacts, type ListedBackup, nothingAsked, type Part } from '../view/fleet/fleet-facts.ts';
+import { openInstance } from './service-of.ts';
+
+export interface AskFleet {
+  readonly config: LoadedConfig;
+  readonly names: readonly string[];
+  readonly record: ReadonlyMap<string, InstanceFacts['record']>;
+  /** Opened when it is first needed; may reject. */
+  readonly keyring: () => Promise<Keyring>;
+  /** Milliseconds for all answers of one instance. */
+  readonly limitMs: number;
+  /** How many instances are asked at once. */
+  readonly atOnce: number;
+  /** Gets each instance as soon as its answers are there, in no order. */
+  readonly answered: (facts: InstanceFacts) => void;
+}
+
+/**
+ * Asks every instance, by GETs alone, several at once, each within its time. What an instance does not answer
+ * is a part that failed and says why; nothing that happens to one holds up another, and this never rejects.
+ */
+export async function askFleet(ask: AskFleet): Promise<void> {
+  const waiting = [...ask.names];
+  const worker = async () => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+      ask.answered(await askInstance(ask, name));
+  };
+  await Promise.all(Array.from({ length: Math.min(ask.atOnce, ask.names.length) }, worker));
+}
+
+async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> {
+  const { role, objectives } = ask.config.instances[name] ?? { role: 'source', objectives: {} };
+  const record = ask.record.get(name) ?? { state: 'unasked' };
+  const [service, held] = await Promise.all([askService(ask, name), askKeys(ask, name, record)]);
+  return { ...nothingAsked({ name, role, objectives }), ...service, record, held };
+}
+
+type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window'>;
+
+async function askService(ask: AskFleet, name: string): Promise<FromService> {
+  const stop = new AbortController();
+  const over = performance.now() + ask.limitMs;
+  const left = () => Math.max(1, over - performance.now());
+  try {
+    const { service } = await within(left(), () =>
+      openInstance(ask.config, name, { store: async () => (await ask.keyring()).store }),
+    );
+    try {
+      const part = <Value>(act: () => Promise<Value>) => partOf(() => within(left(), act), ask.limitMs);
+      const [overview, backups, window] = await Promise.all([
+        service.supports('overview') ? part(() => overviewOf(service, stop.signal)) : MISSING,
+        part(() => backupsOf(service, stop.signal)),
+        service.supports('pitrRange') ? part(() => windowOf(service, stop.signal)) : MISSING,
+      ]);
+      return { overview, backups, window };
+    } finally {
+      stop.abort();
+      // Whatever still hangs on the wire is let go in the background.
+      void service.close().catch(() => undefined);
+    }
+  } catch (thrown) {
+    const failed = failedPart(thrown, ask.limitMs);
+    return { overview: failed, backups: failed, window: failed };
+  }
+}
+
+const MISSING = { state: 'missing' } as const;
+
+/** No key store is opened, and nobody is asked for a passphrase, for an instance whose keys nobody knows. */
+async function askKeys(
+  ask: AskFleet,
+  name: string,
+  record: InstanceFacts['record'],
+): Promise<InstanceFacts['held']> {
+  if (record.state !== 'known' || record.value.ledger.epochs.length === 0) return { state: 'unasked' };
+  return partOf(async () => (await ask.keyring()).list(name), ask.limitMs);
+}
+
+async function overviewOf(service: ServiceClient, signal: AbortSignal) {
+  const { value } = await service.overview(signal);
+  return { state: value.state };
+}
+
+async function backupsOf(service: ServiceClient, signal: AbortSignal) {
+  const { value, skew } = await service.backups(signal);
+  const done = value
+    .filter(({ status }) => status === 'done')
+    .map(
+      ({ id, backup_id, size, triggered_at, started_at, finished_at, downloadable }): ListedBackup => ({
+        id,
+        backupId: backup_id,
+        // The earliest that there is: the later ones would make the data look younger than it is.
+        triggeredAt: triggered_at ?? started_at ?? finished_at,
+        size,
+        downloadable,
+      }),
+    )
+    .toSorted((one, other) => timeOf(other) - timeOf(one) || other.id - one.id);
+  return { done, skewMs: skew?.skewMs };
+}
+
+function timeOf({ triggeredAt }: ListedBackup): number {
+  return instantOf(triggeredAt) ?? 0;
+}
+
+async function windowOf(service: ServiceClient, signal: AbortSignal) {
+  try {
+    const { start_time: start, end_time: end } = (await service.pitrRange(signal)).value;
+    if (start !== undefined && end !== undefined) return { start, end };
+    throw new LifeboatError('pitr.bad-range', 'the service does not say from when to when it can restore');
+  } catch (thrown) {
+    // service-api.md section 4.1 rule 4: no continuous archiving.
+    if (thrown instanceof LifeboatError && thrown.code === 'service.not-found') return 'none';
+    throw thrown;
+  }
+}
+
+async function partOf<Value>(act: () => Promise<Value>, limitMs: number): Promise<Part<Value>> {
+  try {
+    const value = await act();
+    return { state: 'known', at: new Date(), value };
+  } catch (thrown) {
+    return failedPart(thrown, limitMs);
+  }
+}
+
+function failedPart(thrown: unknown, limitMs: number): Part<never> {
+  const at = new Date();
+  if (thrown instanceof TooSlow)
+    return { state: 'failed', at, code: 'answer.late', why: `no answer within ${limitMs / 1000} s` };
+  const { code, shortMessage } = failureOf(thrown);
+  return { state: 'failed', at, code, why: show(shortMessage) };
+}

@@ -1,0 +1,89 @@
+import { failureOf } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { JournalReader } from '../store/journal.ts';
+import { readFollowUps } from '../store/projections/follow-ups.ts';
+import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledgers.ts';
+import { readPending } from '../store/projections/pending-calls.ts';
+import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
+import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
+import { openJournalIfAny } from './reading.ts';
+import type { StoreContext } from './store-of.ts';
+
+/** A recovery that is older than so many runs is not looked for: a board must not read all runs there ever were. */
+const MOST_RUNS = 500;
+
+/** Runbooks that bring data back. One that recovers a lost instance does so where it has a target. */
+const RESTORING: ReadonlySet<string> = new Set(['restore-backup', 'restore-point-in-time']);
+
+/**
+ * What the journal knows of each of these instances. Only looks. A journal that cannot be read makes the part
+ * of each instance a failed one; a home without a journal knows nothing of any.
+ */
+export async function readFleetRecord(
+  context: StoreContext,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, Part<InstanceRecord>>> {
+  const at = new Date();
+  try {
+    const journal = await openJournalIfAny(context);
+    try {
+      const records = journal === undefined ? new Map() : await recordsIn(journal, names);
+      return new Map(
+        names.map((name) => [name, { state: 'known', at, value: records.get(name) ?? NOTHING }]),
+      );
+    } finally {
+      await journal?.close();
+    }
+  } catch (thrown) {
+    const { code, shortMessage } = failureOf(thrown);
+    return new Map(names.map((name) => [name, { state: 'failed', at, code, why: show(shortMessage) }]));
+  }
+}
+
+const NO_LEDGER: Ledger = foldLedger([]);
+const NOTHING: InstanceRecord = { ledger: NO_LEDGER, openRuns: [], inDoubt: [], followUps: [] };
+
+async function recordsIn(
+  journal: JournalReader,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, InstanceRecord>> {
+  const ledgers = new Map(await readLedgers(journal));
+  const open = await openRuns(journal);
+  const doubts = await readPending(journal);
+  const rows = await journal.rows(runs.name, { limit: MOST_RUNS, order: 'descending' });
+  const recoveries = summariesOf(rows).filter(isRecovery);
+  const followUps = [...(await readFollowUps(journal, 'open')), ...(await followUpsOfOpen(journal, open))];
+  return new Map(
+    names.map((name): [string, InstanceRecord] => [
+      name,
+      {
+        ledger: ledgers.get(name) ?? NO_LEDGER,
+        openRuns: open.filter((run) => touches(run, name)),
+        inDoubt: doubts.filter(({ instance }) => instance === name),
+        followUps: followUps.filter(({ instance }) => instance === name),
+        recovered: recoveries.find((run) => touches(run, name)),
+      },
+    ]),
+  );
+}
+
+function touches({ instance, target }: RunSummary, name: string): boolean {
+  return instance === name || target === name;
+}
+
+function isRecovery({ runbook, target, status, proven }: RunSummary): boolean {
+  return status === 'closed' && proven && (target !== undefined || RESTORING.has(runbook));
+}
+
+/** Those of open runs are in their machines, which are loaded only where a run is open. */
+async function followUpsOfOpen(journal: JournalReader, open: readonly RunSummary[]) {
+  if (open.length === 0) return [];
+  const { followUpsOfRun } = await import('./open-follow-ups.ts');
+  const found = open.map(async (run) =>
+    (await followUpsOfRun(journal, run)).map((followUp) => ({
+      ...followUp,
+      instance: run.target ?? run.instance,
+    })),
+  );
+  return (await Promise.all(found)).flat();
+}

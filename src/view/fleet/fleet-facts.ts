@@ -1,0 +1,69 @@
+import type { FollowUp } from '../../../machines/parts/follow-up.ts';
+import type { Ledger } from '../../store/projections/ledgers.ts';
+import type { OpenCall } from '../../store/projections/pending-calls.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
+
+/**
+ * What one source says of an instance. `known` and `failed` carry when they were said; `why` is one printable
+ * line, lower case. `unasked`: nobody has asked yet. `missing`: the interface of the instance has no such call.
+ */
+export type Part<Value> =
+  | { readonly state: 'known'; readonly at: Date; readonly value: Value }
+  | { readonly state: 'failed'; readonly at: Date; readonly code: string; readonly why: string }
+  | { readonly state: 'missing' }
+  | { readonly state: 'unasked' };
+
+/** A done backup as the service lists it. Times are the service's own, RFC 3339. */
+export interface ListedBackup {
+  readonly id: number;
+  readonly backupId?: string | undefined;
+  readonly triggeredAt?: string | undefined;
+  /** Bytes. */
+  readonly size?: number | undefined;
+  readonly downloadable?: boolean | undefined;
+}
+
+/** What the journal knows of one instance. */
+export interface InstanceRecord {
+  readonly ledger: Ledger;
+  readonly openRuns: readonly RunSummary[];
+  /** Calls that change this instance and may have left, with no outcome on record. */
+  readonly inDoubt: readonly OpenCall[];
+  readonly followUps: readonly FollowUp[];
+  /** The newest proven run that recovered this instance, or recovered into it, as a rehearsal or in earnest. */
+  readonly recovered?: RunSummary | undefined;
+}
+
+/** Everything that is asked about one instance. Each part is answered, or fails, by itself. */
+export interface InstanceFacts {
+  readonly name: string;
+  readonly role: 'source' | 'target';
+  /** Milliseconds. */
+  readonly objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined };
+  /** The state of the instance in the service's word. */
+  readonly overview: Part<{ readonly state?: string | undefined }>;
+  /**
+   * The done backups, the one that was triggered last first. `skewMs`: how far the service's clock is ahead of
+   * ours; undefined where it does not say.
+   */
+  readonly backups: Part<{
+    readonly done: readonly ListedBackup[];
+    readonly skewMs?: number | undefined;
+  }>;
+  /** The range of a point-in-time restore, RFC 3339; `none` without continuous archiving. */
+  readonly window: Part<{ readonly start: string; readonly end: string } | 'none'>;
+  readonly record: Part<InstanceRecord>;
+  /** Fingerprints of the keys that the key store holds for the instance. */
+  readonly held: Part<readonly string[]>;
+}
+
+/** The value of a part, where it has one. */
+export function knownOf<Value>(part: Part<Value>): Value | undefined {
+  return part.state === 'known' ? part.value : undefined;
+}
+
+/** An instance about which nothing was asked yet. */
+export function nothingAsked(about: Pick<InstanceFacts, 'name' | 'role' | 'objectives'>): InstanceFacts {
+  const unasked = { state: 'unasked' } as const;
+  return { ...about, overview: unasked, backups: unasked, window: unasked, record: unasked, held: unasked };
+}

@@ -1,0 +1,230 @@
+import { stillOpen } from '../../../machines/parts/follow-up.ts';
+import { formatSpan } from '../../base/format.ts';
+import { instantOf } from '../../base/instant.ts';
+import { show } from '../../base/text.ts';
+import type { InstanceFacts, ListedBackup, Part } from './fleet-facts.ts';
+import { knownOf } from './fleet-facts.ts';
+import type { BackupStatus, InstanceStatus, KeyStatus, PartAge, ProvenStatus } from './fleet-status.ts';
+import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
+import { elsewhere, inPlace, worstOf } from './recoverable.ts';
+
+/**
+ * An answer that is older is not known any more. A board that asks again in the background passes its own.
+ */
+const STALE_MS = 60 * 60_000;
+
+/**
+ * What is known of one instance at a moment, and whether it could be recovered then. What was not asked, what
+ * failed and what is too old is unknown, never good. Pure.
+ */
+export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number = STALE_MS): InstanceStatus {
+  const facts = withoutStale(given, now, staleMs);
+  const record = knownOf(facts.record);
+  const { done = [], skewMs = 0 } = knownOf(facts.backups) ?? {};
+  const { rto, rpo } = facts.objectives;
+  const ageOf = (at: string | undefined) => ageAt(at, now, skewMs);
+  const meets = (age: number | undefined) =>
+    rpo === undefined || age === undefined ? undefined : age * 1000 <= rpo;
+  const [first] = done;
+  const newest = first && backupStatus(first, ageOf, meets);
+  const proven = provenStatus(facts, now, ageOf, meets);
+  const range = knownOf(facts.window);
+  const window =
+    typeof range === 'object'
+      ? { ...range, ageSeconds: ageOf(range.end), meetsRpo: meets(ageOf(range.end)) }
+      : undefined;
+  const key = keyStatus(facts, first, skewMs);
+  const known = { facts, newest, window, key, isProven: proven?.isListed === true };
+  const verdicts = [inPlace(known), elsewhere(known)] as const;
+  const empty = { answer: 'empty', reasons: [] } as const;
+  const [here, there] = isEmptyTarget(facts) ? [empty, empty] : verdicts;
+  const card = record?.ledger.card;
+  const status = {
+    name: facts.name,
+    role: facts.role,
+    state: stateOf(facts),
+    rto: inSeconds(rto),
+    rpo: inSeconds(rpo),
+    newestBackup: newest,
+    provenBackup: proven,
+    key,
+    card: card && {
+      preparedAt: card.preparedAt,
+      ageSeconds: sinceThen(card.preparedAt, now),
+      key: card.fingerprint,
+      crossCheck: card.crossCheck,
+    },
+    window: window ?? (range === 'none' ? range : undefined),
+    recovered: recoveredBy(facts, now),
+    followUps: record && followUpCounts(record.followUps, now),
+    openRuns: (record?.openRuns ?? []).map(({ runId }) => runId),
+    inDoubt: record?.inDoubt.length,
+    inPlace: here,
+    elsewhere: there,
+    recoverable: isEmptyTarget(facts) ? empty : worstOf(verdicts),
+  };
+  const parts = {
+    overview: partAge(given.overview, now),
+    backups: partAge(given.backups, now),
+    window: partAge(given.window, now),
+    record: partAge(given.record, now),
+    held: partAge(given.held, now),
+  };
+  return { ...status, cautions: cautionsOf(status), parts };
+}
+
+function withoutStale(facts: InstanceFacts, now: Date, staleMs: number): InstanceFacts {
+  const fresh = <Value>(part: Part<Value>): Part<Value> => {
+    if (part.state !== 'known' || now.getTime() - part.at.getTime() <= staleMs) return part;
+    const age = formatSpan((now.getTime() - part.at.getTime()) / 1000);
+    return { state: 'failed', at: part.at, code: 'answer.stale', why: `the last answer is ${age} old` };
+  };
+  const { overview, backups, window, record, held } = facts;
+  return {
+    ...facts,
+    overview: fresh(overview),
+    backups: fresh(backups),
+    window: fresh(window),
+    record: fresh(record),
+    held: fresh(held),
+  };
+}
+
+/**
+ * A target that answers and that no run has touched has nothing to recover, whatever its service backs up by
+ * itself.
+ */
+function isEmptyTarget({ role, record, backups }: InstanceFacts): boolean {
+  if (role !== 'target' || record.state !== 'known' || backups.state !== 'known') return false;
+  const { epochs, card, proven } = record.value.ledger;
+  return epochs.length === 0 && card === undefined && proven.length === 0 && !record.value.recovered;
+}
+
+function stateOf({ overview }: InstanceFacts): string | undefined {
+  const state = knownOf(overview)?.state;
+  return state === undefined ? undefined : show(state, 40);
+}
+
+type AgeOf = (at: string | undefined) => number | undefined;
+type Meets = (age: number | undefined) => boolean | undefined;
+
+function backupStatus(backup: ListedBackup, ageOf: AgeOf, meets: Meets): BackupStatus {
+  const ageSeconds = ageOf(backup.triggeredAt);
+  return { ...backup, ageSeconds, meetsRpo: meets(ageSeconds) };
+}
+
+/** The one with the newest data among those that are still listed; where none is, or nobody knows, of all. */
+function provenStatus(
+  { record, backups }: InstanceFacts,
+  now: Date,
+  ageOf: AgeOf,
+  meets: Meets,
+): ProvenStatus | undefined {
+  const done = knownOf(backups)?.done;
+  const all = (knownOf(record)?.ledger.proven ?? []).map((proof) => {
+    const listed = done?.find((backup) => isSameBackup(backup, proof));
+    const triggeredAt = proof.triggeredAt ?? listed?.triggeredAt;
+    const ageSeconds = ageOf(triggeredAt);
+    return {
+      id: proof.id,
+      backupId: proof.backupId,
+      triggeredAt,
+      ageSeconds,
+      meetsRpo: meets(ageSeconds),
+      provenAt: proof.provenAt,
+      provenAgeSeconds: sinceThen(proof.provenAt, now),
+      key: proof.fingerprint,
+      isListed: done === undefined ? undefined : listed !== undefined,
+    };
+  });
+  const best = all.some(({ isListed }) => isListed === true)
+    ? all.filter(({ isListed }) => isListed === true)
+    : all;
+  const age = (one: ProvenStatus) => one.ageSeconds ?? one.provenAgeSeconds;
+  return best.toSorted((one, other) => age(one) - age(other))[0];
+}
+
+function keyStatus(
+  { record, held }: InstanceFacts,
+  newest: ListedBackup | undefined,
+  skewMs: number,
+): KeyStatus {
+  const ledger = knownOf(record)?.ledger ?? { epochs: [], proven: [] };
+  const stored = knownOf(held);
+  // Without a list, the newest backup is from about now.
+  const keys =
+    newest === undefined
+      ? ledger.epochs.filter(({ endedAt }) => endedAt === undefined)
+      : keysOfBackup(ledger, newest, skewMs);
+  const possible = keys.map(({ fingerprint }) => ({
+    fingerprint,
+    isHeld: stored?.includes(fingerprint),
+    // The first block alone proves nothing: the ledger counts what was read to its last byte.
+    provenAt: ledger.proven.find((proof) => proof.fingerprint === fingerprint)?.provenAt,
+  }));
+  const isProven = possible.length > 0 && possible.every(({ provenAt }) => provenAt !== undefined);
+  return { possible, isProven };
+}
+
+function recoveredBy({ record }: InstanceFacts, now: Date): InstanceStatus['recovered'] {
+  const run = knownOf(record)?.recovered;
+  if (run === undefined) return undefined;
+  const { runId, runbook, mode, lastAt } = run;
+  return { run: runId, runbook, mode, at: lastAt, ageSeconds: sinceThen(lastAt, now) };
+}
+
+function followUpCounts(followUps: Parameters<typeof stillOpen>[0], now: Date) {
+  const open = stillOpen(followUps);
+  const overdue = open.filter(
+    ({ since, dueSeconds }) =>
+      dueSeconds !== undefined && since !== undefined && sinceThen(since, now) > dueSeconds,
+  );
+  return { open: open.length, overdue: overdue.length };
+}
+
+function cautionsOf(
+  status: Pick<InstanceStatus, 'recoverable' | 'rpo' | 'card' | 'key' | 'openRuns' | 'followUps'> & {
+    readonly window: InstanceStatus['window'];
+    readonly newestBackup: BackupStatus | undefined;
+  },
+): string[] {
+  const { recoverable, rpo, card, key, openRuns, followUps, window, newestBackup } = status;
+  if (recoverable.answer === 'empty') return [];
+  const [run] = openRuns;
+  const isOther =
+    card?.key !== undefined && key.possible.every(({ fingerprint }) => fingerprint !== card.key);
+  const isShort = typeof window === 'object' && window.meetsRpo === true && newestBackup?.meetsRpo === false;
+  return [
+    ...(rpo === undefined ? ['the config names no RPO, so the age of its backups is not judged'] : []),
+    ...(isShort ? ['only a point-in-time restore keeps the RPO: a lost instance would lose more'] : []),
+    ...(isOther && key.possible.length > 0 ? ['the recovery card names an older key'] : []),
+    ...(card !== undefined && card.crossCheck !== 'agrees'
+      ? ['the guid of the recovery card was not checked against the ids of its backups']
+      : []),
+    ...(run === undefined ? [] : [`run ${run} is open: it has to end before another one can begin`]),
+    ...((followUps?.overdue ?? 0) > 0 ? [`follow-ups are overdue: ${followUps?.overdue}`] : []),
+  ];
+}
+
+function partAge(part: Part<unknown>, now: Date): PartAge {
+  if (part.state === 'unasked' || part.state === 'missing') return { state: part.state };
+  const ageSeconds = Math.max(0, (now.getTime() - part.at.getTime()) / 1000);
+  return part.state === 'failed'
+    ? { state: part.state, ageSeconds, why: part.why }
+    : { state: part.state, ageSeconds };
+}
+
+/** Seconds since a time of the service, which may be ahead of this clock. */
+function ageAt(at: string | undefined, now: Date, skewMs: number): number | undefined {
+  const instant = instantOf(at);
+  return instant === undefined ? undefined : Math.max(0, (now.getTime() + skewMs - instant) / 1000);
+}
+
+/** Seconds since a time of the journal. */
+function sinceThen(at: string, now: Date): number {
+  return Math.max(0, (now.getTime() - Date.parse(at)) / 1000);
+}
+
+function inSeconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

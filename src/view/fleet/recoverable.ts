@@ -1,0 +1,140 @@
+import { formatSpan } from '../../base/format.ts';
+import type { InstanceFacts, Part } from './fleet-facts.ts';
+import { knownOf } from './fleet-facts.ts';
+import type { BackupStatus, KeyStatus, Reason, Verdict, WindowStatus } from './fleet-status.ts';
+
+/** What the verdicts are made of. Ages in seconds. */
+export interface Known {
+  readonly facts: InstanceFacts;
+  readonly newest: BackupStatus | undefined;
+  readonly window: WindowStatus | undefined;
+  readonly key: KeyStatus;
+  /** Whether some backup that the service still lists was opened to its last byte. */
+  readonly isProven: boolean;
+}
+
+/**
+ * Damaged data: could a backup, or a point in time, be brought back into the instance itself, within its RPO?
+ * The service holds the key for that. A proof is asked for all the same, because a backup that nobody ever
+ * opened may be damaged.
+ */
+export function inPlace(known: Known): Verdict {
+  const { facts, newest, window } = known;
+  const recent = window !== undefined && window.meetsRpo === true;
+  return verdictOf([
+    ...unanswered('the instance', facts.overview),
+    ...stateReasons(knownOf(facts.overview)?.state),
+    ...unanswered('the list of backups', facts.backups),
+    ...(facts.backups.state === 'known' ? backupReasons(newest, facts.objectives.rpo, recent) : []),
+    ...unanswered('the journal', facts.record),
+    ...proofReasons(known),
+    ...doubtReasons(facts),
+  ]);
+}
+
+/**
+ * A lost instance: could its newest backup be brought into another one, within its RPO? That takes what is
+ * kept here: a recovery card and the key. The source need not answer, but then the age of its newest backup
+ * is not known.
+ */
+export function elsewhere(known: Known): Verdict {
+  const { facts, newest } = known;
+  return verdictOf([
+    ...unanswered('the journal', facts.record),
+    ...cardReasons(facts),
+    ...keyReasons(known),
+    ...unanswered('the list of backups', facts.backups),
+    ...(facts.backups.state === 'known' ? backupReasons(newest, facts.objectives.rpo, false) : []),
+    ...downloadReasons(newest),
+    ...proofReasons(known),
+  ]);
+}
+
+/** The worst of both: no, then unknown, then yes. Each reason once. */
+export function worstOf(verdicts: readonly Verdict[]): Verdict {
+  const reasons = verdicts.flatMap((verdict) => verdict.reasons);
+  return verdictOf(reasons.filter((one, at) => reasons.findIndex(({ code }) => code === one.code) === at));
+}
+
+function verdictOf(reasons: readonly Reason[]): Verdict {
+  const no = reasons.filter(({ answer }) => answer === 'no');
+  const unknown = reasons.filter(({ answer }) => answer === 'unknown');
+  const answer = no.length > 0 ? 'no' : unknown.length > 0 ? 'unknown' : 'yes';
+  return { answer, reasons: [...no, ...unknown] };
+}
+
+function no(code: string, text: string): Reason {
+  return { answer: 'no', code, text };
+}
+
+function unknown(code: string, text: string): Reason {
+  return { answer: 'unknown', code, text };
+}
+
+/** What the interface has no call for is no reason: V0 says nothing of the instance itself. */
+function unanswered(what: string, part: Part<unknown>): Reason[] {
+  if (part.state === 'failed') return [unknown(part.code, `${what} could not be read: ${part.why}`)];
+  return part.state === 'unasked' ? [unknown(`unasked.${what}`, `${what} was not asked for`)] : [];
+}
+
+function stateReasons(state: string | undefined): Reason[] {
+  if (state === 'deleted') return [no('instance.state', 'the instance is deleted')];
+  if (state === 'failed' || state === 'deploying')
+    return [unknown('instance.state', `the instance is ${state}`)];
+  return [];
+}
+
+function backupReasons(
+  newest: BackupStatus | undefined,
+  rpo: number | undefined,
+  isWindowRecent: boolean,
+): Reason[] {
+  if (newest === undefined) return [no('backup.none', 'there is no backup that is done')];
+  if (rpo === undefined || isWindowRecent || newest.meetsRpo === true) return [];
+  if (newest.ageSeconds === undefined)
+    return [unknown('backup.age', 'the service does not say how old the newest backup is')];
+  const [age, limit] = [formatSpan(newest.ageSeconds), formatSpan(rpo / 1000)];
+  return [no('backup.too-old', `the newest backup is ${age} old, and the RPO is ${limit}`)];
+}
+
+function proofReasons({ facts, newest, key, isProven }: Known): Reason[] {
+  if (facts.record.state !== 'known') return [];
+  if (knownOf(facts.record)?.ledger.proven.length === 0)
+    return [unknown('backup.unproven', 'no backup of it was ever opened and read to its last byte')];
+  if (newest === undefined) return [];
+  if (facts.backups.state === 'known' && !isProven)
+    return [unknown('backup.proof-gone', 'the service no longer lists any backup that was proven')];
+  if (key.possible.length > 0 && !key.isProven)
+    return [unknown('key.unproven', 'no backup was proven with the key of the newest one')];
+  return [];
+}
+
+function cardReasons({ record }: InstanceFacts): Reason[] {
+  if (record.state !== 'known' || record.value.ledger.card !== undefined) return [];
+  return [no('card.none', 'there is no recovery card, so a lost instance could not be recovered elsewhere')];
+}
+
+function keyReasons({ facts, key }: Known): Reason[] {
+  if (facts.record.state !== 'known') return [];
+  if (key.possible.length === 0)
+    return [unknown('key.unknown', 'the journal does not say which key the newest backup has')];
+  if (facts.held.state !== 'known') return unanswered('the key store', facts.held);
+  const missing = key.possible.filter(({ isHeld }) => isHeld === false).map(({ fingerprint }) => fingerprint);
+  if (missing.length === 0) return [];
+  const names = missing.join(', ');
+  return missing.length === key.possible.length
+    ? [no('key.not-held', `the key of the newest backup is not in the key store: ${names}`)]
+    : [unknown('key.not-held', `a key that the newest backup may have is not in the key store: ${names}`)];
+}
+
+function downloadReasons(newest: BackupStatus | undefined): Reason[] {
+  if (newest?.downloadable !== false) return [];
+  const text = 'the newest backup cannot be downloaded, so nothing shows that it has a key that is held here';
+  return [unknown('backup.not-downloadable', text)];
+}
+
+function doubtReasons({ record }: InstanceFacts): Reason[] {
+  const [first] = knownOf(record)?.inDoubt ?? [];
+  if (first === undefined) return [];
+  return [unknown('call.in-doubt', `it is not known what became of a call to it: ${first.verb}`)];
+}

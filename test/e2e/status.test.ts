@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'vitest';
+import type { InstanceStatus } from '../../src/view/fleet/fleet-status.ts';
+import { parseMetrics } from '../commands/status/openmetrics.ts';
+import type { Ended } from './product.ts';
+import { changes, useBenches } from './scene.ts';
+import { CANARIES } from './test-bench.ts';
+
+const PREPARE = [
+  'run',
+  'disaster-recovery',
+  '--instance',
+  'orders',
+  '--prepare',
+  '--yes',
+  '--confirm',
+  'orders',
+];
+
+describe.concurrent('lifeboat status', () => {
+  const bench = useBenches();
+
+  test('says why an instance could not be recovered, and that it could once key, backup and card are there', async (context) => {
+    const { expect } = context;
+    const { run, rotate, server } = await bench(context);
+    const before = await run('status', '--json');
+    expect(before.code, before.stderr).toBe(1);
+    const orders = statusIn(before, 'orders');
+    expect(orders.recoverable.answer).toBe('no');
+    expect(orders.recoverable.reasons.map(({ code }) => code)).toEqual([
+      'card.none',
+      'backup.unproven',
+      'key.unknown',
+    ]);
+    expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
+
+    expect((await rotate()).code).toBe(0);
+    const prepared = await run(...PREPARE);
+    expect(prepared.code, prepared.stderr).toBe(0);
+    const after = await run('status', 'orders', '--json');
+    expect(after.code, after.stdout).toBe(0);
+    expect(statusIn(after, 'orders')).toMatchObject({
+      recoverable: { answer: 'yes', reasons: [] },
+      key: { isProven: true },
+      provenBackup: { isListed: true },
+    });
+  });
+
+  test('an instance that never answers is unknown when its time is over, and holds up no other', async (context) => {
+    const { expect } = context;
+    const never = new Promise<undefined>(() => undefined);
+    const { run } = await bench(context, {
+      trouble: ({ instance }) => (instance === 'orders-dr' ? never : undefined),
+    });
+    const ended = await run('status', '--limit', '2s', '--json');
+    expect(ended.code, ended.stderr).toBe(1);
+    const silent = statusIn(ended, 'orders-dr');
+    expect(silent.parts.backups).toMatchObject({ state: 'failed', why: 'no answer within 2 s' });
+    expect(silent.newestBackup).toBeUndefined();
+    expect(silent.inPlace.answer).toBe('unknown');
+    expect(statusIn(ended, 'orders').parts.backups.state).toBe('known');
+    expect(statusIn(ended, 'orders').newestBackup).toBeDefined();
+  });
+
+  test('a token that is refused makes every part of the service unknown, and is in no output', async (context) => {
+    const { expect } = context;
+    const { run, tokenFile } = await bench(context);
+    writeFileSync(tokenFile, `${CANARIES.otherToken}\n`);
+    const ended = await run('status', 'orders');
+    expect(ended.code).toBe(1);
+    expect(ended.stdout).toContain(
+      'orders: unknown: the instance could not be read: the service refuses the token',
+    );
+    expect(`${ended.stdout}${ended.stderr}`).not.toContain(CANARIES.otherToken);
+  });
+
+  test('V0, which says nothing of the instance itself, is judged by its list', async (context) => {
+    const { expect } = context;
+    const { run } = await bench(context, { revision: 'v0' });
+    const orders = statusIn(await run('status', 'orders', '--json'), 'orders');
+    expect(orders.parts).toMatchObject({ overview: { state: 'missing' }, backups: { state: 'known' } });
+    expect(orders.newestBackup).toBeDefined();
+    expect(orders.recoverable.answer).toBe('no');
+  });
+
+  test('--prometheus writes a whole file that the exporter may read, and replaces it', async (context) => {
+    const { expect } = context;
+    const { run, folder } = await bench(context);
+    const file = join(folder, 'lifeboat.prom');
+    for (const _ of ['first', 'again']) {
+      expect((await run('status', 'orders', '--prometheus', file)).code).toBe(1);
+      const samples = parseMetrics(readFileSync(file, 'utf8'));
+      expect(samples.find(({ name }) => name === 'lifeboat_instance_recoverable')).toMatchObject({
+        labels: { instance: 'orders', way: 'in_place' },
+        value: 0,
+      });
+    }
+    expect(statSync(file).mode & 0o777).toBe(0o644);
+    expect(readdirSync(folder).filter((name) => name.startsWith('lifeboat.prom'))).toEqual(['lifeboat.prom']);
+    const missing = await run('status', '--prometheus', join(folder, 'nowhere', 'lifeboat.prom'));
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('cannot be written');
+  });
+
+  test('an instance that is not in the config is a usage error', async (context) => {
+    const { run } = await bench(context);
+    context.expect((await run('status', 'nosuch')).code).toBe(2);
+  });
+});
+
+function statusIn({ stdout }: Ended, name: string): InstanceStatus {
+  const { instances } = JSON.parse(stdout) as { readonly instances: readonly InstanceStatus[] };
+  const found = instances.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no ${name} in ${stdout}`);
+  return found;
+}
