@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { TestContext } from 'vitest';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
-import { installTool } from './install-tool.ts';
+import { installCf } from '../bench-kit/install-cf.ts';
 import { builtProduct } from './product.ts';
 import { type BenchOptions, CANARIES, openBench, type TestBench } from './test-bench.ts';
 
@@ -104,12 +104,8 @@ function furnish(bench: TestBench, capi: ForeignCapi): StrangerBench {
     asked: () => capi.wishes.map(({ method, path, about }) => `${method} ${kindOf(path)} ${about}`),
     configure,
     installCf: (isLoggedIn) => {
-      const bin = join(bench.folder, 'bin');
-      mkdirSync(bin);
-      mkdirSync(join(bench.folder, '.cf'));
-      installTool(bin, 'cf', join(import.meta.dirname, 'foreign/cf.ts'));
-      const login = { Target: capi.url, AccessToken: isLoggedIn ? `bearer ${CANARIES.otherToken}` : '' };
-      writeFileSync(join(bench.folder, '.cf/config.json'), JSON.stringify(login), { mode: 0o600 });
+      const token = isLoggedIn ? `bearer ${CANARIES.otherToken}` : '';
+      const { bin } = installCf(bench.folder, { Target: capi.url, AccessToken: token });
       Object.assign(bench.env, { PATH: `${bin}:${process.env['PATH']}` });
       configure('cf');
     },

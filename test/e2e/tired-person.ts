@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Followed } from './follow-fallback.ts';
-import { installTool } from './install-tool.ts';
+import { installCf } from '../bench-kit/install-cf.ts';
 
 /** What a person has at hand who follows a fallback script. */
 export interface Hands {
@@ -22,10 +22,7 @@ export interface Hands {
  */
 export function followTired(fallback: string, hands: Hands): Promise<Followed> {
   const { folder, token, api } = hands;
-  const bin = join(folder, 'bin');
-  mkdirSync(bin, { recursive: true });
-  installTool(bin, 'cf', join(import.meta.dirname, 'cf-of-lab.ts'));
-  writeFileSync(join(folder, 'cf.json'), JSON.stringify({ api, token }), { mode: 0o600 });
+  const { bin } = installCf(folder, { Target: api, AccessToken: `bearer ${token}` });
   const path = join(folder, 'fallback.sh');
   writeFileSync(path, fallback, { mode: 0o600 });
 

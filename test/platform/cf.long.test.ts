@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { failureOf } from '../../src/base/errors.ts';
 import { openPlatform } from '../../src/platform/open.ts';
-import { installTool } from '../e2e/install-tool.ts';
+import { installCf } from '../bench-kit/install-cf.ts';
 import { rejection } from '../service/serve.ts';
 import { stamp } from './capi-model.ts';
 import { TOKEN } from './capi-server.ts';
@@ -25,13 +25,8 @@ async function cfScene(options: { readonly loggedIn?: boolean; readonly installe
   const world = await scene();
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-fake-cf-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const bin = join(folder, 'bin');
-  mkdirSync(bin);
-  mkdirSync(join(folder, '.cf'));
-  if (options.installed !== false) installTool(bin, 'cf', join(import.meta.dirname, 'fake-cf.ts'));
   const log = join(folder, 'log');
   writeFileSync(log, '');
-  const config = join(folder, '.cf', 'config.json');
   const login = {
     Target: world.capi.origin,
     AccessToken: options.loggedIn === false ? '' : TOKEN,
@@ -39,8 +34,8 @@ async function cfScene(options: { readonly loggedIn?: boolean; readonly installe
     OrganizationFields: { Name: 'my-own-org' },
     SpaceFields: { Name: 'my-own-space' },
   };
-  writeFileSync(config, JSON.stringify(login));
-  const env = { PATH: bin, HOME: folder, SECRET_OF_ANOTHER: 'tok-of-another' };
+  const { bin, config } = installCf(folder, login);
+  const env = { PATH: options.installed === false ? folder : bin, HOME: folder, SECRET_OF_ANOTHER: 'tok-of-another' };
   const opened = await openPlatform(
     { platform: 'cf' },
     {

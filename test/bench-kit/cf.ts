@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -8,7 +9,10 @@ import { parseArgs } from 'node:util';
  * The tool `cf`, as its public source behaves (cloudfoundry/cli, command/v7): the login and the target are in
  * config.json below CF_HOME, everything goes by name in the target's space, `curl` ends with 0 whatever the
  * status is, unbinding what is not bound and binding what is bound are OK, errors go to stderr with FAILED on
- * stdout and exit 1. Nothing that it makes has a label.
+ * stdout and exit 1. Without `--wait` a command ends when the platform has accepted it. Nothing that it makes
+ * has a label.
+ *
+ * A login that names a `Log` has every call written to it, with the environment that the tool saw.
  */
 
 interface Resource {
@@ -21,15 +25,20 @@ interface Reply {
   readonly status: number;
   readonly text: string;
   readonly json: { readonly resources?: Resource[]; readonly [field: string]: unknown };
-  readonly headers: Headers;
+  readonly head: string;
+  readonly location: string | undefined;
+}
+
+interface Login {
+  readonly Target: string;
+  readonly AccessToken: string;
+  readonly Log?: string;
+  readonly OrganizationFields?: { readonly Name: string };
+  readonly SpaceFields?: { readonly GUID: string; readonly Name: string };
 }
 
 const FILE = join(process.env['CF_HOME'] ?? process.env['HOME'] ?? '', '.cf', 'config.json');
-const config = JSON.parse(readFileSync(FILE, 'utf8')) as {
-  readonly Target: string;
-  readonly AccessToken: string;
-  readonly SpaceFields?: { readonly GUID: string };
-};
+const login = JSON.parse(readFileSync(FILE, 'utf8')) as Login;
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -49,11 +58,17 @@ const { positionals, values } = parseArgs({
 const [word = '', first = '', second = ''] = positionals;
 const BINDINGS = '/v3/service_credential_bindings';
 
-if (config.AccessToken === '') fail("Not logged in. Use 'cf login' or 'cf login --sso' to log in.");
-if (word === 'oauth-token') say(config.AccessToken);
-else if (word === 'api') say(`API endpoint:   ${config.Target}\nAPI version:    3.200.0\n`);
+if (login.Log !== undefined) {
+  const target = `${login.OrganizationFields?.Name ?? '-'}/${login.SpaceFields?.Name ?? '-'}`;
+  const sees = process.env['SECRET_OF_ANOTHER'] ?? null;
+  appendFileSync(login.Log, `${JSON.stringify({ word, args: process.argv.slice(3), target, sees })}\n`);
+}
+if (login.AccessToken === '') fail("Not logged in. Use 'cf login' or 'cf login --sso' to log in.");
+if (word === 'oauth-token') say(login.AccessToken);
+else if (word === 'api') say(`API endpoint:   ${login.Target}\nAPI version:    3.200.0\n`);
 else if (word === 'target') await target();
 else if (word === 'curl') await curl();
+else if (word === 'service') say(`name: ${(await one('service_instances', first)).name}`);
 else if (word === 'bind-service')
   await bind(await one('apps', first), await one('service_instances', second));
 else if (word === 'unbind-service')
@@ -74,16 +89,40 @@ function fail(text: string): never {
   process.exit(1);
 }
 
+/**
+ * One request over HTTP 1.0, whose answer ends with the connection. Node's own HTTP client takes longer to
+ * load than all the rest of a call takes.
+ */
 async function call(method: string, path: string, body?: unknown): Promise<Reply> {
-  const url = path.startsWith('http') ? path : `${config.Target}${path}`;
-  const sent = await fetch(url, {
-    method,
-    headers: { authorization: config.AccessToken, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-  }).catch(() => fail(`Request error: Get "${url}": dial tcp: connection refused`));
-  const text = await sent.text();
-  const json = text.startsWith('{') ? (JSON.parse(text) as Reply['json']) : {};
-  return { status: sent.status, text, json, headers: sent.headers };
+  const { host, hostname, port, pathname, search } = new URL(path, login.Target);
+  const text = body === undefined || typeof body === 'string' ? (body ?? '') : JSON.stringify(body);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    [
+      `${method} ${pathname}${search} HTTP/1.0`,
+      `host: ${host}`,
+      `authorization: ${login.AccessToken}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(text)}`,
+      `\r\n${text}`,
+    ].join('\r\n'),
+  );
+  let said = '';
+  try {
+    for await (const chunk of socket.setEncoding('utf8')) said += chunk;
+  } catch {
+    said = '';
+  }
+  const end = said.indexOf('\r\n\r\n');
+  if (end < 0) fail(`Request error: Get "${login.Target}${path}": dial tcp: connection refused`);
+  const [head, answer] = [said.slice(0, end), said.slice(end + 4)];
+  return {
+    status: Number(head.split(' ')[1]),
+    text: answer,
+    json: answer.startsWith('{') ? (JSON.parse(answer) as Reply['json']) : {},
+    head: head.slice(head.indexOf('\r\n') + 2),
+    location: /^location: (.*)$/imu.exec(head)?.[1],
+  };
 }
 
 async function good(method: string, path: string, body?: unknown): Promise<Reply> {
@@ -103,7 +142,7 @@ async function all(path: string): Promise<Resource[]> {
 }
 
 async function one(kind: string, name: string): Promise<Resource> {
-  const space = config.SpaceFields?.GUID;
+  const space = login.SpaceFields?.GUID;
   if (space === undefined) fail("No org and space targeted, use 'cf target -o ORG -s SPACE'");
   const named = await all(`/v3/${kind}?names=${encodeURIComponent(name)}`);
   const where = (found: Resource) =>
@@ -114,23 +153,24 @@ async function one(kind: string, name: string): Promise<Resource> {
 }
 
 async function target(): Promise<void> {
-  const [org] = await all(`/v3/organizations?names=${values.organization}`);
+  const [org] = await all(`/v3/organizations?names=${encodeURIComponent(values.organization ?? '')}`);
   if (org === undefined) return fail(`Organization '${values.organization}' not found.`);
-  const [space] = await all(`/v3/spaces?names=${values.space}&organization_guids=${org.guid}`);
+  const within = `organization_guids=${org.guid}`;
+  const [space] = await all(`/v3/spaces?names=${encodeURIComponent(values.space ?? '')}&${within}`);
   if (space === undefined) return fail(`Space '${values.space}' not found.`);
-  writeFileSync(FILE, JSON.stringify({ ...config, SpaceFields: { GUID: space.guid, Name: space.name } }));
-  say(`API endpoint:   ${config.Target}\norg:            ${org.name}\nspace:          ${space.name}`);
+  const fields = {
+    OrganizationFields: { GUID: org.guid, Name: org.name },
+    SpaceFields: { GUID: space.guid, Name: space.name },
+  };
+  writeFileSync(FILE, JSON.stringify({ ...login, ...fields }));
+  say(`API endpoint:   ${login.Target}\norg:            ${org.name}\nspace:          ${space.name}`);
 }
 
 async function curl(): Promise<void> {
   const { data } = values;
-  const { status, text, headers } = await call(
-    values.method ?? (data === undefined ? 'GET' : 'POST'),
-    first,
-    data,
-  );
-  const head = [...headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
-  say(values.include === true ? `HTTP/1.1 ${status} OK\r\n${head}\r\n${text}` : text);
+  const method = values.method ?? (data === undefined ? 'GET' : 'POST');
+  const { status, text, head } = await call(method, first, data);
+  say(values.include === true ? `HTTP/1.1 ${status} OK\r\n${head}\r\n\r\n${text}` : text);
 }
 
 async function bind(app: Resource, instance: Resource): Promise<void> {
@@ -192,10 +232,10 @@ function parameters(): object {
   return file === undefined ? {} : { parameters: JSON.parse(readFileSync(file, 'utf8')) as object };
 }
 
-async function finished({ headers }: Reply): Promise<void> {
-  const location = headers.get('location');
-  if (values.wait === true && location !== null) {
-    const job = await until(location, ({ state }) => state === 'COMPLETE' || state === 'FAILED');
+async function finished({ location }: Reply): Promise<void> {
+  if (values.wait === true && location !== undefined) {
+    // Whatever host the platform names, this one goes to its own.
+    const job = await until(new URL(location).pathname, ({ state }) => state === 'COMPLETE' || state === 'FAILED');
     if (job['state'] === 'FAILED') fail(`Job failed: ${(job['errors'] as { detail: string }[])[0]?.detail}`);
   }
   say('OK');
