@@ -235,7 +235,10 @@ function parameters(): object {
 async function finished({ location }: Reply): Promise<void> {
   if (values.wait === true && location !== undefined) {
     // Whatever host the platform names, this one goes to its own.
-    const job = await until(new URL(location).pathname, ({ state }) => state === 'COMPLETE' || state === 'FAILED');
+    const job = await until(
+      new URL(location).pathname,
+      ({ state }) => state === 'COMPLETE' || state === 'FAILED',
+    );
     if (job['state'] === 'FAILED') fail(`Job failed: ${(job['errors'] as { detail: string }[])[0]?.detail}`);
   }
   say('OK');

@@ -23,7 +23,24 @@ export function installCf(home: string, login: CfLogin): { readonly bin: string;
   const source = readFileSync(join(import.meta.dirname, 'cf.ts'), 'utf8');
   const script = join(bin, 'cf.mjs');
   writeFileSync(script, transformSync(source, { loader: 'ts', target: 'node24' }).code);
-  writeFileSync(join(bin, 'cf'), `#!/bin/sh\nexec '${process.execPath}' '${script}' "$@"\n`, { mode: 0o755 });
+  const byCurl = login.Log === undefined ? BY_CURL : '';
+  const tool = `#!/bin/sh\n${byCurl}exec '${process.execPath}' '${script}' "$@"\n`;
+  writeFileSync(join(bin, 'cf'), tool, { mode: 0o755 });
   writeFileSync(config, JSON.stringify(login), { mode: 0o600 });
   return { bin, config };
 }
+
+/**
+ * Most calls are `cf curl -i PATH`, which curl(1) does in a fifth of the time in which Node starts. It reads the
+ * token from its standard input, so that no argument holds it.
+ */
+const BY_CURL = `IFS= read -r login < "\${CF_HOME:-$HOME}/.cf/config.json"
+token=\${login#*'"AccessToken":"'} target=\${login#*'"Target":"'}
+token=\${token%%'"'*} target=\${target%%'"'*}
+if [ "$1 $2 $#" = 'curl -i 3' ] && [ "$token" != '' ]; then
+  curl -sSi -H @- "$target$3" <<END || { echo FAILED; exit 1; }
+authorization: $token
+END
+  exit
+fi
+`;
