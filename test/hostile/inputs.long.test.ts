@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   closeSync,
@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, type TestContext, test } from 'vitest';
 import { withApprovals } from '../e2e/approval-bench.ts';
 import { useBenches } from '../e2e/scene.ts';
 import type { TestBench } from '../e2e/test-bench.ts';
@@ -29,7 +29,8 @@ async function runIn(bench: TestBench): Promise<string> {
   return entries.find(({ stream }) => stream.startsWith('run/'))?.stream.slice('run/'.length) ?? '';
 }
 
-type Things = Readonly<Record<string, (path: string, begin: Buffer) => void>>;
+type Make = (path: string, begin: Buffer, context: Pick<TestContext, 'onTestFinished'>) => void;
+type Things = Readonly<Record<string, Make>>;
 
 /**
  * What shows a reader without a limit, which grows, or one that waits inside an open. These are made wherever
@@ -51,29 +52,22 @@ const ALL: Things = {
   'a folder': (path) => mkdirSync(path),
 };
 
-/** Everything that fills a pipe; each ends with its reader, or with the test. */
-const writers: ChildProcess[] = [];
-afterEach(() => {
-  for (const { pid } of writers.splice(0)) if (pid !== undefined) end(pid);
-});
-
-/** With the program that it has started. */
-function end(leader: number): void {
-  try {
-    process.kill(-leader, 'SIGKILL');
-  } catch {
-    // It has ended by itself.
-  }
-}
-
 /**
  * Nothing of the machine itself is put in the way, such as its own endless device: a program that errs here
- * would replace it.
+ * would replace it. What fills the pipe ends with its reader, or with the test.
  */
-function endless(path: string): void {
+function endless(path: string, _: Buffer, { onTestFinished }: Pick<TestContext, 'onTestFinished'>): void {
   spawnSync('mkfifo', ['-m', '600', path]);
   const work = 'while :; do cat /dev/zero > "$1" 2> /dev/null; [ -p "$1" ] || exit; done';
-  writers.push(spawn('sh', ['-c', work, 'sh', path], { stdio: 'ignore', detached: true }));
+  const { pid } = spawn('sh', ['-c', work, 'sh', path], { stdio: 'ignore', detached: true });
+  onTestFinished(() => {
+    try {
+      // With the program that it has started.
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
+  });
 }
 
 /** Sparse, so that it takes no room; it begins like what is expected. */
@@ -194,80 +188,83 @@ const PLACES: Readonly<Record<string, Place>> = {
   },
 };
 
-describe.skipIf(!hasProc)(
-  'whatever lies where a file is expected, the process stays small, ends, and says what is wrong',
-  () => {
-    const benches = useBenches();
+describe
+  .skipIf(!hasProc)
+  .concurrent(
+    'whatever lies where a file is expected, the process stays small, ends, and says what is wrong',
+    () => {
+      const benches = useBenches();
 
-    test.for(Object.entries(PLACES))(
-      'in the place of %s',
-      { timeout: 300_000 },
-      async ([, place], context) => {
-        const bench = await benches(context);
+      test.for(Object.entries(PLACES))(
+        'in the place of %s',
+        { timeout: 600_000 },
+        async ([, place], context) => {
+          const bench = await benches(context);
+          const calm = calmIn(bench);
+          await place.before?.(bench);
+          const run = place.before === rotated ? await runIn(bench) : '';
+          const path = place.path(bench).replace(/\bRUN\b/u, run);
+          const out = join(bench.folder, 'made.tar');
+          const named: Readonly<Record<string, string>> = { RUN: run, OUT: out };
+          const proper = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
+          const begin = path.endsWith('.tar') ? Buffer.from('x') : proper;
+          for (const [name, make] of Object.entries(place.things ?? TELLING)) {
+            rmSync(path, { recursive: true, force: true });
+            make(path, begin, context);
+            for (const words of place.commands(path, bench)) {
+              const { code, stdout, stderr } = await calm(...words.map((word) => named[word] ?? word));
+              rmSync(out, { force: true });
+              const about = `${words.join(' ')} with ${name}: ${stdout}${stderr}`;
+              if (place.isOptional !== true && words[0] !== 'doctor') expect(code, about).not.toBe(0);
+              expect(code, about).not.toBe(130);
+            }
+            count('sizes', { 'kinds of input': 1 });
+          }
+        },
+      );
+
+      test('in the places of a signature, of those who may sign and of those who may not any more', {
+        timeout: 600_000,
+      }, async (context) => {
+        const bench = await withApprovals(benches, context, { more: ', revoked: ./revoked' });
         const calm = calmIn(bench);
-        await place.before?.(bench);
-        const run = place.before === rotated ? await runIn(bench) : '';
-        const path = place.path(bench).replace(/\bRUN\b/u, run);
-        const out = join(bench.folder, 'made.tar');
-        const named: Readonly<Record<string, string>> = { RUN: run, OUT: out };
-        const proper = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
-        const begin = path.endsWith('.tar') ? Buffer.from('x') : proper;
-        for (const [name, make] of Object.entries(place.things ?? TELLING)) {
-          rmSync(path, { recursive: true, force: true });
-          make(path, begin);
-          for (const words of place.commands(path, bench)) {
-            const { code, stdout, stderr } = await calm(...words.map((word) => named[word] ?? word));
-            rmSync(out, { force: true });
-            const about = `${words.join(' ')} with ${name}: ${stdout}${stderr}`;
-            if (place.isOptional !== true && words[0] !== 'doctor') expect(code, about).not.toBe(0);
-            expect(code, about).not.toBe(130);
+        writeFileSync(join(bench.folder, 'revoked'), '');
+        expect((await bench.rotate()).code).toBe(3);
+        const { file, run, text } = await bench.request();
+        const signature = bench.ada.sign(text);
+        const brought = join(bench.folder, 'brought.sig');
+        const resume = ['resume', run, '--yes', '--confirm', 'orders'];
+        const places: [string, Buffer, string[][]][] = [
+          [brought, Buffer.from(signature), [['approvals', 'accept', run, brought]]],
+          [`${file}.sig`, Buffer.from(signature), [['approvals'], resume]],
+          [`${file}.withdrawn`, Buffer.from('because'), [['approvals'], resume]],
+          [
+            join(bench.folder, 'approvers'),
+            readFileSync(join(bench.folder, 'approvers')),
+            [['doctor'], resume],
+          ],
+          [join(bench.folder, 'revoked'), Buffer.alloc(0), [['doctor'], resume]],
+        ];
+        for (const [path, begin, commands] of places) {
+          const proper = existsSync(path) ? readFileSync(path) : undefined;
+          for (const [name, make] of Object.entries(TELLING)) {
+            rmSync(path, { recursive: true, force: true });
+            mkdirSync(dirname(path), { recursive: true });
+            make(path, begin, context);
+            if (path.endsWith('approvers') || path.endsWith('revoked'))
+              writeFileSync(`${file}.sig`, signature);
+            for (const words of commands) {
+              const { code, stderr } = await calm(...words);
+              if (words !== resume) continue;
+              expect(code, `${name} at ${path}: ${stderr}`).not.toBe(0);
+            }
+            count('sizes', { 'kinds of input': 1 });
           }
-          count('sizes', { 'kinds of input': 1 });
-        }
-      },
-    );
-
-    test('in the places of a signature, of those who may sign and of those who may not any more', {
-      timeout: 300_000,
-    }, async (context) => {
-      const bench = await withApprovals(benches, context, { more: ', revoked: ./revoked' });
-      const calm = calmIn(bench);
-      writeFileSync(join(bench.folder, 'revoked'), '');
-      expect((await bench.rotate()).code).toBe(3);
-      const { file, run, text } = await bench.request();
-      const signature = bench.ada.sign(text);
-      const brought = join(bench.folder, 'brought.sig');
-      const resume = ['resume', run, '--yes', '--confirm', 'orders'];
-      const places: [string, Buffer, string[][]][] = [
-        [brought, Buffer.from(signature), [['approvals', 'accept', run, brought]]],
-        [`${file}.sig`, Buffer.from(signature), [['approvals'], resume]],
-        [`${file}.withdrawn`, Buffer.from('because'), [['approvals'], resume]],
-        [
-          join(bench.folder, 'approvers'),
-          readFileSync(join(bench.folder, 'approvers')),
-          [['doctor'], resume],
-        ],
-        [join(bench.folder, 'revoked'), Buffer.alloc(0), [['doctor'], resume]],
-      ];
-      for (const [path, begin, commands] of places) {
-        const proper = existsSync(path) ? readFileSync(path) : undefined;
-        for (const [name, make] of Object.entries(TELLING)) {
           rmSync(path, { recursive: true, force: true });
-          mkdirSync(dirname(path), { recursive: true });
-          make(path, begin);
-          if (path.endsWith('approvers') || path.endsWith('revoked')) writeFileSync(`${file}.sig`, signature);
-          for (const words of commands) {
-            const { code, stderr } = await calm(...words);
-            if (words !== resume) continue;
-            expect(code, `${name} at ${path}: ${stderr}`).not.toBe(0);
-          }
-          count('sizes', { 'kinds of input': 1 });
+          rmSync(`${file}.sig`, { force: true });
+          if (proper !== undefined) writeFileSync(path, proper, { mode: 0o600 });
         }
-        rmSync(path, { recursive: true, force: true });
-        rmSync(`${file}.sig`, { force: true });
-        if (proper !== undefined) writeFileSync(path, proper, { mode: 0o600 });
-      }
-      expect(bench.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
-    });
-  },
-);
+        expect(bench.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+      });
+    },
+  );

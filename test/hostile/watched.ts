@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { leaksInFolder, leaksInProcesses } from '../e2e/leaks.ts';
-import { watchTree } from '../e2e/process-tree.ts';
+import { type SeenProcess, watchTree } from '../e2e/process-tree.ts';
 import type { Ended, Running } from '../e2e/product.ts';
 import { piecesIn } from './pieces.ts';
 
@@ -45,10 +45,13 @@ export async function watchOver(
     watch.stop();
     said.push(end.stdout, end.stderr);
     const own = running.child.pid;
-    const mine = watch.seen().find(({ pid }) => pid === own)?.cmdline;
+    // A program that is just being loaded has an environment and no arguments yet.
+    const isLoading = (one: SeenProcess) => one.pid === own && one.cmdline === '';
+    const mine = watch.seen().find((one) => one.pid === own && !isLoading(one))?.cmdline;
     // Its own environment is what it was given, and for a moment that of a child which is not another program
     // yet; of what it starts, nothing may have the token.
-    const others = watch.seen().map((one) => (one.cmdline === mine ? { ...one, environ: '' } : one));
+    const isOwn = (one: SeenProcess) => one.cmdline === mine || isLoading(one);
+    const others = watch.seen().map((one) => (isOwn(one) ? { ...one, environ: '' } : one));
     seen.push({ about: args.join(' '), processes: others });
     return end;
   };
