@@ -21,7 +21,9 @@ describe('a drill in which something goes wrong', () => {
     async (name) => {
       const { code, stdout, stderr } = await drill(name);
       expect(code, stderr).toBe(0);
-      expect(stdout).toMatch(/recover a lost instance into another one|restore a backup into the same instance/);
+      expect(stdout).toMatch(
+        /recover a lost instance into another one|restore a backup into the same instance/,
+      );
       expect(stdout).toContain('drill: proven');
     },
   );

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { TestContext } from 'vitest';
+import { installCf } from '../bench-kit/install-cf.ts';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
-import { installCf } from '../bench-kit/install-cf.ts';
 import { builtProduct } from './product.ts';
 import { type BenchOptions, CANARIES, openBench, type TestBench } from './test-bench.ts';
 

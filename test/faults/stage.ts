@@ -71,7 +71,7 @@ export async function beginFlow(peers: Peers, flow: Flow): Promise<{ stage: Stag
 }
 
 /** Opens a home with a key, and clients that go through the proxies of `peers`. */
-export async function openStage(peers: Peers, { revision, platform: isBound }: Flow): Promise<Stage> {
+async function openStage(peers: Peers, { revision, platform: isBound }: Flow): Promise<Stage> {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-faults-'));
   mkdirSync(join(home, 'home'), { mode: 0o700 });
   const database = process.env['FAULTS_STORE'] === 'postgres' ? await freshDatabase() : undefined;
@@ -201,7 +201,7 @@ function holdingBack(run: Run): Run {
 }
 
 /** What the flows of the end-to-end tests ask a bench for. */
-export function asBench(peers: Peers): TestBench {
+function asBench(peers: Peers): TestBench {
   const { server } = peers;
   const run = async () => {
     const { start, end } = server.instance('orders').range() ?? { start: new Date(0), end: new Date(0) };

@@ -35,7 +35,11 @@ async function cfScene(options: { readonly loggedIn?: boolean; readonly installe
     SpaceFields: { Name: 'my-own-space' },
   };
   const { bin, config } = installCf(folder, login);
-  const env = { PATH: options.installed === false ? folder : bin, HOME: folder, SECRET_OF_ANOTHER: 'tok-of-another' };
+  const env = {
+    PATH: options.installed === false ? folder : bin,
+    HOME: folder,
+    SECRET_OF_ANOTHER: 'tok-of-another',
+  };
   const opened = await openPlatform(
     { platform: 'cf' },
     {
