@@ -34,6 +34,10 @@ export const startLazily: Plugin = {
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
       contents: `export { default as en } from './en.js';`,
     }));
+    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/ }, ({ path }) => ({
+      contents: generatedLate(readFileSync(path, 'utf8')),
+      resolveDir: dirname(path),
+    }));
     onLoad({ filter: /[\\/]string-width[\\/]index\.js$/ }, ({ path }) => ({
       contents: simpleWidthFirst(lateExpressions(readFileSync(path, 'utf8'))),
       resolveDir: dirname(path),
@@ -85,6 +89,15 @@ const SEGMENTS =
   /[\\/](?:wrap-ansi[\\/]index|@alcalzone[\\/]ansi-tokenize[\\/]build[\\/]tokenize|slice-ansi[\\/]tokenize-ansi|cli-truncate[\\/]index|ink[\\/]build[\\/]line-update)\.js$/;
 
 const GRAPHEMES = JSON.stringify(join(import.meta.dirname, '../src/plain/graphemes.ts'));
+
+/**
+ * zod generates code for each schema of an object at its first use, which takes as long as reading some
+ * dozens without it. Most schemas of a start read one thing.
+ */
+function generatedLate(text: string): string {
+  const counted = replaceAll(text, /^( +)let fastpass;$/m, '$1let fastpass;\n$1let uses = 0;');
+  return replaceAll(counted, /ctx\.jitless !== true\)/, 'ctx.jitless !== true && ++uses > 50)');
+}
 
 /** A module with our segmenter in the place of the one that knows all of Unicode. */
 function simpleGraphemesFirst(text: string): string {
