@@ -6,13 +6,13 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { prove } from './phases/prove.ts';
 import { recordProof } from './phases/record.ts';
-import { runbook } from './setup.ts';
+import { builtLate } from './setup.ts';
 
 /**
  * Take a backup and prove it: a key that is held opens it to its last byte, and no other one does. Nothing is
  * replaced.
  */
-export const backUpAndVerifyMachine = runbook.createMachine({
+export const backUpAndVerifyMachine = builtLate({
   id: 'back-up-and-verify',
   version: '2',
   context: begun,

@@ -9,7 +9,7 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
-import { runbook } from './setup.ts';
+import { builtLate } from './setup.ts';
 
 /** Whoever stops after updates were held back has them allowed again first. */
 const stop = '#release.stopping';
@@ -18,7 +18,7 @@ const stop = '#release.stopping';
  * Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a
  * person wants it.
  */
-export const changeInstanceMachine = runbook.createMachine({
+export const changeInstanceMachine = builtLate({
   id: 'change-instance',
   version: '2',
   context: begun,

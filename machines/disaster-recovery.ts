@@ -14,7 +14,7 @@ import { prove } from './phases/prove.ts';
 import { restore } from './phases/restore.ts';
 import { chooseSource, recoveryInput } from './phases/source.ts';
 import { confirmTarget, inspectTarget } from './phases/target.ts';
-import { runbook } from './setup.ts';
+import { builtLate } from './setup.ts';
 
 const prepares = ({ run }: RunContext) => run.mode !== 'perform';
 const performs = ({ run }: RunContext) => run.mode !== 'prepare';
@@ -25,7 +25,7 @@ const setsKey = ({ key }: RunContext) => key.isWanted;
  * backup. In the disaster, `perform` needs nothing but the card, or what is typed: nothing of the source is
  * called, and any change of the target since it was looked at is confirmed again.
  */
-export const disasterRecoveryMachine = runbook.createMachine({
+export const disasterRecoveryMachine = builtLate({
   id: 'disaster-recovery',
   version: '2',
   context: begun,

@@ -1,4 +1,3 @@
-import type { AnyStateMachine } from 'xstate';
 import { backUpAndVerifyMachine } from './back-up-and-verify.ts';
 import { changeInstanceMachine } from './change-instance.ts';
 import {
@@ -18,6 +17,7 @@ import { hasTagAt } from './parts/states.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
+import type { LateMachine } from './setup.ts';
 
 /** What a runbook says of itself besides its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
@@ -67,17 +67,19 @@ export function runbookOf(id: string, version: string): Runbook | undefined {
 }
 
 /** The runbook of a machine and its definition. */
-export function of<Input>(machine: AnyStateMachine, definition: Definition<Input>): Runbook {
+export function of<Input>(late: LateMachine, definition: Definition<Input>): Runbook {
   const runbook: Runbook<RunContext, Input> = {
     facts: factsOf,
     ...definition,
-    id: machine.id,
-    version: machine.version ?? '',
-    machine,
+    id: late.id,
+    version: late.version,
+    get machine() {
+      return late.machine;
+    },
     failure: ({ failure }) => failure,
     skipped: ({ skipped }) => skipped,
     followUps: (context, state) =>
-      followUpsOf(context, state !== undefined && hasTagAt(machine, state, 'sent')),
+      followUpsOf(context, state !== undefined && hasTagAt(late.machine, state, 'sent')),
     keys,
   };
   return runbook as Runbook;

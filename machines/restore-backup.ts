@@ -8,14 +8,14 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 import { safetyBackup } from './phases/safeguard.ts';
-import { runbook } from './setup.ts';
+import { builtLate } from './setup.ts';
 
 /**
  * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the
  * data says is kept before, the present state is backed up, the name is typed after the last change of the
  * facts, and the run closes when no follow-up is open.
  */
-export const restoreBackupMachine = runbook.createMachine({
+export const restoreBackupMachine = builtLate({
   id: 'restore-backup',
   version: '2',
   context: begun,

@@ -9,13 +9,13 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 import { safetyBackup } from './phases/safeguard.ts';
-import { runbook } from './setup.ts';
+import { builtLate } from './setup.ts';
 
 /**
  * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
  * name was typed; afterwards the data has a new timeline, so a fresh backup is one of the follow-ups.
  */
-export const restorePointInTimeMachine = runbook.createMachine({
+export const restorePointInTimeMachine = builtLate({
   id: 'restore-point-in-time',
   version: '2',
   context: begun,

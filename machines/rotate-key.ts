@@ -10,14 +10,14 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { prove } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
-import { runbook } from './setup.ts';
+import { builtLate } from './setup.ts';
 
 /**
  * Rotate the encryption key and verify a backup. The order is the safety: a key is stored and read back
  * before it is sent, a lost answer keeps both keys, and only a backup that was opened to its last byte makes
  * the rotation proven.
  */
-export const rotateKeyMachine = runbook.createMachine({
+export const rotateKeyMachine = builtLate({
   id: 'rotate-key',
   version: '2',
   context: begun,

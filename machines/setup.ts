@@ -1,4 +1,4 @@
-import { assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
+import { type AnyStateMachine, assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
 import { failureFrom } from '../src/base/failure.ts';
 import type { RunContext } from './context.ts';
 import type { RunEvent } from './events.ts';
@@ -50,6 +50,29 @@ export const runbook = setup({
     }),
   },
 });
+
+/** A machine that is built when it is first asked for. A start reaches all of them and needs one at most. */
+export interface LateMachine {
+  readonly id: string;
+  readonly version: string;
+  readonly machine: AnyStateMachine;
+}
+
+/** The machine of a runbook, of which `id` and `version` are known before it is built. */
+export function builtLate(
+  config: Parameters<typeof runbook.createMachine>[0] & { readonly id: string; readonly version: string },
+): LateMachine {
+  const { id, version } = config;
+  let machine: AnyStateMachine | undefined;
+  return {
+    id,
+    version,
+    get machine() {
+      machine ??= runbook.createMachine(config);
+      return machine;
+    },
+  };
+}
 
 /**
  * What the run knows after an event. For transitions that are made outside of their state: only there nothing

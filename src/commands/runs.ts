@@ -6,7 +6,6 @@ import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
 import { printJson } from '../cli/print-json.ts';
 import { printTable } from '../cli/print-table.ts';
-import { followUpsOfRun } from '../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
 import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
@@ -109,5 +108,6 @@ function nothingListed(
 /** How many follow-ups an open run has; those of a closed one are in a ledger. */
 async function openFollowUpsOf(journal: JournalReader, run: RunSummary): Promise<number> {
   if (run.status !== 'open') return 0;
+  const { followUpsOfRun } = await import('../compose/open-follow-ups.ts');
   return stillOpen(await followUpsOfRun(journal, run)).length;
 }

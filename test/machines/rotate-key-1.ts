@@ -11,14 +11,14 @@ import { ending, phases } from '../../machines/phases/phase.ts';
 import { preflight } from '../../machines/phases/preflight.ts';
 import { prove } from '../../machines/phases/prove.ts';
 import { recordRotation } from '../../machines/phases/record.ts';
-import { runbook } from '../../machines/setup.ts';
+import { builtLate } from '../../machines/setup.ts';
 
 /**
  * A rotation as an older version might have had it: nothing is proven before it, and no old key is tried
  * after it.
  */
 export const rotateKey1 = of(
-  runbook.createMachine({
+  builtLate({
     id: 'rotate-key',
     version: '1',
     context: begun,

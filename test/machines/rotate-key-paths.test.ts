@@ -4,7 +4,6 @@ import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { rotateKeyMachine } from '../../machines/rotate-key.ts';
 import { questionAt } from './explore.ts';
 import { situationsOf } from './situations.ts';
 
@@ -38,7 +37,7 @@ describe('every path through rotate-key', () => {
     const found = situations.filter(({ snapshot }) => statePath(snapshot) === 'change.notInForce');
     expect(found.length).toBeGreaterThan(0);
     for (const { snapshot } of found) {
-      const [next] = transition(rotateKeyMachine, snapshot as never, { type: 'operator.retry' });
+      const [next] = transition(runbook.machine, snapshot as never, { type: 'operator.retry' });
       expect([statePath(next), next.context.backup.intents]).toEqual([
         'backup.sending',
         snapshot.context.backup.intents + 1,
