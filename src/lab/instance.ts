@@ -196,9 +196,8 @@ export class LabInstance {
   }
 
   /**
-   * Queues a restore of any instance's backup, decrypted with the given key. `find` is asked for the backup
-   * when the task runs. Without a backup, with a wrong key or with an unusable file the task fails, and this
-   * instance stays as it was.
+   * Queues a restore of any instance's backup, under the given key. `find` is asked when the task runs. With
+   * no backup, a wrong key or an unusable file the task fails, and this instance stays as it was.
    */
   recover(find: () => Found, key: Secret, outcome?: Outcome): LabRestore {
     return this.#restores.trigger(
