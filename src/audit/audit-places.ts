@@ -30,7 +30,8 @@ export async function readPlaces(
   findings: Findings,
 ): Promise<readonly ReadPlace[]> {
   const readable = places.filter(({ name, kind }) => {
-    if (kind === 'command') findings.note('place.write-only', `what ${name} was given cannot be read back`);
+    if (kind === 'command')
+      findings.note('place.write-only', `what was handed to ${name} cannot be read back`);
     return kind !== 'command';
   });
   return Promise.all(readable.map((place) => readPlace(place, origin, findings)));

@@ -111,14 +111,14 @@ function auditTranscript(
       return;
     }
     if (isBeginning(transcript, one)) continue;
-    const message = 'the transcript of requests is not the one of the record';
+    const message = 'the transcript of requests does not match the record';
     findings.problem('transcript.changed', message, { stream, seq });
     return;
   }
   const last = kept.at(-1);
   const more = (transcript?.length ?? 0) - (last?.bytes ?? 0);
   if (more <= 0) return;
-  const message = `the transcript of ${stream} goes on for ${more} bytes that no entry covers: whoever could write here could have added them`;
+  const message = `the transcript of ${stream} has ${more} bytes more than any entry covers: anybody who can write here may have added them`;
   if (isClosed && last !== undefined && !last.troubled)
     findings.problem('transcript.added', message, { stream });
   else findings.limit('transcript.tail', message, { stream });

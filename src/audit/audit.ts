@@ -148,12 +148,12 @@ function auditAnchors(
     else if (here === undefined)
       findings.problem(
         'anchor.missing',
-        `the anchor saw ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`,
+        `the anchor covers ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`,
       );
     else if (here.root === undefined)
       findings.limit(
         'anchor.lost',
-        `the anchor saw ${counted(size, 'entry', 'entries')}, and what was accepted as lost keeps it from being compared`,
+        `the anchor covers ${counted(size, 'entry', 'entries')}, and what was accepted as lost keeps it from being compared`,
       );
     else if (!here.root.startsWith(anchor.root))
       findings.problem(
@@ -163,7 +163,7 @@ function auditAnchors(
     else
       findings.note(
         'anchor.holds',
-        `the anchor holds: the first ${counted(size, 'entry', 'entries')} are those that it saw`,
+        `the anchor matches: the first ${counted(size, 'entry', 'entries')} are those that it covers`,
       );
   }
 }

@@ -125,5 +125,5 @@ function unheard(result: 'unreadable' | 'unknown-key' | 'bad-signature', where: 
     return ['key.other', `a key that is not known has signed what is in ${where}`];
   if (result === 'bad-signature')
     return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not fit`];
-  return ['checkpoint.unreadable', `what is in ${where} is not a checkpoint any more`];
+  return ['checkpoint.unreadable', `what is in ${where} is not a readable checkpoint`];
 }

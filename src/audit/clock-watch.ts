@@ -39,7 +39,7 @@ export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void
         entry: { stream, seq },
         behind,
       } of suspects) {
-        const message = `entry ${seq} is dated ${formatSeconds(Math.floor(behind / 1000))} before an entry that stands before it, and no clock was set back`;
+        const message = `entry ${seq} is dated ${formatSeconds(Math.floor(behind / 1000))} before an earlier entry, and no entry says that a clock was set back`;
         findings.problem('entry.backdated', message, { stream, seq });
       }
     },

@@ -59,7 +59,7 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
   const limits = findings
     .filter(({ severity }) => severity === 'limit')
     .map(({ shortMessage }) => shortMessage);
-  const rest = limits.length > MOST_NAMED ? [`${limits.length - MOST_NAMED} more, which stand above`] : [];
+  const rest = limits.length > MOST_NAMED ? [`${limits.length - MOST_NAMED} more, listed above`] : [];
   return `consistent, but not all of it is pinned: ${[...limits.slice(0, MOST_NAMED), ...rest].join('; ')}`;
 }
 

@@ -95,7 +95,7 @@ export function createWalk(
     known.seq = seq;
     known.lost = lost;
     if (known.end !== undefined && !mayFollowEnd({ type })) {
-      const message = `entry ${seq} (${type}) stands behind the end of the run, entry ${known.end}`;
+      const message = `entry ${seq} (${type}) comes after the end of the run, entry ${known.end}`;
       findings.problem('run.after-end', message, where);
     }
     if (stream.startsWith('run/') && isEnd({ type })) known.end ??= seq;

@@ -192,7 +192,7 @@ async function withOption(
   if (text !== '' && question?.kind === 'typed-name' && option.event === BREAK_GLASS.event)
     return breakGlass(question, text, asker);
   if (text !== '') return { event: option.event, text };
-  asker.say(`nothing was given, so nothing happens`);
+  asker.say('nothing was typed: nothing happens');
   return undefined;
 }
 
@@ -240,13 +240,13 @@ async function momentAnswer(
     return undefined;
   }
   const at = read.time.getTime();
-  const ago = formatSpan(Math.max(0, now.getTime() - at) / 1000);
   asker.say(`  ${formatIn(at, localZone())}`);
   asker.say(`  ${formatUtc(at)}`);
-  if (at <= now.getTime()) asker.say(`  ${ago} ago: what was written in these ${ago} is lost`);
-  const word = (await asker.line('take this moment? y takes it: '))?.trim();
+  const ago = (now.getTime() - at) / 1000;
+  if (ago >= 0) asker.say(`  ${formatSpan(ago)} ago: what was written since is lost`);
+  const word = (await asker.line('use this time? type y: '))?.trim();
   if (word === 'y') return { event: question.event, time: read.time.toISOString() };
-  asker.say('not taken, so nothing happens');
+  asker.say('not taken: nothing happens');
   return undefined;
 }
 

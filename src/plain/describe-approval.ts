@@ -12,19 +12,22 @@ export function approvalLine(approval: ApprovalView): { readonly text: string; r
       return { text: `BREAK-GLASS, without a second person: ${who}`, tone: 'bad' };
     case 'expired':
       return {
-        text: `the request for an approval expired at ${expiresAt} UTC; the name typed writes another one`,
+        text: `the request for an approval expired at ${expiresAt} UTC; typing the name writes a new one`,
         tone: 'warn',
       };
     case 'withdrawn':
       return {
-        text: `the approval was withdrawn: ${who}; the name typed asks for another one`,
+        text: `the approval was withdrawn: ${who}; typing the name asks for another one`,
         tone: 'warn',
       };
     case 'needed': {
       if (problem !== undefined) return { text: `not approved: ${show(problem)}`, tone: 'bad' };
       if (approval.challenge === '')
-        return { text: 'a second person has to approve it; the name typed writes the request', tone: 'warn' };
-      return { text: `a second person has to approve it until ${expiresAt} UTC`, tone: 'warn' };
+        return {
+          text: 'a second person has to approve it; typing the name writes the request',
+          tone: 'warn',
+        };
+      return { text: `a second person has to approve it by ${expiresAt} UTC`, tone: 'warn' };
     }
   }
 }

@@ -51,13 +51,14 @@ function describeOption(option: QuestionOption, at: number, reader: 'operator' |
 }
 
 function howToType(question: QuestionView): string[] {
-  const others = '/1 takes the first of the others, /q leaves the run open, /s prints the fallback script';
+  const others =
+    '/1 chooses the first of the other answers, /q leaves the run open, /s prints the fallback script';
   switch (question.kind) {
     case 'choice':
       return ['type a number and Enter; q leaves the run open, s prints the fallback script'];
     case 'followUps':
       return [
-        'type a number and Enter to see what it takes; q leaves the run open, s prints the fallback script',
+        'type a number and Enter to see how it is closed; q leaves the run open, s prints the fallback script',
       ];
     case 'secret':
       return [`type the secret (it is not shown) and Enter; ${others}`];

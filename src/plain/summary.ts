@@ -1,4 +1,4 @@
-import { formatSeconds } from '../base/format.ts';
+import { counted, formatSeconds } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { stillOpen } from '../view/follow-up-words.ts';
 import { afterLeaving } from '../view/leaving.ts';
@@ -19,7 +19,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
     open.length === 0
       ? []
       : [
-          `follow-ups open: ${open.length}: \`lifeboat followups list\` lists them`,
+          `${counted(open.length, 'open follow-up')}; list them with: lifeboat followups list`,
           ...open.map((followUp) => `  ${followUpLine(followUp)}`),
         ];
   if (end.how === 'ended') {

@@ -1,10 +1,10 @@
+import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Loss } from '../store/log/losses.ts';
 import { alarmsOf, lossAlarm } from './model/alarms.ts';
 import { evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { changesOf } from './model/changes.ts';
 import { checksOf } from './model/checks.ts';
-import { cleaned } from './model/cleaned.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
 import { decisionsOf, deviationsOf, factsOf } from './model/decided.ts';
 import { followUpRows, followUpsOf, type WrittenFollowUp } from './model/follow-ups.ts';
@@ -46,7 +46,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
   const ledger = options.ledger ?? [];
   const followUps = followUpsOf(entries, options.followUps);
   const run = runOf(entries);
-  const bound = followUpRows(entries, followUps);
+  const rows = followUpRows(entries, followUps);
   const [checks, approvals] = [checksOf(entries), approvalsOf(entries)];
   const report: Report = {
     schema: 'lifeboat.report/1',
@@ -55,7 +55,7 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     alarms: [...(options.losses ?? []).map(lossAlarm), ...alarmsOf(all, followUps)],
     run: { ...run, entries: all.length },
     outcome: outcomeOf(entries, followUps),
-    people: peopleOf(entries, [...new Set(bound.map(({ owner }) => owner))]),
+    people: peopleOf(entries, [...new Set(rows.map(({ owner }) => owner))]),
     plan: { asked: plansAsked(approvals) },
     measured: options.measures === undefined ? undefined : measuredOf(options.measures),
     facts: factsOf(entries),
@@ -66,8 +66,8 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
     checks,
     reconciliation: reconciliationOf(entries),
     comparison: comparisonOf(ledger),
-    bound,
-    cleanup: bound.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
+    followUps: rows,
+    cleanup: rows.filter(({ kind }) => CLEANUP.includes(kind)).map(({ id }) => id),
     rotation: rotationOf(entries, options.history ?? ledger, { checks, approvals }),
     decisions: decisionsOf(entries),
     mayApprove: mayApproveOf(entries),
@@ -86,3 +86,21 @@ export function buildReport(all: readonly Entry[], options: ReportOptions): Repo
 
 /** Kinds of follow-up that take away what the run has left behind. */
 const CLEANUP = ['remove-target', 'old-binding', 'retire-key'];
+
+/**
+ * The same data with every text in it printable and cut: the one place where what others have written is made
+ * harmless, so that no renderer can forget it. Fields that are undefined are left out.
+ */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return show(value, LONGEST);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .map(([name, item]) => [name, cleaned(item)]),
+  );
+}
+
+/** Several audit events of the platform with their types. */
+const LONGEST = 1_000;

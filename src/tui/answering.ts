@@ -2,7 +2,6 @@ import { Secret } from '../base/secret.ts';
 import { BREAK_GLASS } from '../view/break-glass.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../view/run-view.ts';
-import { takeText } from './entry.ts';
 import type { Intent } from './key-binding.ts';
 import { isPickable, movePicker } from './picking.ts';
 import { inputOf, openedOf, type QuestionState, rowsOf } from './question-state.ts';
@@ -81,8 +80,8 @@ function goBack(state: UiState, question: QuestionState, view: QuestionView): Ui
   const { option, first, ...kept } = question;
   const hasField = option !== undefined || first !== undefined || question.text !== '';
   if (hasField) return { ...state, question: withText(kept, '') };
-  if (kept.glass !== undefined) {
-    const { glass: _, ...whole } = kept;
+  if (kept.breakGlass !== undefined) {
+    const { breakGlass: _, ...whole } = kept;
     return { ...state, question: withText(whole, '') };
   }
   const { opened, problem: _, ...rest } = kept;
@@ -123,7 +122,7 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
       );
     if (view.kind === 'typed-name' && option.event === BREAK_GLASS.event) {
       const { option: _, problem: __, ...rest } = question;
-      return [{ ...state, question: { ...rest, row: 0, text: '', glass: given } }];
+      return [{ ...state, question: { ...rest, row: 0, text: '', breakGlass: given } }];
     }
     return send(state, question, { event: option.event, ...about(question), text: given });
   }
@@ -131,11 +130,11 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
     if (text === '') return refuse(state, question, 'nothing was typed, so nothing happens');
     // The real characters are compared, not what is shown of them.
     if (text !== view.expected) return refuse(state, question, 'that is not the name: nothing happens');
-    const { glass } = question;
+    const { breakGlass } = question;
     return send(state, question, {
       event: view.event,
       typed: text,
-      ...(glass === undefined ? {} : { breakGlass: glass }),
+      ...(breakGlass === undefined ? {} : { breakGlass }),
     });
   }
   if (view.kind === 'secret') return submitSecret(state, question, view);
@@ -209,4 +208,28 @@ function refuse(state: UiState, question: QuestionState, text: string): Step {
 function withoutLast(text: string): string {
   const last = [...new Intl.Segmenter().segment(text)].at(-1);
   return last === undefined ? '' : text.slice(0, last.index);
+}
+
+/** What a field holds after text came in, or why nothing was taken. */
+type Entry = { readonly text: string } | { readonly problem: string };
+
+/** Longest text a field takes. Keys and reasons are far shorter; a pasted file is a slip. */
+const ENTRY_LIMIT = 4096;
+
+/**
+ * Adds text that came in one piece (a key, a paste, several keys from a slow line) to a field of one line. A
+ * line break at its end is dropped and never submits. Inside, a reason gets blanks for line breaks; a name or
+ * a secret is refused, because it has to be right to the character.
+ */
+function takeText(raw: string, before: string, kind: 'exact' | 'reason'): Entry {
+  const ended = raw.replace(/[\r\n]+$/u, '');
+  const line = kind === 'exact' ? ended : ended.replace(/\s*[\r\n]+\s*|\t/gu, ' ');
+  if (/\p{Cc}/u.test(line))
+    return {
+      problem: 'that text has line breaks or control characters: nothing was taken',
+    };
+  const text = before + line;
+  return text.length > ENTRY_LIMIT
+    ? { problem: `more than ${ENTRY_LIMIT} characters: nothing was taken` }
+    : { text };
 }

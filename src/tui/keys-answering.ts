@@ -8,7 +8,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['choice', 'ways', 'leave'],
     shown: 'Enter',
     label: 'choose',
-    description: 'take the answer under the cursor',
+    description: 'choose the selected answer',
     onScreen: 'always',
   },
   {
@@ -17,7 +17,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reason'],
     shown: 'Enter',
     label: 'confirm',
-    description: 'give what was typed; an empty line gives nothing',
+    description: 'send what you typed; an empty field sends nothing',
     onScreen: 'always',
   },
   {
@@ -26,7 +26,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['reading'],
     shown: 'Enter',
     label: 'read it',
-    description: 'read what was typed into the picker; Enter once more takes it',
+    description: 'set the picker to the time you typed; Enter again takes it',
     onScreen: 'always',
   },
   {
@@ -35,7 +35,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['over'],
     shown: 'Enter q',
     label: 'close',
-    description: 'close the screen of a run that is over',
+    description: 'close the screen once the run is over',
     onScreen: 'always',
   },
   {
@@ -62,7 +62,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reading'],
     shown: '',
     label: 'up',
-    description: 'move out of the field, upwards',
+    description: 'leave the field upwards',
     onScreen: 'never',
   },
   {
@@ -71,7 +71,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reading'],
     shown: 'down',
     label: 'other answers',
-    description: 'move out of the field to the other answers',
+    description: 'leave the field for the other answers',
     onScreen: 'always',
   },
   {
@@ -80,7 +80,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reason', 'reading'],
     shown: 'Backspace',
     label: 'erase',
-    description: 'take back the last character',
+    description: 'delete the last character',
     onScreen: 'never',
   },
   {
@@ -89,7 +89,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reason', 'reading'],
     shown: 'Ctrl-U',
     label: 'clear',
-    description: 'empty the field',
+    description: 'clear the field',
     onScreen: 'never',
   },
   {
@@ -98,7 +98,7 @@ export const ANSWERING: readonly Binding[] = [
     modes: ['input', 'reason', 'reading', 'ways'],
     shown: 'Esc',
     label: 'back',
-    description: 'leave the field, or go back to the list of follow-ups; then ask whether to leave the run',
+    description: 'go back one level; at the top, ask whether to leave the run',
     onScreen: 'always',
   },
 ];

@@ -8,7 +8,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['fallback'],
     shown: 'Esc',
     label: 'back to the run',
-    description: 'put the fallback script away',
+    description: 'close the fallback script',
     onScreen: 'always',
   },
   {
@@ -26,7 +26,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice', 'ways', 'input', 'reason', 'reading', 'picker', 'over', 'help', 'fallback'],
     shown: 'Tab',
     label: 'more text',
-    description: 'the next page of the text; after the last, the first again',
+    description: 'next page of the text; after the last page, the first',
     onScreen: 'always',
   },
   {
@@ -35,7 +35,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice', 'ways', 'input', 'reason', 'reading', 'picker', 'over', 'help', 'fallback'],
     shown: 'PgUp',
     label: 'back in the text',
-    description: 'the page before in the text',
+    description: 'previous page of the text',
     onScreen: 'never',
   },
   {
@@ -44,7 +44,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['fallback'],
     shown: 'up/down',
     label: 'scroll',
-    description: 'move the fallback script by a row',
+    description: 'scroll the fallback script down by a row',
     onScreen: 'always',
   },
   {
@@ -53,7 +53,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['fallback'],
     shown: '',
     label: 'up',
-    description: 'move the fallback script back by a row',
+    description: 'scroll the fallback script up by a row',
     onScreen: 'never',
   },
   {
@@ -62,7 +62,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice', 'ways', 'over', 'leave', 'help'],
     shown: 's',
     label: 'script',
-    description: 'the fallback script: the rest of the run as commands to follow by hand',
+    description: 'show the fallback script: the rest of the run as commands to run by hand',
     onScreen: 'always',
   },
   {
@@ -80,7 +80,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice', 'ways'],
     shown: 'r',
     label: 'try again',
-    description: 'try again what waits for credentials',
+    description: 'retry the call that waits for credentials',
     onScreen: 'paused',
   },
   {
@@ -89,7 +89,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice', 'ways', 'over'],
     shown: '?',
     label: 'help',
-    description: 'this help',
+    description: 'show this help',
     onScreen: 'always',
   },
   {
@@ -98,7 +98,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['watch', 'choice'],
     shown: 'q',
     label: 'leave',
-    description: 'leave the run behind, after a question that says what becomes of it',
+    description: 'leave the run; it asks first and says what happens to the run',
     onScreen: 'always',
   },
   {
@@ -107,7 +107,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['ways'],
     shown: '',
     label: 'leave',
-    description: 'leave the run behind',
+    description: 'leave the run',
     onScreen: 'never',
   },
   {
@@ -116,7 +116,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['input', 'reason', 'reading', 'help', 'fallback'],
     shown: 'Ctrl-C',
     label: 'leave',
-    description: 'leave the run behind, from a field too; twice leaves at once',
+    description: 'leave the run, from a field too; pressed twice, leave at once',
     onScreen: 'always',
   },
   {
@@ -134,7 +134,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['leave'],
     shown: 'Ctrl-C',
     label: 'leave at once',
-    description: 'leave without another question',
+    description: 'leave without asking again',
     onScreen: 'always',
   },
   {
@@ -155,7 +155,7 @@ export const AROUND: readonly Binding[] = [
     ],
     shown: 'Ctrl-Z',
     label: 'to the shell',
-    description: 'go to the shell for a while; `fg` comes back, and until then the run stands still',
+    description: 'suspend to the shell; the run stands still until `fg`',
     onScreen: 'never',
   },
   {
@@ -164,7 +164,7 @@ export const AROUND: readonly Binding[] = [
     modes: ['input', 'reason', 'reading', 'picker'],
     shown: 'Ctrl-S',
     label: 'script',
-    description: 'the fallback script, from a field',
+    description: 'show the fallback script, from a field',
     onScreen: 'always',
   },
 ];

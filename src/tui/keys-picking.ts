@@ -8,7 +8,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: 'Enter',
     label: 'take it',
-    description: 'answer with the moment that the picker shows; what was typed is only read into it',
+    description: 'answer with the time in the picker; typed text only sets the picker',
     onScreen: 'always',
   },
   {
@@ -17,7 +17,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: '',
     label: 'earlier',
-    description: 'move the moment back',
+    description: 'move the time back',
     onScreen: 'never',
   },
   {
@@ -26,7 +26,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: 'left/right',
     label: '1 {unit}',
-    description: 'move the moment by the unit, never out of its range',
+    description: 'move the time by one unit, within its range',
     onScreen: 'always',
   },
   {
@@ -35,7 +35,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: 'up/down',
     label: 'unit',
-    description: 'move by hours, minutes or seconds; further down are the other answers',
+    description: 'choose the unit: hour, minute or second; the other answers are below',
     onScreen: 'always',
   },
   {
@@ -53,7 +53,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: 'Home/End',
     label: 'edges',
-    description: 'the earliest and the latest moment that can be chosen',
+    description: 'earliest and latest time that can be chosen',
     onScreen: 'always',
   },
   {
@@ -62,7 +62,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: '',
     label: 'latest',
-    description: 'the latest moment that can be chosen',
+    description: 'latest time that can be chosen',
     onScreen: 'never',
   },
   {
@@ -71,7 +71,7 @@ export const PICKING: readonly Binding[] = [
     modes: ['picker'],
     shown: 'Esc',
     label: 'leave',
-    description: 'leave the run behind, from a picker',
+    description: 'leave the run, from the picker',
     onScreen: 'always',
   },
 ];

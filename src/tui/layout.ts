@@ -94,7 +94,7 @@ function tooSmall(state: UiState, { columns, rows }: Size, look: Look): Layout {
   const texts = [
     `${state.view.mode} ${state.view.instance}`,
     'this window is too small',
-    'make it larger to go on',
+    `make it at least ${SMALLEST.columns} x ${SMALLEST.rows}`,
   ];
   const lines = texts.map((text) => cutLine([span(text)], columns, look)).slice(0, rows);
   return { page: { height: 1, last: 0 }, bands: [band(lines, columns, rows)] };

@@ -15,7 +15,7 @@ export interface QuestionState {
   /** The first of two entries of a secret. */
   readonly first?: string;
   /** Why the name is going to be confirmed without a second person; typing it is still to come. */
-  readonly glass?: string;
+  readonly breakGlass?: string;
   /** Where the picker of a moment stands. */
   readonly picker?: Picker;
   /** The follow-up whose ways are shown. */

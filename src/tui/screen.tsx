@@ -1,7 +1,8 @@
 import { Box, Text } from 'ink';
+import { show } from '../base/text.ts';
 import type { Layout, Pane, Size } from './layout.ts';
-import { Plain } from './parts/plain.tsx';
-import type { Line, Look } from './span.ts';
+import { type Line, type Look, TEXT_LIMIT } from './span.ts';
+import { paintOf, type Token } from './theme.ts';
 
 /**
  * Draws a layout. It is exactly as large as the terminal, never larger: when a window gets smaller, Ink draws
@@ -43,6 +44,14 @@ function Row({ line, look }: { line: Line; look: Look }) {
       ))}
     </Text>
   );
+}
+
+/**
+ * The only place where text becomes part of the Ink tree. Ink lets colours and links in texts through, so
+ * everything is made printable here once more, whatever came before.
+ */
+function Plain({ text, token, colour }: { text: string; token: Token; colour: boolean }) {
+  return <Text {...paintOf(token, colour)}>{show(text, TEXT_LIMIT)}</Text>;
 }
 
 /** Rows and cells have no identity but their place. */

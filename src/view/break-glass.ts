@@ -7,7 +7,7 @@ import type { QuestionOption } from './run-view.ts';
 export const BREAK_GLASS: QuestionOption = {
   event: 'break-glass',
   label: 'break the glass: go on without a second person',
-  hint: 'asks for a reason and then for the name; both stand at the head of the report',
+  hint: 'asks for a reason, then for the name; both head the report',
   recommended: false,
   needs: { what: 'reason', prompt: 'why nobody can approve it in time' },
 };

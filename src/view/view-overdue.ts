@@ -31,9 +31,9 @@ export function overdueBanner(
     ),
     hints: [
       mayLeave
-        ? 'waiting on is safe, and so is leaving: the service goes on by itself, and `lifeboat resume` looks again'
-        : 'waiting on is safe',
-      'look at the dashboard for what holds it up',
+        ? 'waiting is safe, and so is leaving: the service goes on by itself, and `lifeboat resume` looks again'
+        : 'waiting is safe',
+      'the dashboard may show what holds it up',
     ],
   };
 }
@@ -41,6 +41,6 @@ export function overdueBanner(
 /** What may be done beside the waiting; nothing where the machine takes nothing. */
 export function besideQuestion(options: readonly MachineOption[]): QuestionView | undefined {
   if (options.length === 0) return undefined;
-  const prompt = 'it takes longer than it should: wait on, or';
+  const prompt = 'it takes longer than it should: keep waiting, or';
   return { kind: 'choice', prompt, beside: true, options: options.map(viewOption) };
 }

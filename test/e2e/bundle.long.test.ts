@@ -100,7 +100,7 @@ describe.concurrent('an evidence bundle', () => {
     for (const place of [tar, elsewhere]) {
       const verified = await opened.startUnder(bare, 'audit', 'verify', place, ...words).ended;
       expect(verified.code, verified.stdout + verified.stderr).toBe(0);
-      expect(verified.stdout).toContain(`the anchor holds: the first ${anchor.split(':')[2]} entries`);
+      expect(verified.stdout).toContain(`the anchor matches: the first ${anchor.split(':')[2]} entries`);
     }
     expect(existsSync(nothing)).toBe(false);
   });

@@ -25,7 +25,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await hasPast(bench, expect);
     const screen = bench.open('run', 'restore-point-in-time', '--instance', 'orders');
     await screen.asks('which moment shall the data of orders be brought back to?');
-    await screen.shows(/the latest there is/u);
+    await screen.shows(/the latest possible/u);
     // What is typed is only read, whether it makes sense, lies outside of the range or fits.
     await screen.enter('some time ago');
     await screen.shows('is not a time that can be read');
@@ -88,7 +88,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.shows('❯ leave');
     screen.type(KEYS.enter);
     await screen.isGivenBack(130);
-    expect(screen.text()).toMatch(/follow-ups open: \d+: `lifeboat followups list` lists them/u);
+    expect(screen.text()).toMatch(/\d+ open follow-ups?; list them with: lifeboat followups list/u);
   });
 
   test('the follow-ups: one by hand with a proof, one skipped with a reason, the rest by the platform', async (context) => {

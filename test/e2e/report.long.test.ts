@@ -94,7 +94,7 @@ describe('reports of real runs', () => {
     expect(sum).toBeCloseTo(rto?.measuredSeconds ?? -1, 3);
     expect(rto?.result).toBe('met');
     expect(recovery?.checks.find(({ what }) => what.startsWith('restore '))?.good).toBe(true);
-    expect(recovery?.bound.every(({ closed }) => closed !== undefined)).toBe(true);
+    expect(recovery?.followUps.every(({ closed }) => closed !== undefined)).toBe(true);
   });
 
   test('two runs are compared in every form; one, or three, are not', async () => {

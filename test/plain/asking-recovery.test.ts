@@ -25,21 +25,21 @@ describe('a moment, by lines', () => {
   it('is read, shown in both zones and taken by a word of its own', async () => {
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', '2026-11-21 02:30 UTC');
-    await say('y takes it: ', 'y');
+    await say('type y: ', 'y');
     await expect
       .poll(() => run.answers)
       .toEqual([{ event: 'operator.time', time: '2026-11-21T02:30:00.000Z' }]);
     expect(io.stderr()).toMatch(/from 2026-11-2\d \d\d:00:07 [+-]\d\d:\d\d \(2026-11-20 02:00:07 UTC\)/u);
     expect(io.stderr()).toMatch(/ {2}2026-11-2\d \d\d:30:00 [+-]\d\d:\d\d\n {2}2026-11-21 02:30:00 UTC\n/u);
-    expect(io.stderr()).toContain('42 min 45 s ago: what was written in these 42 min 45 s is lost');
+    expect(io.stderr()).toContain('42 min 45 s ago: what was written since is lost');
     await end();
   });
 
   it.each(['', 'n', 'yes', 'Y'])('is not taken by %j, and can be typed again', async (word) => {
     const { io, run, say, end } = open(VIEWS.time);
     await say('> ', '2026-11-21 02:30 UTC');
-    await say('y takes it: ', word);
-    await expect.poll(io.stderr, SOON).toMatch(/not taken, so nothing happens\n> $/u);
+    await say('type y: ', word);
+    await expect.poll(io.stderr, SOON).toMatch(/not taken: nothing happens\n> $/u);
     expect(run.answers).toEqual([]);
     await end();
   });
@@ -136,7 +136,7 @@ describe('follow-ups, by lines', () => {
     await shown;
     expect(io.stdout()).toContain('RTO: attention: 28 min 4 s of 30 min (decide 2m10s');
     expect(io.stdout()).toContain('RPO: 12 min of 1 h (from the data: newest order)\n');
-    expect(io.stdout()).toContain('follow-ups open: 2: `lifeboat followups list` lists them\n');
+    expect(io.stdout()).toContain('2 open follow-ups; list them with: lifeboat followups list\n');
   });
 });
 

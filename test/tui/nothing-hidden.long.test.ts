@@ -129,7 +129,7 @@ describe('what does not fit', () => {
     [40, 20],
   ])('of what is announced stands at the end of the text, at %i x %i', (columns, rows) => {
     const hints = [
-      'look at the dashboard for what holds it up',
+      'the dashboard may show what holds it up',
       'waiting again sends nothing at all, and it ends',
     ];
     const text = 'waiting for the backup of the instance for more than 4 min: the last took 1.3 s';

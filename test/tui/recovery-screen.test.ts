@@ -78,7 +78,7 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
 describe('a moment', () => {
   it('is typed, read into the picker and taken, with the parser of the product', async () => {
     const { terminal, run } = await open(VIEWS.time);
-    await terminal.until('a moment');
+    await terminal.until('point in time');
     await terminal.type(...'2026-11-21 02:30 UTC', KEYS.enter);
     await terminal.until('2026-11-21 02:30:00 UTC');
     expect(run.answers).toEqual([]);
@@ -90,7 +90,7 @@ describe('a moment', () => {
 
   it('outside the range is refused with both edges', async () => {
     const { terminal, run } = await open(VIEWS.time, 120, 40);
-    await terminal.until('a moment');
+    await terminal.until('point in time');
     await terminal.type(...'2026-11-19 02:30 UTC', KEYS.enter);
     await terminal.until('before the earliest');
     expect(terminal.screen()).toContain('2026-11-20 02:00:07 UTC');
@@ -100,7 +100,7 @@ describe('a moment', () => {
 
   it('says how long ago it is and what is lost', async () => {
     const { terminal } = await open(VIEWS.time);
-    await terminal.until('12 min 45 s ago: what was written in these 12 min 45 s is lost; 10 min before');
+    await terminal.until('12 min 45 s ago: what was written since is lost; 10 min before');
   });
 
   it('is moved by the arrows, and the footer says by what', async () => {

@@ -56,7 +56,7 @@ test('a wait over its limit says since when, what is usual, what is safe, and wh
   expect(view.banner).toMatchObject({
     tone: 'warn',
     text: `waiting for the backup of the instance for more than 9 min: ${DETAIL}`,
-    hints: [expect.stringContaining('waiting on is safe'), expect.stringContaining('dashboard')],
+    hints: [expect.stringContaining('waiting is safe'), expect.stringContaining('dashboard')],
   });
   expect(view.question).toMatchObject({ kind: 'choice', beside: true });
   expect(view.question?.options.map(({ event }) => event)).toEqual(['operator.lookAgain', 'operator.giveUp']);
@@ -76,7 +76,7 @@ test('without a person, the line is printed once, no answer is asked for, and th
   const shown = showRunPlainly(portOn({ world, run }), { stdin, stdout, stderr, env: {} });
   late('running');
   late('running');
-  await expect.poll(() => printed).toContain('waiting on is safe');
+  await expect.poll(() => printed).toContain('waiting is safe');
   await expect.poll(() => printed).toContain('wait for backup has taken 10 min');
   expect(printed.split('waiting for the backup of the instance for more than 9 min')).toHaveLength(2);
   expect(printed).not.toContain('question:');

@@ -29,7 +29,7 @@ export function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: 
   for (const [file, note] of notes) {
     const claim = claimOf(note);
     const problem = (code: string, what: string) => findings.problem(code, `${show(file, 160)}: ${what}`);
-    if (claim === undefined) problem('checkpoint.unreadable', 'not a checkpoint any more');
+    if (claim === undefined) problem('checkpoint.unreadable', 'it is not a readable checkpoint');
     else if (claim.origin !== origin) problem('checkpoint.other-log', 'it belongs to another log');
     else if (tree?.root(claim.size)?.toString('hex') !== claim.root)
       problem('checkpoint.other-root', `the first ${claim.size} entries are not those that were signed`);
@@ -77,13 +77,13 @@ export function checkAnchors(
     const entries = counted(size, 'entry', 'entries');
     if (log !== origin) findings.problem('anchor.other', `the anchor is of ${log}, and this is ${origin}`);
     else if (size > whole)
-      findings.limit('anchor.later', `the anchor saw ${entries}, and here are ${whole}: it pins nothing`);
+      findings.limit('anchor.later', `the anchor covers ${entries}, and here are ${whole}: it pins nothing`);
     else if (shown === undefined)
       findings.limit('anchor.not-shown', `no proof shows the ${entries} of the anchor: export with --anchor`);
     else if (!shown.startsWith(root))
       findings.problem('anchor.rewritten', `the first ${entries} are not those of the anchor`);
     else {
-      findings.note('anchor.holds', `the anchor holds: the first ${entries} are those that it saw`);
+      findings.note('anchor.holds', `the anchor matches: the first ${entries} are those that it covers`);
       pinned = Math.max(pinned, size);
     }
   }

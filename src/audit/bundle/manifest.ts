@@ -69,7 +69,7 @@ export function checkManifest(
   for (const line of linesOf(files.get(SUMS))) {
     const [, sum = '', name = ''] = LINE.exec(line) ?? [];
     if (name === '' || listed.has(name))
-      findings.problem('manifest.unreadable', `${SUMS} is no list of files`);
+      findings.problem('manifest.unreadable', `${SUMS} cannot be read as a list of files`);
     listed.set(name, sum);
   }
   for (const [name, sum] of listed) {

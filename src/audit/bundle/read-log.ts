@@ -138,7 +138,7 @@ function checkEnd(stream: string, entries: readonly StoredEntry[], findings: Fin
   const end = entries.find(isEnd)?.seq ?? Number.POSITIVE_INFINITY;
   for (const { seq, type } of entries)
     if (seq > end && !mayFollowEnd({ type })) {
-      const message = `entry ${seq} (${type}) stands behind the end of the run, entry ${end}`;
+      const message = `entry ${seq} (${type}) comes after the end of the run, entry ${end}`;
       findings.problem('run.after-end', message, { stream, seq });
     }
 }

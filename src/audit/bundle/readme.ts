@@ -3,14 +3,17 @@ export function bundleReadme(runId: string, anchor: string): string {
   return `Evidence of the run ${runId}
 
   journal.jsonl      every entry of the run, one a line
-  ledger/            the same of each instance that the run wrote to: keys, cards, proofs
-  log.jsonl          what the log says of itself: its name, the keys that sign it, losses that a person accepted
-  checkpoint.note    the signed head of the log (c2sp.org/tlog-checkpoint): its name, how many entries, the root of the tree over them
+  ledger/            the same for each instance that the run wrote to: keys, recovery cards, proofs
+  log.jsonl          what the log says of itself: its name, the keys that sign it, losses that a person
+                     accepted
+  checkpoint.note    the signed head of the log (c2sp.org/tlog-checkpoint): its name, how many entries it
+                     has, the root of the tree over them
   checkpoints/       earlier heads, from the time of the run
-  proof.json         at which place of the log each line stands, and the hashes that lead from them to the root
+  proof.json         the place of each line in the log, and the hashes that lead from them to the root
   report.md          the record for people; also as report.json and report.html
   plan.txt           what such a run is planned to do, step by step
-  machine.json       the states and ways of the runbook in the version that was used; machine.mmd draws them (Mermaid)
+  machine.json       the states and transitions of the runbook in the version of this run; machine.mmd draws
+                     them (Mermaid)
   approvals/         what a second person was asked to approve, and the signatures
   transcript.jsonl   every request of the run with its answer, secrets left out or replaced by fingerprints
   tools.json         the versions of everything that took part
@@ -19,25 +22,28 @@ export function bundleReadme(runId: string, anchor: string): string {
   SHA256SUMS         of all of these
   manifest.note      signs SHA256SUMS (c2sp.org/signed-note)
 
-A key is named by a fingerprint, which is made with a secret of the key store that it lies in: another store has another one for the same key.
+A key is named by a fingerprint, which is made with a secret of its key store. Another store has another
+fingerprint for the same key.
 
 Verify it
 
   node verify.mjs                                     in this folder, unpacked
-  node verify.mjs --public-key FILE --anchor TEXT     with what you have got from elsewhere
+  node verify.mjs --public-key FILE --anchor TEXT     with a key or an anchor from elsewhere
 
   exit 0   intact, under the key that you gave
   exit 3   nothing is wrong, but not everything is pinned: each limit says what
   exit 1   not intact
 
-Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. verify.mjs comes with the bundle, too: whoever
-made a false one could make a false verifier. Read it, or take that of another bundle, or \`lifeboat audit verify\`. The anchor of this bundle is
+Without a key or an anchor from elsewhere this proves only that the bundle agrees with itself. verify.mjs
+comes with the bundle, too: whoever forged the bundle could forge the verifier. Read it, or take the one of
+another bundle, or use \`lifeboat audit verify\`. The anchor of this bundle is
 
   ${anchor}
 
-An anchor names the log, how many entries it had, the first 20 digits of the root, and ends with the beginning of the SHA-256 of what stands before.
-One that stands in the ticket of the recovery pins every entry before it; report, plan and transcript are pinned by the key alone. That a stream had no more
-entries than those shown here is what the signer of this bundle says.
+An anchor names the log, how many entries it had and the first 20 digits of the root. It ends with the
+beginning of the SHA-256 of what stands before. One in the ticket of the recovery pins every entry before it;
+report, plan and transcript are pinned by the key alone. Only the signer of this bundle says that no stream
+had more entries than those shown here.
 
 By hand, with tools of the system
 
@@ -47,26 +53,33 @@ By hand, with tools of the system
   tail -n 1 manifest.note | cut -d' ' -f3 | base64 -d | tail -c 64 > signature
   openssl pkeyutl -verify -pubin -inkey lifeboat.pub -rawin -in text -sigfile signature
 
-The log is a Merkle tree as in RFC 6962, section 2.1. Each line of the .jsonl files is the data of a leaf: the canonical JSON (RFC 8785) of
-{at, body, by, seq, stream, type}, everything beyond printable ASCII escaped; seq counts from 1 inside its stream. The hash of a leaf is
-SHA-256(0x00 line), that of a node SHA-256(0x01 left right). proof.json has the leaf number of each line (leaves), further sizes at which
-the root is shown (sizes), and hashes (nodes). To compute the root of the size in checkpoint.note:
+The log is a Merkle tree as in RFC 6962, section 2.1. Each line of the .jsonl files is the data of a leaf: the
+canonical JSON (RFC 8785) of {at, body, by, seq, stream, type}, everything beyond printable ASCII escaped; seq
+counts from 1 inside its stream. The hash of a leaf is SHA-256(0x00 line), that of a node is
+SHA-256(0x01 left right). proof.json has the leaf number of each line (leaves), further sizes at which the
+root is shown (sizes), and hashes (nodes). To compute the root of the size in checkpoint.note:
 
-  A leaf i marks the places i and i + 1, a size m the place m. The hash of the leaves from a to b - 1 is,
-    where a mark lies between a and b (a < mark < b): that of the node over a to c - 1 and c to b - 1, c - a the largest power of two below b - a;
+  A leaf i marks the places i and i + 1, a size m the place m. The hash of the leaves from a to b - 1 is
+    where a mark lies between a and b (a < mark < b): that of the node over a to c - 1 and c to b - 1,
+      c - a the largest power of two below b - a;
     for one leaf that stands in a .jsonl file: its hash;
-    for all others: the next one of the nodes, which stand in order from left to right, and none is left over.
+    for all others: the next one of the nodes, which stand in order from left to right; none is left over.
 
-The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow from the same hashes.
+The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow
+from the same hashes.
 
-A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl: the note of a key.endorsed
-holds the endorsed key, and is signed under the name lifeboat-endorsement/ and the digits of the origin by a key that counts.
+A signature of checkpoint.note counts when its key is known from elsewhere, or was endorsed in log.jsonl: the
+note of a key.endorsed holds the endorsed key. It is signed by a key that counts, under the name
+lifeboat-endorsement/ and the digits of the origin.
 
-An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line below it is the one that
-allowed the key then, from the file of allowed signers. Compare it with the one that you have for this person.
+An approval is checked with OpenSSH. NAME is one of the names in the first line of the .signer file; the line
+below it is the one that allowed the key then, from the file of allowed signers. Compare it with the one that
+you have for this person.
 
-  ssh-keygen -Y verify -f approvals/X.N.signer -I NAME -n lifeboat-approval -s approvals/X.N.sig < approvals/X.txt
+  ssh-keygen -Y verify -f approvals/X.N.signer -I NAME -n lifeboat-approval \\
+    -s approvals/X.N.sig < approvals/X.txt
 
-Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with the time of the first line, in the zone of your machine.
+Where the key was valid for a time only, add -Overify-time=YYYYMMDDhhmmss with the time of the first line, in
+the zone of your machine.
 `;
 }

@@ -50,7 +50,7 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const findings = createFindings();
   const run = runOf(files);
   if (run === undefined) {
-    findings.problem('manifest.unreadable', 'manifest.note is missing, or is not a manifest any more');
+    findings.problem('manifest.unreadable', 'manifest.note is missing or unreadable');
     return { findings: findings.list(), pins: [], streams: [], anchor: undefined };
   }
   const others = [...files.keys()].filter((name) => name.startsWith('checkpoints/'));
@@ -58,8 +58,7 @@ export function verifyBundle(files: BundleFiles, trust: BundleTrust): BundleRepo
   const head = claimOf(noteIn(files, CHECKPOINT));
   const lines = [...files].filter(([name]) => ENTRIES.test(name));
   const proof = readProof(files.get('proof.json'));
-  if (proof === undefined)
-    findings.problem('proof.unreadable', 'proof.json is missing, or is no proof any more');
+  if (proof === undefined) findings.problem('proof.unreadable', 'proof.json is missing or unreadable');
   const of = new Map(lines.map(([name, bytes]) => [name, linesOf(bytes)]));
   const log = readLog(of, proof, head?.size ?? 0, findings);
   checkRoots(notes, log.tree, findings);
@@ -111,19 +110,16 @@ function checkStreams({ streams }: ReadLog, run: string, isBegun: boolean, findi
 }
 
 function sayLimits({ publicKey, anchors = [] }: BundleTrust, anchored: number, findings: Findings): void {
-  const key = 'no key is pinned: the key in the bundle is believed, and what it signs';
+  const key = 'no key is pinned: the bundle vouches for its own key';
   const rest =
     anchored === 0
-      ? ': whoever made all of this anew is not found without --public-key or --anchor'
+      ? ', so a forgery of the whole would not be found: pass --public-key or --anchor'
       : `; only the first ${counted(anchored, 'entry', 'entries')} of the log are pinned, by the anchor`;
   if (publicKey === undefined) findings.limit('key.none', `${key}${rest}`);
   else if (anchors.length === 0)
-    findings.note(
-      'anchor.none',
-      'a later state of the record than this one is not excluded: that takes an anchor',
-    );
+    findings.note('anchor.none', 'a newer state of this record cannot be ruled out: pass --anchor');
   const ends =
-    'that no stream had more entries than these is what the signer of the bundle says: no proof shows it';
+    'only the signer of the bundle says that no stream had more entries than these; no proof shows it';
   findings.note('stream.ends', ends);
 }
 
@@ -136,5 +132,5 @@ function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings:
   const names = [...files.keys()].filter((name) => name.startsWith('approvals/'));
   for (const name of new Set([...approvals.keys(), ...names]))
     if (approvals.get(name)?.equals(files.get(name) ?? Buffer.alloc(0)) !== true)
-      findings.problem('approval.file', `${show(name, 120)} is not the one of the record`);
+      findings.problem('approval.file', `${show(name, 120)} does not match the record`);
 }

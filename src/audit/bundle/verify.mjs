@@ -138,15 +138,15 @@ function checkFiles(files, keys, run) {
 function checkDocuments(files, entries) {
   const end = entries.findIndex(({ type }) => /^run\.(?:closed|abandoned)$/.test(type));
   const isLate = ({ type }, at) => at > end && !/^(?:run\.resumed|approval\.withdrawn)$/.test(type);
-  must(end === -1 || !entries.some(isLate), 'there are entries behind the end of the run');
+  must(end === -1 || !entries.some(isLate), 'there are entries after the end of the run');
   const transcript = files.get('transcript.jsonl') ?? Buffer.alloc(0);
   const kept = entries.filter(({ type }) => type === 'transcript.kept').map(({ body }) => body);
   for (const { bytes, sha256 } of kept)
-    must(hex(transcript.subarray(0, bytes)) === sha256, 'the transcript is not the one of the record');
+    must(hex(transcript.subarray(0, bytes)) === sha256, 'the transcript does not match the record');
   const last = kept.at(-1) ?? { bytes: 0, problem: 'nothing is kept' };
   const isOver = entries[end]?.type === 'run.closed' && last.problem === undefined;
   if (transcript.length > last.bytes)
-    (isOver ? problems : limits).push('the transcript goes on behind what the record says of it');
+    (isOver ? problems : limits).push('the transcript is longer than the record says');
   for (const { seq, type, body } of entries) {
     const file = { 'approval.asked': 'txt', 'approval.given': `${seq}.sig` }[type];
     const kept = file && textOf(files.get(`approvals/${body.challenge}.${file}`));
@@ -161,7 +161,7 @@ function checkAnchor(text, log, roots) {
   const [, whole = '', of, size, digits, check] = form.exec(text.trim()) ?? [];
   if (hex(whole).slice(0, 4) !== check) usage('this is not an anchor, or not copied whole');
   const root = roots.get(Number(size));
-  must(log === `lifeboat/${of}` && (root ?? digits).startsWith(digits), 'the anchor saw other entries');
+  must(log === `lifeboat/${of}` && (root ?? digits).startsWith(digits), 'the anchor covers other entries');
   limit(root === undefined, `no proof here shows the ${size} entries of the anchor: it pins nothing`);
 }
 
@@ -190,11 +190,11 @@ try {
   for (const anchor of values.anchor) checkAnchor(anchor, log, roots);
   for (const [name, entries] of streams) console.log(`${name}: ${entries.length} entries`);
 } catch (error) {
-  must(false, `what is here is not a bundle any more: ${error.message}`);
+  must(false, `this is not a readable bundle: ${error.message}`);
 }
-limit(pem === undefined, 'no key is pinned: the key in the bundle is believed, and what it signs');
+limit(pem === undefined, 'no key is pinned: the bundle vouches for its own key');
 for (const text of problems.slice(0, 200)) console.log(`problem: ${text}`);
 for (const text of limits.slice(0, 200)) console.log(`limit: ${text}`);
-console.log('note: that no stream had more entries than these is what the signer of the bundle says');
+console.log('note: only the signer of the bundle says that no stream had more entries than these');
 process.exitCode = problems.length > 0 ? 1 : limits.length > 0 ? 3 : 0;
 console.log(['intact', 'NOT INTACT', '', 'consistent, but not all of it is pinned'][process.exitCode]);

@@ -144,7 +144,7 @@ export const Report = z.object({
   /** What a drill saw of the databases after the run, by asking them and not the run. */
   comparison: Compared.omit({ run: true }).extend({ at: z.string() }).optional(),
   /** The follow-ups of the run, closed ones too. */
-  bound: z.array(FollowUpRow),
+  followUps: z.array(FollowUpRow),
   /** Ids of the follow-ups that take away what a drill or a recovery has left behind. */
   cleanup: z.array(z.string()),
   rotation: Rotation.optional(),

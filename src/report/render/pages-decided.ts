@@ -8,9 +8,9 @@ import { deviationText, factsBlock, optional, tableOr, time } from './words.ts';
 
 /** The follow-ups, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {
-  const { bound, decisions, approvals, deviations, issues, changes, cleanup } = report;
+  const { followUps, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
-    ...optional('Follow-ups', followUpBlocks(bound)),
+    ...optional('Follow-ups', followUpBlocks(followUps)),
     {
       title: 'Decisions',
       blocks: [
@@ -204,9 +204,9 @@ function approvalTable(approvals: readonly Approval[]): Block {
   );
 }
 
-function cleanupText({ run, outcome, rotation, bound }: Report, ids: readonly string[]): Text {
+function cleanupText({ run, outcome, rotation, followUps }: Report, ids: readonly string[]): Text {
   const isDone = (id: string) => {
-    const how = bound.find((followUp) => followUp.id === id)?.closed?.how;
+    const how = followUps.find((followUp) => followUp.id === id)?.closed?.how;
     return how !== undefined && how !== 'skipped';
   };
   const [done, left] = [ids.filter(isDone), ids.filter((id) => !isDone(id))];

@@ -94,15 +94,15 @@ function comparedText({ proven, tables }: NonNullable<Report['comparison']>): Te
   return [`${counted(rows, 'row')} in ${counted(tables.length, 'table')}: `, verdict, '.'];
 }
 
-function openText({ outcome, bound }: Report): Text {
-  const open = bound.filter(({ closed }) => closed === undefined);
-  const skipped = bound.filter(({ closed }) => closed?.how === 'skipped');
+function openText({ outcome, followUps: all }: Report): Text {
+  const open = all.filter(({ closed }) => closed === undefined);
+  const skipped = all.filter(({ closed }) => closed?.how === 'skipped');
   const run = outcome.status === 'open' ? [{ bad: 'The run itself.' }] : [];
   const followUps =
     open.length === 0 ? [] : [{ bad: counted(open.length, 'follow-up') }, `: ${named(open)}.`];
-  const all = run.length > 0 && followUps.length > 0 ? [...run, ' ', ...followUps] : [...run, ...followUps];
+  const both = run.length > 0 && followUps.length > 0 ? [...run, ' ', ...followUps] : [...run, ...followUps];
   return [
-    ...(all.length === 0 ? ['Nothing.'] : all),
+    ...(both.length === 0 ? ['Nothing.'] : both),
     ...(skipped.length === 0 ? [] : [' ', { strong: 'Skipped' }, `: ${named(skipped)}.`]),
   ];
 }
@@ -126,7 +126,7 @@ function named(followUps: readonly FollowUpRow[]): string {
 /**
  * Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself.
  */
-function figures({ outcome, measured, bound, deviations, alarms }: Report): Figure[] {
+function figures({ outcome, measured, followUps, deviations, alarms }: Report): Figure[] {
   const result = (label: string, one: Measured['rto']): Figure => ({
     label,
     value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
@@ -144,7 +144,7 @@ function figures({ outcome, measured, bound, deviations, alarms }: Report): Figu
     ...(measured === undefined
       ? []
       : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
-    followUpsFigure(bound),
+    followUpsFigure(followUps),
     {
       label: 'Deviations',
       value: String(deviations.length),

@@ -13,12 +13,14 @@ type TypedName = QuestionView & { kind: 'typed-name' };
  */
 export function approvalLines(
   { approval }: TypedName,
-  { glass }: Pick<QuestionState, 'glass'>,
+  { breakGlass }: Pick<QuestionState, 'breakGlass'>,
   width: number,
   look: Look,
 ): Line[] {
-  if (glass !== undefined)
-    return [cutLine([span(`BREAK-GLASS, without a second person: ${glass}`, 'status.bad')], width, look)];
+  if (breakGlass !== undefined)
+    return [
+      cutLine([span(`BREAK-GLASS, without a second person: ${breakGlass}`, 'status.bad')], width, look),
+    ];
   if (approval === undefined) return [];
   const { by = '' } = approval;
   const words = `${SHORT[approval.state]}${approval.state === 'given' ? ` by ${by}` : ''}`;

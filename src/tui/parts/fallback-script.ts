@@ -17,7 +17,7 @@ export function fallbackLines(
   look: Look,
 ): Line[] {
   const title = isAsked ? 'fallback script: a question waits below it' : 'fallback script';
-  const rows = fallback === undefined ? ['# being written'] : fallback.split('\n').slice(0, MOST);
+  const rows = fallback === undefined ? ['# loading'] : fallback.split('\n').slice(0, MOST);
   let quoting: Quoting = 'none';
   const lines = rows.flatMap((row) => {
     if (row.trim() === '') return [BLANK];

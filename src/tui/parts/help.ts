@@ -11,10 +11,7 @@ export function helpLines(width: number, look: Look): Line[] {
   const entries: readonly (readonly [string, string])[] = [
     ...helpBindings().map(({ shown, description }) => [shown, description] as const),
     ['signs', signs],
-    [
-      'leaving',
-      'harms nothing: each step is written down before it is taken, and a run goes on where it was left',
-    ],
+    ['leaving', 'is safe: each step is on record before it is taken, and the run resumes where you left it'],
   ];
   return [ruleLine('help', width, look, 'accent'), ...entries.flatMap((entry) => entryLines(entry, width))];
 }

@@ -16,7 +16,7 @@ export function leaveLines(
 ): Line[] {
   const choices = [
     ['stay', 'go on with the run here'],
-    ['leave', gone ?? `the run stays open; \`lifeboat resume ${runId}\` carries on`],
+    ['leave', gone ?? `the run stays open; resume it with \`lifeboat resume ${runId}\``],
   ] as const;
   return [
     ruleLine('leave this run?', width, look, 'accent'),

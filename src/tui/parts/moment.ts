@@ -6,7 +6,6 @@ import { edgesOf } from '../picking.ts';
 import { type Picker, type QuestionState, UNITS } from '../question-state.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import type { Token } from '../theme.ts';
-import { largeDigits } from './large-digits.ts';
 
 /**
  * The picker of a moment in at most `room` rows: the moment in both zones, what it costs, where it lies in
@@ -24,7 +23,7 @@ export function momentLines(
   const { at, unit } = state.picker;
   const { earliest, latest } = edgesOf(question);
   if (Number.isNaN(at) || !(earliest <= latest)) {
-    return wrapLine([span('  the range that can be chosen from cannot be read', 'status.warn')], width, 2);
+    return wrapLine([span('  the range of times cannot be read', 'status.warn')], width, 2);
   }
   const cursor = span(about.focused ? `${look.glyphs.cursor} ` : '  ', 'selected');
   const typed = state.text !== '';
@@ -93,10 +92,9 @@ function inBothZones(at: number): { readonly local: string; readonly utc: string
 function costOf(at: number, latest: number, now: number): string {
   const before = latest - at;
   const reach =
-    before < 1000 ? 'the latest there is' : `${formatSpan(before / 1000)} before the latest there is`;
+    before < 1000 ? 'the latest possible' : `${formatSpan(before / 1000)} before the latest possible`;
   if (Number.isNaN(now) || now < at) return `${reach}; what was written after it is lost`;
-  const ago = formatSpan(Math.floor((now - at) / 1000));
-  return `${ago} ago: what was written in these ${ago} is lost; ${reach}`;
+  return `${formatSpan(Math.floor((now - at) / 1000))} ago: what was written since is lost; ${reach}`;
 }
 
 function barLine(part: number, width: number, look: Look): Line {
@@ -139,5 +137,33 @@ function unitLine(unit: Picker['unit']): Line {
       span(' '),
       name === unit ? span(`[${name}]`, 'selected') : span(` ${name} `, 'text.dim'),
     ]);
-  return [span('  the arrows move it by', 'text.dim'), ...names];
+  return [span('  arrows move it by', 'text.dim'), ...names];
 }
+
+/**
+ * A time such as `14:32:05` in three rows of plain characters, as a clock radio shows it; anything else is
+ * left blank. All rows are equally wide.
+ */
+function largeDigits(text: string): readonly [string, string, string] {
+  const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);
+  const row = (at: 0 | 1 | 2) => forms.map((form) => form[at]).join(' ');
+  return [row(0), row(1), row(2)];
+}
+
+type Form = readonly [string, string, string];
+
+const BLANK: Form = ['   ', '   ', '   '];
+
+const FORMS: Readonly<Record<string, Form>> = {
+  '0': [' _ ', '| |', '|_|'],
+  '1': ['   ', '  |', '  |'],
+  '2': [' _ ', ' _|', '|_ '],
+  '3': [' _ ', ' _|', ' _|'],
+  '4': ['   ', '|_|', '  |'],
+  '5': [' _ ', '|_ ', ' _|'],
+  '6': [' _ ', '|_ ', '|_|'],
+  '7': [' _ ', '  |', '  |'],
+  '8': [' _ ', '|_|', '|_|'],
+  '9': [' _ ', '|_|', ' _|'],
+  ':': [' ', '.', '.'],
+};

@@ -79,7 +79,7 @@ const NAMES = {
   choice: 'question',
   'typed-name': 'confirmation',
   secret: 'secret',
-  time: 'a moment',
+  time: 'point in time',
   text: 'question',
   followUps: 'follow-ups',
 } as const;
@@ -92,7 +92,7 @@ function promptLines(question: QuestionView, state: QuestionState, width: number
 }
 
 function tailLines(state: QuestionState, width: number): Line[] {
-  if (state.sending) return [[span('  writing the answer down', 'text.dim')]];
+  if (state.sending) return [[span('  saving the answer', 'text.dim')]];
   if (state.problem === undefined) return [];
   return [
     ...wrapLine([span(`! ${state.problem.text}`, 'status.warn')], width, 2),

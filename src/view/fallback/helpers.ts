@@ -97,7 +97,8 @@ run() {
   done
 }
 
-# run_or WHEN COUNT COMMAND ARGUMENT... OTHER ARGUMENT...: the same; when the first COUNT words fail, the others can be taken.
+# run_or WHEN COUNT COMMAND ARGUMENT... OTHER ARGUMENT...: the same; when the first COUNT words fail, the
+# others can be taken.
 run_or() {
   local when=$1 count=$2
   shift 2

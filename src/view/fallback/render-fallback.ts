@@ -76,7 +76,7 @@ function headLines(
     '#',
     '# Use it when lifeboat, its machine or its keychain is gone. As long as lifeboat can go on, let it:',
     remark(`  lifeboat resume ${head.runId}`),
-    '# Never use both at once: that is how a call is made twice.',
+    '# Never use both at once: a call could be made twice.',
     '#',
     remark(`To run it:     bash ${quoted(head.path)}`),
     '# By hand:       start bash, paste everything down to "the steps", then the steps one by one.',

@@ -33,7 +33,15 @@ json() { printf '%s' "$1" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g'; }
 # digits TEXT: a number in JSON.
 digits() { printf '%s' "$1" | LC_ALL=C tr -cd '0-9'; }
 
-# request SIDE METHOD URL [BODY]: one request, sent once. Its status is in $STATUS, 000 without an answer; its answer in $W/answer.
+# send SIDE ARGUMENT...: curl with the token and cookies of that side, without any retry.
+send() {
+  curl --config "$W/$1.curl" --silent --show-error --globoff --http1.1 --retry 0 \
+    --cookie "$W/$1.jar" --cookie-jar "$W/$1.jar" --connect-timeout 20 --max-time 120 \
+    --output "$W/answer" --write-out '%{http_code}' "${'$'}{@:2}"
+}
+
+# request SIDE METHOD URL [BODY]: one request, sent once. Its status is in $STATUS, 000 without an answer;
+# its answer is in $W/answer.
 request() {
   local follow=--no-location
   case $3 in *[!]A-Za-z0-9:/._~%[-]*) say 'that is not an address'; STATUS=000; return ;; esac
@@ -43,17 +51,14 @@ request() {
   while :; do
     : > "$W/answer"
     if [ "$#" -gt 3 ]; then
-      STATUS=$(printf '%s' "$4" | curl --config "$W/$1.curl" --silent --show-error --globoff --http1.1 --retry 0 "$follow" \
-        --cookie "$W/$1.jar" --cookie-jar "$W/$1.jar" --connect-timeout 20 --max-time 120 --output "$W/answer" \
-        --write-out '%{http_code}' --request "$2" --header 'Content-Type: application/json' --data-binary @- "$3")
+      STATUS=$(printf '%s' "$4" | send "$1" "$follow" --request "$2" --data-binary @- \
+        --header 'Content-Type: application/json' "$3")
     else
-      STATUS=$(curl --config "$W/$1.curl" --silent --show-error --globoff --http1.1 --retry 0 "$follow" \
-        --cookie "$W/$1.jar" --cookie-jar "$W/$1.jar" --connect-timeout 20 --max-time 120 --output "$W/answer" \
-        --write-out '%{http_code}' --request "$2" "$3" < /dev/null)
+      STATUS=$(send "$1" "$follow" --request "$2" "$3" < /dev/null)
     fi
     say "$2 $3 -> $STATUS"
     [ "$STATUS" = 401 ] || return 0
-    say 'The service does not take the token (401); nothing was done.'
+    say 'The service refuses the token (401); nothing was done.'
     sign_in "$1"
   done
 }
@@ -64,7 +69,10 @@ show_answer() {
 /g'
   say ''
 }
-fields() { tr ',{}' '\n\n\n' < "$W/answer" | sed -n 's/^[^"]*"'"$1"'"[[:space:]]*:[[:space:]]*"\{0,1\}\([^"]*\).*/\1/p'; }
+fields() {
+  tr ',{}' '\n\n\n' < "$W/answer" \
+    | sed -n 's/^[^"]*"'"$1"'"[[:space:]]*:[[:space:]]*"\{0,1\}\([^"]*\).*/\1/p'
+}
 # field NAME: the first field of that name in the answer.
 field() { fields "$1" | head -n 1 | LC_ALL=C tr -cd 'A-Za-z0-9:._+-'; }
 # newest: the highest id in a list.
@@ -76,28 +84,30 @@ call() {
     request "$@"
     show_answer
     case $STATUS in 2??) return 0 ;; esac
-    failed 'That was no success.' || return 1
+    failed 'The call failed.' || return 1
   done
 }
 
 # keep NAME FIELD: a field of the answer into a variable.
 keep() { printf -v "$1" '%s' "$(field "$2")"; }
 
-# once SIDE METHOD URL LIST NAME FIELD LOOK [BODY]: a call that must not be made twice. It is sent only for a typed yes.
+# once SIDE METHOD URL LIST NAME FIELD LOOK [BODY]: a call that must not be made twice. It is sent only for
+# a typed yes.
 once() {
   local side=$1 method=$2 url=$3 list=$4 name=$5 kept=$6 look=$7 before='' left
   shift 7
   while :; do
-    say '' 'LOOK FIRST whether it was made already:'
+    say '' 'LOOK FIRST: was it made already?'
     request "$side" GET "$list"
     show_answer
     case $STATUS in
       2??) before=$(newest); before=${'$'}{before:-0} ;;
-      *) say 'THE LIST CANNOT BE READ. Who sends now may send twice.' ;;
+      *) say 'THE LIST CANNOT BE READ. If you send now, it may be sent twice.' ;;
     esac
     say "$look"
-    if [ -n "$name" ]; then say "yes: send $method $url.  A number: it was made already, and this is its id.  look: look again.  stop."
-    else say "yes: send $method $url.  done: it was made already.  look: look again.  stop."; fi
+    local made='done: it was made already.'
+    if [ -n "$name" ]; then made='A number: it was made already, and this is its id.'; fi
+    say "yes: send $method $url.  $made  look: look again.  stop: leave the script."
     answer
     case $ANSWER in
       yes) ;;
@@ -106,7 +116,10 @@ once() {
       '' | *[!0-9]*) say 'Nothing was sent.'; continue ;;
       *)
         if [ -z "$name" ]; then continue; fi
-        if [ -n "$before" ] && ! fields id | grep -qx "$ANSWER"; then say "There is no $ANSWER in the list. Nothing was sent."; continue; fi
+        if [ -n "$before" ] && ! fields id | grep -qx "$ANSWER"; then
+          say "There is no $ANSWER in the list. Nothing was sent."
+          continue
+        fi
         printf -v "$name" '%s' "$ANSWER"
         return 0 ;;
     esac
@@ -115,7 +128,9 @@ once() {
     case $STATUS in
       2??) break ;;
       400 | 403 | 404 | 405 | 412 | 422) say 'The service refuses it: nothing was done.' ;;
-      *) say 'IN DOUBT: it may have been taken although no good answer came. It can show up minutes later (15 at the most).' ;;
+      *)
+        say 'IN DOUBT: the service may have accepted it, although no clear answer came.' \
+          'It can show up within 15 minutes.' ;;
     esac
   done
   if [ -z "$name" ]; then return 0; fi
@@ -124,12 +139,13 @@ once() {
   while [ -z "${'$'}{!name}" ] && [ -n "$before" ] && [ "$left" -gt 0 ]; do
     request "$side" GET "$list"
     case $STATUS in
-      2??) if [ "$(newest)" -gt "$before" ] 2> /dev/null; then printf -v "$name" '%s' "$(newest)"; fi ;;
+      2??)
+        if [ "$(newest)" -gt "$before" ] 2> /dev/null; then printf -v "$name" '%s' "$(newest)"; fi ;;
     esac
     left=$((left - 1))
     [ -n "${'$'}{!name}" ] || sleep "$PAUSE"
   done
-  ask "$name" 'The answer names no id: give the id that is new in the list.'
+  ask "$name" 'The answer names no id: type the id that is new in the list.'
   say "its id is ${'$'}{!name}"
 }
 

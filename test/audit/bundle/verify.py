@@ -211,7 +211,7 @@ def check_documents(files, entries, limits):
     if len(transcript) > (last["bytes"] if last else 0):
         closed = ends and entries[ends[0] - 1]["type"] == "run.closed"
         assert not (closed and last and "problem" not in last), "the transcript goes on behind the end"
-        limits.append("the transcript goes on behind what the record says of it")
+        limits.append("the transcript is longer than the record says")
     expected = {}
     for entry in entries:
         body, base = entry["body"], f"approvals/{(entry['body'] or {}).get('challenge')}" if isinstance(entry["body"], dict) else ""
@@ -221,7 +221,7 @@ def check_documents(files, entries, limits):
             limits.append(f"the approval of entry {entry['seq']} was not checked")
             expected[f"{base}.{entry['seq']}.sig"] = body["signature"]
     for name, text in expected.items():
-        assert files[name].decode() == text, f"{name} is not the one of the record"
+        assert files[name].decode() == text, f"{name} does not match the record"
 
 
 def verify(path, pem=None, anchors=()):
@@ -269,7 +269,7 @@ def verify(path, pem=None, anchors=()):
         match = re.fullmatch(r"(lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20})):([0-9a-f]{4})", anchor)
         assert match and sha256(match[1].encode()).hex()[:4] == match[5], "no anchor"
         shown = roots.get(int(match[3]))
-        assert log == f"lifeboat/{match[2]}" and (shown is None or shown.hex().startswith(match[4])), "the anchor saw others"
+        assert log == f"lifeboat/{match[2]}" and (shown is None or shown.hex().startswith(match[4])), "the anchor covers others"
         if shown is None:
             limits.append("the anchor pins nothing")
     if pem is None:

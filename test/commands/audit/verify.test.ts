@@ -158,10 +158,10 @@ test('the anchor of the store is printed, and betrays a home that was rolled bac
   expect(await auditAnchorCommand(context() as never, [])).toBe(0);
   const anchor = said.out.trim();
   expect(await verify([RUN], { publicKey, anchor: [anchor] }), said.out).toBe(0);
-  expect(said.out).toContain('note: the anchor holds: the first 4 entries are those that it saw\n');
+  expect(said.out).toContain('note: the anchor matches: the first 4 entries are those that it covers\n');
   home = join(home, '..', 'earlier');
   expect(await verify([], { publicKey, anchor: [anchor] })).toBe(1);
-  expect(said.out).toContain('the anchor saw 4 entries, and 3 are here: the log was cut or rolled back');
+  expect(said.out).toContain('the anchor covers 4 entries, and 3 are here: the log was cut or rolled back');
 });
 
 test('a home without a journal has nothing to verify, and one with a file in its place is not intact', async () => {
