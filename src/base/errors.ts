@@ -47,7 +47,7 @@ export const EXIT_CODES = {
     means: 'waiting for a person',
     when: {
       question: 'the run stands at a question that no flag answers, also after a step has failed',
-      openFollowUps: 'a follow-up is open, or an approval is missing',
+      unfinished: 'a follow-up is open, or an approval is missing',
       unpinned:
         '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
       unconfirmed: 'the change was not confirmed, and nobody is here to be asked',

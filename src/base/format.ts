@@ -30,6 +30,11 @@ export function formatSeconds(seconds: number): string {
   return inWords(Math.ceil(exact));
 }
 
+/** Milliseconds as seconds, to the millisecond: `2.319`. */
+export function secondsOf(milliseconds: number): number {
+  return Math.round(milliseconds) / 1000;
+}
+
 /** Without what binary fractions add: times are measured in milliseconds. */
 function precise(seconds: number): number {
   return Math.round(Math.max(0, seconds) * 1000) / 1000;

@@ -1,4 +1,5 @@
 import type { Streams } from '../plain/terminal.ts';
+import type { OutputForm } from './output-form.ts';
 
 /** What a command gets from the process: streams, environment, the options that every command has. */
 export interface CommandContext extends Streams {
@@ -10,4 +11,6 @@ export interface CommandContext extends Streams {
    * called once the key store is open, after which nobody is asked for its passphrase.
    */
   readonly unhush?: (() => void) | undefined;
+  /** How the result is printed; without it, for people. */
+  readonly output?: OutputForm;
 }

@@ -1,14 +1,27 @@
 import { EXIT, EXIT_CODES } from '../base/errors.ts';
 
+/** The runbooks in the order in which a person looks for one, each with what it does. */
+export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = [
+  ['restore-backup', 'restore a backup into its own instance'],
+  ['restore-point-in-time', 'restore the instance as it was at a time (--to)'],
+  ['disaster-recovery', 'recover a lost instance into another (--target)'],
+  ['back-up-and-verify', 'make a backup now and read it to its last byte'],
+  ['rotate-key', 'set a new encryption key and prove it by a backup'],
+  ['change-instance', 'restart, recreate or update it (--action)'],
+];
+
 /** What `run` prints after its flags. */
-export const RUNBOOKS = `
+export const RUN_HELP = `
 Runbooks:
-  rotate-key              a new encryption key, proven by a backup that it opens
-  back-up-and-verify      a backup now, read to its last byte
-  restore-backup          a backup back into its own instance      [--backup ID]
-  restore-point-in-time   the instance as it was at a moment       [--to TIME]
-  disaster-recovery       a lost instance's data into another one  --target NAME [--prepare | --perform] [--backup BACKUP_ID]
-  change-instance         restart, recreate or update              --action WORD`;
+${RUNBOOKS.map(([id, does]) => `  ${id.padEnd(23)}${does}`).join('\n')}
+
+Examples:
+  lifeboat run restore-backup orders
+  lifeboat run restore-backup orders --backup 12 --dry-run
+  lifeboat run restore-point-in-time orders --to "10 minutes ago"
+  lifeboat run disaster-recovery orders --prepare
+  lifeboat run disaster-recovery orders --target orders-dr --perform
+  lifeboat run rotate-key orders --yes --confirm orders`;
 
 /** What `keys` prints after its commands. */
 export const KEYS_HELP = `

@@ -1,16 +1,29 @@
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { readable } from '../base/format.ts';
-import { show } from '../base/text.ts';
+import { printableJson, show } from '../base/text.ts';
+import type { OutputForm } from './output-form.ts';
+import type { ResultOf } from './print-result.ts';
 
 /**
  * Prints an error the way a person in trouble reads it: what happened, then what is safe to do next. Hints
- * hold what is to be typed, so they stay as they were written. Gives the exit code.
+ * hold what is to be typed, so they stay as they were written. For a program it is one line of JSON
+ * (`lifeboat.error/1`), which is YAML as well. Gives the exit code.
  */
-export function printError(thrown: unknown, stream: { write(text: string): unknown }): number {
-  const failure = failureOf(thrown);
-  stream.write(`lifeboat: ${readable(failure.shortMessage)}\n`);
-  for (const hint of failure.hints) stream.write(`hint: ${show(hint)}\n`);
-  const unknown = failure.evidence['error'];
-  if (failure.code === 'internal' && typeof unknown === 'string') stream.write(`cause: ${show(unknown)}\n`);
-  return thrown instanceof LifeboatError ? thrown.exitCode : EXIT.failed;
+export function printError(
+  thrown: unknown,
+  stream: { write(text: string): unknown },
+  form: OutputForm = 'table',
+): number {
+  const { code, shortMessage, hints, evidence } = failureOf(thrown);
+  const exit = thrown instanceof LifeboatError ? thrown.exitCode : EXIT.failed;
+  const cause = code === 'internal' && typeof evidence['error'] === 'string' ? evidence['error'] : undefined;
+  if (form !== 'table') {
+    const error: ResultOf<'error'> = { code, message: shortMessage, hints, cause, exit };
+    stream.write(`${printableJson({ schema: 'lifeboat.error/1', ...error })}\n`);
+    return exit;
+  }
+  stream.write(`lifeboat: ${readable(shortMessage)}\n`);
+  for (const hint of hints) stream.write(`hint: ${show(hint)}\n`);
+  if (cause !== undefined) stream.write(`cause: ${show(cause)}\n`);
+  return exit;
 }

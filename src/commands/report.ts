@@ -13,7 +13,7 @@ import { brandOf } from './run/brand-of.ts';
 import { reportOf } from './run/run-report.ts';
 
 interface ReportFlags {
-  readonly format: ReportFormat;
+  readonly format?: ReportFormat;
   readonly out?: string;
   readonly compare?: boolean;
 }
@@ -29,9 +29,20 @@ export async function report(
   refuseCount(words, flags);
   const reports: Report[] = [];
   for (const word of words) reports.push(await reportOfRun(await whereRunIs(context, word), word));
-  const brand = flags.format === 'json' ? {} : await brandOf(context);
-  put(context, flags.out, written(reports, flags, brand));
+  const format = formatOf(flags, context);
+  const brand = format === 'json' ? {} : await brandOf(context);
+  put(context, flags.out, await written(reports, format, context.output === 'yaml', brand));
   return EXIT.closed;
+}
+
+/** `-o json` and `-o yaml` are the report as data, as `--format json` is. */
+function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext): ReportFormat {
+  if (output === 'table') return format ?? 'md';
+  if (format === undefined || format === 'json') return 'json';
+  throw new LifeboatError('usage.output', `two forms of output are named: ${format} and ${output}`, {
+    hints: ['leave out --format or -o'],
+    exitCode: EXIT.usage,
+  });
 }
 
 async function reportOfRun(context: CommandContext, word: string): Promise<Report> {
@@ -56,10 +67,21 @@ function refuseCount(words: readonly string[], { compare }: ReportFlags): void {
   );
 }
 
-function written([first, second]: readonly Report[], { format }: ReportFlags, brand: Brand): string {
+async function written(
+  [first, second]: readonly Report[],
+  format: ReportFormat,
+  isYaml: boolean,
+  brand: Brand,
+): Promise<string> {
   if (first === undefined) return '';
-  if (second === undefined) return renderReport(first, format, brand);
-  return renderComparison(compareReports(first, second, new Date()), format, brand);
+  const comparison = second === undefined ? undefined : compareReports(first, second, new Date());
+  if (isYaml) {
+    const { printableYaml } = await import('../cli/printable-yaml.ts');
+    return printableYaml(comparison ?? first);
+  }
+  return comparison === undefined
+    ? renderReport(first, format, brand)
+    : renderComparison(comparison, format, brand);
 }
 
 /** To stdout, or into a file of its own: a record that is there already is not written over. */

@@ -4,7 +4,7 @@ import { EXIT } from '../base/errors.ts';
 import { formatTime } from '../base/format.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
-import { printJson } from '../cli/print-json.ts';
+import { printResult } from '../cli/print-result.ts';
 import { printTable } from '../cli/print-table.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
 import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
@@ -21,7 +21,6 @@ interface RunsFlags {
   readonly open?: boolean;
   readonly drills?: boolean;
   readonly limit?: string;
-  readonly json?: boolean;
 }
 
 /**
@@ -38,14 +37,14 @@ export async function runs(context: CommandContext, _: readonly string[], flags:
       wanted.push(
         ...(await runsIn(inDrill(context, drill), flags, newest)).map((run) => ({ ...run, drill })),
       );
-  if (flags.json) {
-    for (const run of wanted) printJson(context, run);
-    return EXIT.closed;
-  }
-  if (wanted.length === 0) {
-    context.stderr.write(`${nothingListed(flags, drills.length)}\n`);
-    return EXIT.closed;
-  }
+  await printResult(context, 'runs', { items: wanted }, () => {
+    if (wanted.length === 0) context.stderr.write(`${nothingListed(flags, drills.length)}\n`);
+    else printRuns(context, wanted, flags.drills === true);
+  });
+  return EXIT.closed;
+}
+
+function printRuns(context: CommandContext, wanted: readonly Listed[], areOfDrills: boolean): void {
   const rows = wanted.map((run) => [
     run.runId,
     run.runbook,
@@ -68,11 +67,10 @@ export async function runs(context: CommandContext, _: readonly string[], flags:
       { title: 'status' },
       { title: 'follow-ups', align: 'right' },
       { title: 'where', gives: true },
-      ...(flags.drills === true ? [{ title: 'drill' }] : []),
+      ...(areOfDrills ? [{ title: 'drill' }] : []),
     ],
     rows,
   );
-  return EXIT.closed;
 }
 
 async function runsIn(

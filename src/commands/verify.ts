@@ -4,9 +4,10 @@ import { Readable } from 'node:stream';
 import type { VerifyOptions, VerifyReport } from '../backup/backup-file.ts';
 import type { Candidate } from '../backup/probe-keys.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { counted, formatBytes, formatSeconds } from '../base/format.ts';
-import { printableJson, show } from '../base/text.ts';
+import { counted, formatBytes, formatSeconds, secondsOf } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
+import { printResult, type ResultOf } from '../cli/print-result.ts';
 import { readSecretFile } from '../cli/read-secret-file.ts';
 import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
@@ -19,14 +20,14 @@ import { heldKeys } from '../keys/held-keys.ts';
 export async function verify(
   context: CommandContext,
   [file = '']: readonly string[],
-  flags: { readonly instance?: string; readonly keyFile?: string; readonly json?: boolean },
+  flags: { readonly instance?: string; readonly keyFile?: string },
 ): Promise<number> {
   const candidates = await keysFor(context, flags);
   const { probeKeys } = await import('../backup/probe-keys.ts');
   const { head, verifyWith } = file === '-' ? await fromStdin(context) : await fromFile(file);
   const found = probeKeys(head, candidates);
   if (found.result === 'not-a-backup') {
-    return tell(context, flags.json, { ok: false, problem: 'not-a-backup', looksLike: found.looksLike }, [
+    return tell(context, { ok: false, problem: 'not-a-backup', looksLike: found.looksLike }, [
       found.looksLike === 'gzip'
         ? 'not encrypted: there is no "Salted__" header; it begins as a gzip file, which anyone can read'
         : `not a backup: there is no "Salted__" header; it looks like: ${found.looksLike}`,
@@ -37,22 +38,24 @@ export async function verify(
   );
   if (opener === undefined || found.result !== 'fits') {
     const tried = candidates.map(({ fingerprint }) => fingerprint);
-    return tell(context, flags.json, { ok: false, problem: 'wrong-key', tried }, [
+    return tell(context, { ok: false, problem: 'wrong-key', tried }, [
       `wrong key: none of ${tried.length} opens it${tried.length === 0 ? '' : ` (${tried.join(', ')})`}`,
     ]);
   }
   const began = performance.now();
   const report = await verifyWith({ key: opener.key, onProgress: progressOn(context) });
-  const took = (performance.now() - began) / 1000;
-  if (!report.ok)
-    return tell(context, flags.json, { ...report, key: opener.fingerprint }, [
-      `${report.problem}: ${show(report.shortMessage)}`,
+  const took = secondsOf(performance.now() - began);
+  if (!report.ok) {
+    const { shortMessage: message, ...rest } = report;
+    return tell(context, { ...rest, message, key: opener.fingerprint }, [
+      `${report.problem}: ${show(message)}`,
     ]);
+  }
   const inside =
     report.entries === undefined
       ? report.content
       : `${report.content}, ${counted(report.entries, 'entry', 'entries')}`;
-  return tell(context, flags.json, { ...report, key: opener.fingerprint, seconds: took }, [
+  return tell(context, { ...report, key: opener.fingerprint, seconds: took }, [
     `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${formatSeconds(took)}`,
     `content: ${formatBytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
     `file: ${formatBytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
@@ -124,12 +127,13 @@ function progressOn({ stderr }: CommandContext) {
   };
 }
 
-function tell(
+async function tell(
   context: CommandContext,
-  json: boolean | undefined,
-  facts: { readonly ok: boolean; readonly [field: string]: unknown },
+  facts: ResultOf<'verify'>,
   lines: readonly string[],
-): number {
-  context.stdout.write(json ? `${printableJson(facts)}\n` : `${lines.join('\n')}\n`);
+): Promise<number> {
+  await printResult(context, 'verify', facts, () => {
+    context.stdout.write(`${lines.join('\n')}\n`);
+  });
   return facts.ok ? EXIT.closed : EXIT.failed;
 }

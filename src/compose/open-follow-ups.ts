@@ -1,6 +1,7 @@
 import { runbookOf } from '../../machines/index.ts';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { meantBy } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { followUpsOf } from '../runner/run-follow-ups.ts';
@@ -85,13 +86,16 @@ function idsOf(id: string, runId: string, instance: string): string[] {
 }
 
 /**
- * The one open follow-up that a person means: by its id, after the run's own (`RUN:ID`) where several have
- * the same.
+ * The one open follow-up that a person means: by its id or the beginning of it, behind the id of its run
+ * (`RUN:ID`) where several have the same; or `last`.
  */
 export function followUpNamed(all: readonly OpenFollowUp[], word: string): OpenFollowUp {
   const open = all.filter(({ followUp }) => followUp.closed === undefined);
-  const fits = open.filter(({ followUp, run, instance }) =>
-    idsOf(followUp.id, run?.runId ?? '', instance).includes(word),
+  const fits = meantBy(
+    word,
+    open,
+    ({ followUp, run, instance }) => idsOf(followUp.id, run?.runId ?? '', instance),
+    ({ followUp }) => followUp.since ?? '',
   );
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;

@@ -4,6 +4,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { packageRoot } from '../base/package-root.ts';
+import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { ProseSection } from '../view/prose.ts';
 
@@ -12,7 +13,7 @@ export function runbookNamed(name: string): Runbook {
   const found = Object.hasOwn(runbooks, name) ? runbooks[name] : undefined;
   if (found !== undefined) return found;
   throw new LifeboatError('runbook.unknown', `there is no runbook ${show(name, 60)}`, {
-    hints: [`there is: ${Object.keys(runbooks).join(', ')}`],
+    hints: [...mostSimilar(name, Object.keys(runbooks)), `there is: ${Object.keys(runbooks).join(', ')}`],
     exitCode: EXIT.usage,
   });
 }

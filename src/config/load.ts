@@ -5,6 +5,7 @@ import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
@@ -163,6 +164,7 @@ export function instanceNamed(config: LoadedConfig, name: string): InstanceConfi
   const found = Object.hasOwn(config.instances, name) ? config.instances[name] : undefined;
   if (found !== undefined) return found;
   throw usage('config.instance', `there is no instance ${show(name)} in ${config.path}`, [
+    ...mostSimilar(name, Object.keys(config.instances)),
     `it has: ${Object.keys(config.instances).join(', ') || 'none'}`,
   ]);
 }

@@ -1,5 +1,6 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { LAST } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
@@ -111,17 +112,16 @@ export async function listRuns(journal: Pick<JournalReader, 'rows'>, newest?: nu
 /** More are not named where a word fits several. */
 const MOST_NAMED = 5;
 
-/** The run a person means: its id, the beginning of one, or, without a word, the only open one. */
+/**
+ * The run a person means: its id, the beginning of one, `last` for the one that was begun last, or, without a
+ * word, the only open one. An empty word, as of a variable that is not set, means none.
+ */
 export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: string): Promise<RunSummary> {
-  const fits = summariesOf(
-    await journal.rows(runs.name, {
-      ...(word === undefined ? { group: 'open' } : { keyPrefix: word.toUpperCase() }),
-      limit: MOST_NAMED,
-    }),
-  );
+  const fits = await runsMeantBy(journal, word);
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;
-  const what = word === undefined ? 'open run' : `run ${word}`;
+  const what =
+    word === undefined ? 'open run' : word === LAST ? 'run' : `run ${word === '' ? 'without a name' : word}`;
   throw new LifeboatError(
     first === undefined ? 'run.unknown' : 'run.ambiguous',
     first === undefined ? `there is no ${what}` : `there is more than one ${what}`,
@@ -133,6 +133,16 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
       exitCode: EXIT.usage,
     },
   );
+}
+
+async function runsMeantBy(
+  journal: Pick<JournalReader, 'rows'>,
+  word: string | undefined,
+): Promise<readonly RunSummary[]> {
+  if (word === '') return [];
+  if (word === LAST) return listRuns(journal, 1);
+  const which = word === undefined ? { group: 'open' } : { keyPrefix: word.toUpperCase() };
+  return summariesOf(await journal.rows(runs.name, { ...which, limit: MOST_NAMED }));
 }
 
 /**

@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
+import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
 import { fillBlocks } from './blocks.ts';
 import { diagramOf, sharedDiagrams } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
@@ -19,6 +20,8 @@ for (const runbook of Object.values(runbooks)) {
 }
 renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
 renew(join('docs', 'automation.md'), { 'exit-codes': exitCodes() }, ['exit-codes']);
+for (const name of Object.keys(SCHEMAS) as SchemaName[])
+  write(join('schemas', `${name}.json`), `${JSON.stringify(jsonSchemaOf(name), undefined, 2)}\n`);
 
 function renew(file: string, blocks: Readonly<Record<string, string>>, required: readonly string[]): void {
   const before = readFileSync(join(ROOT, file), 'utf8');
@@ -29,10 +32,17 @@ function renew(file: string, blocks: Readonly<Record<string, string>>, required:
     report(`${file} ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     return;
   }
-  if (after === before) return;
+  write(file, after);
+}
+
+/** A file that is made as a whole. */
+function write(file: string, text: string): void {
+  const path = join(ROOT, file);
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
   if (check) report(`${file} is stale: \`npm run docs\` renews it`);
   else {
-    writeFileSync(join(ROOT, file), after);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
     process.stdout.write(`${file} renewed\n`);
   }
 }

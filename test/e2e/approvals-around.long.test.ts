@@ -2,6 +2,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { withApprovals } from './approval-bench.ts';
+import { itemsIn } from './results.ts';
 import { changes, typesOf, useBenches } from './scene.ts';
 import { ANSWERED } from './test-bench.ts';
 
@@ -105,11 +106,9 @@ describe.concurrent('around approvals', () => {
     const { expect } = context;
     const { run, folder, ada, entries } = await withApprovals(bench, context);
     const checks = async () =>
-      (await run('doctor', '--json')).stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { what: string; state: string; found: string; hints: string[] })
-        .filter(({ what }) => what.startsWith('approvals'));
+      itemsIn<{ what: string; state: string; found: string; hints: string[] }>(
+        (await run('doctor', '--json')).stdout,
+      ).filter(({ what }) => what.startsWith('approvals'));
     const signers = join(folder, 'approvers');
     expect((await checks()).map(({ state }) => state)).toEqual(['ok', 'ok']);
     writeFileSync(signers, `${ada.line()}ada ssh-ed25519\n`);

@@ -5,6 +5,7 @@ import type { Json } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type ApprovalBench, withApprovals } from './approval-bench.ts';
+import { itemsIn } from './results.ts';
 import { changes, typesOf, useBenches } from './scene.ts';
 import { ANSWERED, signerOf } from './test-bench.ts';
 
@@ -74,7 +75,7 @@ describe.concurrent('what a second person has signed', () => {
 
     const listed = await run('approvals', other, '--json');
     expect(listed.code, listed.stderr).toBe(3);
-    expect(JSON.parse(listed.stdout)).toMatchObject({
+    expect(itemsIn(listed.stdout)[0]).toMatchObject({
       state: 'refused',
       by: expect.stringContaining('its text has another run'),
     });
@@ -125,7 +126,7 @@ describe.concurrent('what a second person has signed', () => {
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
     await approve(ada);
     const listed = await run('approvals', '--json');
-    expect(JSON.parse(listed.stdout)).toMatchObject({ state: change === without ? 'refused' : 'given' });
+    expect(itemsIn(listed.stdout)[0]).toMatchObject({ state: change === without ? 'refused' : 'given' });
     // A signature does not make up for a config that asks for less.
     expect((await run('resume', ...ANSWERED)).code).toBe(3);
     edit(opened, () => config);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
 import { withApprovals } from './approval-bench.ts';
+import { itemsIn } from './results.ts';
 import { changes, typesOf, useBenches } from './scene.ts';
 import { ANSWERED } from './test-bench.ts';
 
@@ -35,7 +36,7 @@ describe.concurrent('a change that a second person has to approve', () => {
     expect(accepted.code, accepted.stderr).toBe(0);
     const listed = await run('approvals', '--json');
     expect(listed.code, listed.stderr).toBe(0);
-    expect(JSON.parse(listed.stdout)).toMatchObject({ state: 'given', by: 'ada@example.com' });
+    expect(itemsIn(listed.stdout)[0]).toMatchObject({ state: 'given', by: 'ada@example.com' });
 
     const end = await run('resume', ...ANSWERED);
     expect(end.code, end.stderr).toBe(0);

@@ -1,6 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { itemsIn } from './results.ts';
 import { originIn } from './rolled-back.ts';
 import { useBenches } from './scene.ts';
 
@@ -13,11 +14,7 @@ interface Found {
 }
 
 const checksIn = (stdout: string) =>
-  stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Found)
-    .filter(({ what }) => what.startsWith('checkpoints'));
+  itemsIn<Found>(stdout).filter(({ what }) => what.startsWith('checkpoints'));
 
 describe.concurrent('checkpoints', () => {
   const benches = useBenches();

@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest';
 import { hasPast } from './flows.ts';
 import type { Trouble } from './foreign/call.ts';
+import { answerIn, itemsIn } from './results.ts';
 import { changes, typesOf, useBenches } from './scene.ts';
 import type { TestBench } from './test-bench.ts';
 
@@ -22,7 +23,7 @@ function restoresSent({ server }: TestBench): number {
 
 async function newest(bench: TestBench): Promise<string> {
   const { stdout } = await bench.run('backups', 'list', ...ORDERS, '--json');
-  return String(JSON.parse(stdout)[0].id);
+  return String(answerIn(stdout)[0].id);
 }
 
 /** Starts a command and kills it when the journal holds that the answer to its restore was lost. */
@@ -87,7 +88,7 @@ describe.concurrent('a restore in doubt', () => {
     expect(given.code, given.stderr).toBe(0);
     expect(given.stdout).toContain(`the restore of backup ${id} on orders, sent `);
     const listed = await home.run('calls', 'list', '--json');
-    expect(JSON.parse(listed.stdout)).toMatchObject({ instance: 'orders', verb: 'restoreBackup' });
+    expect(itemsIn(listed.stdout)).toMatchObject([{ instance: 'orders', verb: 'restoreBackup' }]);
     const next = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     expect([next.code, restoresSent(home)], next.stderr).toEqual([5, 1]);
     // What the killed process asked last, no entry may cover; nothing else is open.

@@ -1,5 +1,6 @@
 import { describe, test } from 'vitest';
 import type { Trouble } from './foreign/call.ts';
+import { itemsIn } from './results.ts';
 import { changes, outputOf, statesOf, typesOf, useBenches } from './scene.ts';
 import { ANSWERED, CANARIES } from './test-bench.ts';
 
@@ -58,7 +59,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
     expect(again.code, again.stderr).toBe(3);
     expect(changes(server)).toMatchObject({ patches: 1, posts: 1 });
     const open = await run('runs', '--open', '--json');
-    expect(JSON.parse(open.stdout)).toMatchObject({ status: 'open', where: 'the new key is not in force' });
+    expect(itemsIn(open.stdout)).toMatchObject([{ status: 'open', where: 'the new key is not in force' }]);
   });
 });
 

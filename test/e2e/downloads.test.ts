@@ -177,7 +177,7 @@ describe.concurrent('a download that is saved says what was checked', () => {
 test('standard output is for the bytes alone', async (context) => {
   const { run } = await person(context, SHAPED.length, whole(SHAPED));
   const { code, stderr } = await run('--out', '-', '--json');
-  context.expect(stderr).toContain('--json writes too');
+  context.expect(stderr).toContain('-o json writes too');
   context.expect(code).toBe(2);
 });
 

@@ -17,6 +17,7 @@ import { Report } from '../../src/report/model/model.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
 import { builtProduct, drillBelow, type Ended, runProduct } from './product.ts';
+import { itemsIn } from './results.ts';
 import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 const isLinux = existsSync('/proc/self/stat');
@@ -103,12 +104,12 @@ describe.skipIf(!isLinux)('a drill', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
     const result = DrillResult.parse(lines.pop());
-    expect(result.drill.chapters.map(({ runbook }) => runbook)).toEqual([
+    expect(result.chapters.map(({ runbook }) => runbook)).toEqual([
       'rotate-key',
       'disaster-recovery',
       'restore-point-in-time',
     ]);
-    for (const { tables } of result.drill.chapters) {
+    for (const { tables } of result.chapters) {
       expect(tables.map(({ name }) => name)).toEqual(['customers', 'products', 'orders', 'order_lines']);
       expect(tables.reduce((sum, { rows }) => sum + rows, 0)).toBeGreaterThan(100);
     }
@@ -160,10 +161,8 @@ describe.skipIf(!isLinux)('a drill', () => {
     const run = (...args: string[]) => runProduct(product, args, env).ended;
     const own = await run('runs');
     expect(own.stderr).toContain('`lifeboat runs --drills` lists them');
-    const listed = (await run('runs', '--drills', '--json')).stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => Listed.parse(JSON.parse(line)))
+    const listed = itemsIn((await run('runs', '--drills', '--json')).stdout)
+      .map((item) => Listed.parse(item))
       .filter(({ drill }) => realpathSync(drill) === drillBelow(reports));
     expect(listed.map(({ status }) => status)).toEqual(['closed', 'closed', 'closed', 'closed']);
     for (const { runId, drill } of listed) {
@@ -209,22 +208,21 @@ describe.skipIf(!isLinux)('a drill', () => {
 const Listed = z.object({ runId: z.string(), status: z.string(), drill: z.string() });
 
 const DrillResult = z.object({
-  drill: z.object({
-    proven: z.literal(true),
-    chapters: z.array(
-      z.object({
-        runbook: z.string(),
-        proven: z.literal(true),
-        verdict: z.literal('restored'),
-        checks: z.array(z.object({ what: z.string(), holds: z.literal(true) })).min(2),
-        measures: z.object({
-          rtoSeconds: z.number().positive().max(60),
-          rpoSeconds: z.number().nonnegative().max(60),
-        }),
-        tables: z.array(z.object({ name: z.string(), rows: z.number().positive(), equal: z.literal(true) })),
+  schema: z.literal('lifeboat.drill/1'),
+  proven: z.literal(true),
+  chapters: z.array(
+    z.object({
+      runbook: z.string(),
+      proven: z.literal(true),
+      verdict: z.literal('restored'),
+      checks: z.array(z.object({ what: z.string(), holds: z.literal(true) })).min(2),
+      measures: z.object({
+        rtoSeconds: z.number().positive().max(60),
+        rpoSeconds: z.number().nonnegative().max(60),
       }),
-    ),
-  }),
+      tables: z.array(z.object({ name: z.string(), rows: z.number().positive(), equal: z.literal(true) })),
+    }),
+  ),
 });
 
 /** The contents of the files in which the lab keeps token and key, for as long as there is a lab. */

@@ -4,6 +4,7 @@ import { describe, test } from 'vitest';
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
 import type { Call, Trouble } from './foreign/call.ts';
 import type { Ended } from './product.ts';
+import { itemsIn } from './results.ts';
 import { changes, useBenches } from './scene.ts';
 import { type BenchOptions, ROTATE, type TestBench } from './test-bench.ts';
 
@@ -31,8 +32,8 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
     unproven: {
       come: async (bench) => {
         await restored(bench);
-        const [first = ''] = (await bench.run('followups', '--json')).stdout.split('\n');
-        const { id } = JSON.parse(first) as { readonly id: string };
+        const listed = await bench.run('followups', '--json');
+        const [{ id } = { id: '' }] = itemsIn<{ readonly id: string }>(listed.stdout);
         return bench.run('followups', 'skip', id, '--reason', 'it is not used any more', '--yes');
       },
     },
@@ -58,7 +59,7 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
       options: { trouble: always('PATCH', { work: false, answer: { status: 403, body: {} } }) },
       come: ({ rotate }) => rotate(),
     },
-    openFollowUps: { come: restored },
+    unfinished: { come: restored },
     unpinned: {
       come: async ({ env, rotate, run }) => {
         await rotate();

@@ -4,6 +4,7 @@ import { describe, type ExpectStatic, test } from 'vitest';
 import { type SampleDigest, sampleDigest } from '../../src/lab/sample-data/digest.ts';
 import { until } from '../lab/helpers.ts';
 import { type LabBench, useLabs } from './lab-bench.ts';
+import { answerIn } from './results.ts';
 import { followTired } from './tired-person.ts';
 
 const PREPARE = ['run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes'] as const;
@@ -134,7 +135,7 @@ async function momentNow({
   const range = async () => {
     await order();
     const shown = await good('pitr', 'show', '--instance', 'orders', '--json');
-    const { start_time, end_time } = JSON.parse(shown) as { start_time: string; end_time: string };
+    const { start_time, end_time } = answerIn(shown) as { start_time: string; end_time: string };
     return { start: Date.parse(start_time), end: Date.parse(end_time) };
   };
   await until('there is a past', async () => {

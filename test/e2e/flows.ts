@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { answerIn } from './results.ts';
 import type { TestBench } from './test-bench.ts';
 
 /** A recovery with everything answered by flags. */
@@ -65,7 +66,7 @@ const FLOWS: readonly Flow[] = [
 export async function hasPast({ run }: Pick<TestBench, 'run'>): Promise<void> {
   for (;;) {
     const { stdout } = await run('pitr', 'show', '--instance', 'orders', '--json');
-    const { start_time, end_time } = JSON.parse(stdout) as { start_time: string; end_time: string };
+    const { start_time, end_time } = answerIn(stdout) as { start_time: string; end_time: string };
     if (Date.parse(end_time) - Date.parse(start_time) > 10_000) return;
     await pause(250);
   }

@@ -1,5 +1,6 @@
 import { describe, test } from 'vitest';
 import { type LabBench, useLabs } from './lab-bench.ts';
+import { itemsIn } from './results.ts';
 import { statesOf } from './scene.ts';
 
 const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;
@@ -86,14 +87,11 @@ describe('a backup restored in place', () => {
 });
 
 async function runIdOf(good: LabBench['good']): Promise<string> {
-  const [first = '{}'] = (await good('runs', '--json')).trim().split('\n');
-  return (JSON.parse(first) as { runId: string }).runId;
+  const [first] = itemsIn<{ runId: string }>(await good('runs', '--json'));
+  return first?.runId ?? '';
 }
 
 async function followUpIds({ run }: Pick<LabBench, 'run' | 'good'>): Promise<string[]> {
   const { stdout } = await run('followups', '--json');
-  return stdout
-    .trim()
-    .split('\n')
-    .map((line) => (JSON.parse(line) as { id: string }).id);
+  return itemsIn<{ id: string }>(stdout).map(({ id }) => id);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Lab, startLab } from '../../src/lab/lab.ts';
 import { builtProduct, runProduct } from './product.ts';
+import { answerIn, itemsIn } from './results.ts';
 
 const product = builtProduct({ cheapVault: true });
 
@@ -42,15 +43,15 @@ describe.each([61, 62] as const)(
       });
       expect(fresh).toMatchObject({ status: 'done', downloadable: true });
 
-      const { backup_guid: guid } = await json('dr', 'prepare', '--yes');
-      const keys = (await good('keys', 'list', 'orders', '--json'))
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      const key = keys.find(({ state, endedAt }) => state === 'set' && endedAt === undefined).fingerprint;
+      const { backupGuid: guid } = JSON.parse(await good('dr', 'prepare', '--yes', '--json'));
+      const keys = itemsIn<{ state: string; endedAt?: string; fingerprint: string }>(
+        await good('keys', 'list', 'orders', '--json'),
+      );
+      const key =
+        keys.find(({ state, endedAt }) => state === 'set' && endedAt === undefined)?.fingerprint ?? '';
       const perform = ['dr', 'perform', '--backup-guid', guid, '--source', 'orders', '--key'];
       const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
-      const other = keys.find(({ fingerprint }) => fingerprint !== key).fingerprint;
+      const other = keys.find(({ fingerprint }) => fingerprint !== key)?.fingerprint ?? '';
       await expect(good(...perform, other, ...target)).rejects.toThrow('restore 1 is failed');
       // The attempt that failed stands in its list, and what is not fresh is not overwritten unasked.
       await expect(good(...perform, key, ...target)).rejects.toThrow('is not empty: it holds 1 restore');
@@ -109,7 +110,7 @@ async function makeScene(revision: 61 | 62) {
     if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
     return stdout;
   };
-  const json = async (...args: string[]) => JSON.parse(await good(...args, '--json'));
+  const json = async (...args: string[]) => answerIn(await good(...args, '--json'));
   await good('keys', 'add', 'orders', '--file', lab.keyFile);
   return { lab, good, json };
 }

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
+import { schemasIn } from './results.ts';
 
 /*
  * The product as it ships: the files that `npm run build` made, run by the same Node as the tests. They run a
@@ -135,7 +136,7 @@ export interface Running {
 
 /**
  * Runs one command line of the product, below another program when `under` names one. The environment holds
- * nothing but what is given and the way to programs.
+ * nothing but what is given and the way to programs. Rejects when it prints what its schema does not allow.
  */
 export function runProduct(
   product: Product,
@@ -152,6 +153,11 @@ export function runProduct(
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, stdout, stderr }));
+  const ended = once(child, 'close').then(([code]) => {
+    schemasIn(stdout);
+    schemasIn(stderr);
+    return { code: code as number | null, stdout, stderr };
+  });
+  ended.catch(() => undefined);
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
 }

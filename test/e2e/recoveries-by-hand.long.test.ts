@@ -1,5 +1,6 @@
 import { describe, type ExpectStatic, type TestContext, test } from 'vitest';
 import { type LabBench, useLabs } from './lab-bench.ts';
+import { answerIn } from './results.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 /**
@@ -132,7 +133,7 @@ const UP = '\u001b[A';
 /** Waits until there is a moment to go back to. */
 async function hasPast({ good }: LabBench, expect: ExpectStatic): Promise<void> {
   const seconds = async () => {
-    const range = JSON.parse(await good('pitr', 'show', '--instance', 'orders', '--json'));
+    const range = answerIn(await good('pitr', 'show', '--instance', 'orders', '--json'));
     return (Date.parse(range.end_time) - Date.parse(range.start_time)) / 1000;
   };
   await expect.poll(seconds, { timeout: 60_000, interval: 250 }).toBeGreaterThan(15);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
 import { type LabBench, useLabs } from './lab-bench.ts';
+import { itemsIn } from './results.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
 const PERFORM = [
@@ -111,7 +112,9 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       await good('resume', '--abandon', 'somebody else restarts it');
       const listed = await run('followups', '--json');
       expect(listed.code).toBe(3);
-      const { id, commands } = JSON.parse(listed.stdout) as { id: string; commands: string[] };
+      const [{ id, commands } = { id: '', commands: [] }] = itemsIn<{ id: string; commands: string[] }>(
+        listed.stdout,
+      );
       expect(commands).toEqual(['lifeboat instance settings --instance orders --allow-updates true']);
       // The restart is still in doubt, and stops every other change until somebody has said what became of
       // it.

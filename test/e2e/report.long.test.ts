@@ -8,6 +8,7 @@ import { Comparison } from '../../src/report/comparison.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { readHtml } from '../report/html-words.ts';
 import { builtProduct, drillBelow, type Ended, runProduct } from './product.ts';
+import { itemsIn } from './results.ts';
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
@@ -30,10 +31,7 @@ describe('reports of real runs', () => {
     printed = ended.stdout;
     home = drillBelow(reports);
     const { stdout } = await lifeboat({}, 'runs', '--json');
-    ids = stdout
-      .trim()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { runId: string }).runId);
+    ids = itemsIn<{ runId: string }>(stdout).map(({ runId }) => runId);
   }, 180_000);
 
   afterAll(() => {

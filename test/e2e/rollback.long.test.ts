@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import { itemsIn } from './results.ts';
 import {
   accept,
   killedAtAnswer,
@@ -56,7 +57,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     expect(resolved.code, resolved.stderr).toBe(0);
     await killedAtAnswer(bench, ...run);
     const { stdout } = await bench.run('runs', '--json');
-    const id = String(JSON.parse(stdout.split('\n')[0] ?? '').runId);
+    const [{ runId: id } = { runId: '' }] = itemsIn<{ runId: string }>(stdout);
     for (const format of ['md', 'html', 'json']) {
       const report = await bench.run('report', id, '--format', format);
       expect(report.stdout, report.stderr).toContain('ENTRIES LOST');

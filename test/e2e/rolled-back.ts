@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ExpectStatic } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
 import type { Ended } from './product.ts';
+import { answerIn } from './results.ts';
 import type { BenchOptions, TestBench } from './test-bench.ts';
 
 export const ORDERS = ['--instance', 'orders'] as const;
@@ -22,7 +23,7 @@ export const sent = ({ server }: TestBench) => server.calls.filter(isDestroying)
 
 export async function newest(bench: TestBench): Promise<string> {
   const { stdout } = await bench.run('backups', 'list', ...ORDERS, '--json');
-  return String(JSON.parse(stdout)[0].id);
+  return String(answerIn(stdout)[0].id);
 }
 
 /** A home in which something was done before, all of it in the database itself. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { watchTree } from './process-tree.ts';
 import type { Ended } from './product.ts';
+import { itemsIn } from './results.ts';
 import { typesOf, useBenches } from './scene.ts';
 import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
 
@@ -26,7 +27,7 @@ describe('token, keys and passphrase', () => {
       const end = await rotation.ended;
       watch.stop();
       expect(end.code, end.stderr).toBe(0);
-      const runId = JSON.parse((await run('runs', '--json')).stdout).runId as string;
+      const [{ runId } = { runId: '' }] = itemsIn<{ runId: string }>((await run('runs', '--json')).stdout);
       said.push(
         end,
         await run('keys', 'list'),

@@ -6,6 +6,7 @@ import { hasPast } from './flows.ts';
 import type { Call, Trouble } from './foreign/call.ts';
 import type { Revision } from './foreign/options.ts';
 import type { Running } from './product.ts';
+import { answerIn, itemsIn } from './results.ts';
 import { typesOf, useBenches } from './scene.ts';
 import { CANARIES, type TestBench } from './test-bench.ts';
 
@@ -23,7 +24,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
       const { expect } = context;
       const home = await bench(context, { revision, taste: 'odd', taskMs: 50, configRevision: 'auto' });
       const { server } = home;
-      const json = async (...args: string[]) => JSON.parse(await good(home, ...args, '--json'));
+      const json = async (...args: string[]) => answerIn(await good(home, ...args, '--json'));
 
       const [backup] = await json('backups', 'list', ...ORDERS);
       expect(await json('backups', 'get', `${backup.id}`, ...ORDERS)).toMatchObject({
@@ -60,18 +61,16 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
         '--exclude-from-auto-backup',
         'false',
       ];
-      expect(await json('backup-config', 'set', ...settings, ...ORDERS, '--yes')).toMatchObject({
-        min_backup_count: 2,
-      });
+      const set = await good(home, 'backup-config', 'set', ...settings, ...ORDERS, '--yes', '--json');
+      expect(JSON.parse(set)).toMatchObject({ settings: { minBackupCount: 2 } });
       await good(home, 'backup-config', 'set', '--new-key', ...SURE);
-      const { backup_guid: guid } = await json('dr', 'prepare', ...ORDERS, '--yes');
+      const prepared = await good(home, 'dr', 'prepare', ...ORDERS, '--yes', '--json');
+      const { backupGuid: guid } = JSON.parse(prepared);
       const fresh = await json('backups', 'create', ...ORDERS, '--yes', '--wait');
       expect(fresh.status).toBe('done');
-      const key = JSON.parse(
-        (await good(home, 'keys', 'list', 'orders', '--json'))
-          .split('\n')
-          .find((line) => line.includes('"set"')) ?? '{}',
-      );
+      const key = itemsIn<{ state: string; fingerprint: string }>(
+        await good(home, 'keys', 'list', 'orders', '--json'),
+      ).find(({ state }) => state === 'set');
       const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr'];
       const performed = [
         'dr',
@@ -81,7 +80,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
         '--source',
         'orders',
         '--key',
-        key.fingerprint,
+        key?.fingerprint ?? '',
       ];
       expect(await json(...performed, ...target, '--wait')).toMatchObject({ status: 'done' });
       expect(server.instance('orders-dr').data()).toEqual(server.instance('orders').data());
@@ -111,7 +110,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
     async (taste, context) => {
       const { expect } = context;
       const home = await bench(context, { revision: 'v0', taste, taskMs: 50, configRevision: 'auto' });
-      const list = JSON.parse(await good(home, 'backups', 'list', ...ORDERS, '--json'));
+      const list = answerIn(await good(home, 'backups', 'list', ...ORDERS, '--json'));
       const id = list.backups[0].id;
       await good(home, 'backups', 'get', `${id}`, ...ORDERS);
       await good(home, 'backups', 'create', ...ORDERS, '--yes', '--wait');
@@ -128,7 +127,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
         'rotate-key cannot be run on orders: interface v0 of the service cannot change',
       );
       expect(rotation.code).toBe(2);
-      expect((await home.run('runs', '--json')).stdout).toBe('');
+      expect(itemsIn((await home.run('runs', '--json')).stdout)).toEqual([]);
       const { code, stderr } = await home.run('instance', 'show', ...ORDERS);
       expect(code).toBe(2);
       expect(stderr).toContain('v0 of the service cannot tell about the instance');
@@ -176,7 +175,7 @@ describe.concurrent('values', () => {
     await hasPast(home);
     const { stdout } = await home.run('pitr', 'show', ...ORDERS, '--json');
     // A run keeps its distance from both edges, so the very first point is none that it offers.
-    for (const time of ['2001-01-01T00:00:00Z', JSON.parse(stdout).start_time]) {
+    for (const time of ['2001-01-01T00:00:00Z', answerIn(stdout).start_time]) {
       const { code, stderr } = await home.run('pitr', 'restore', '--to', time, ...SURE);
       expect(stderr).toContain('outside of what can be restored to');
       expect(code).toBe(2);
@@ -236,7 +235,11 @@ describe.concurrent('a change', () => {
     const { run, server } = await bench(context, { taskMs: 20, trouble: lostPost() });
     const { code, stdout, stderr } = await run('backups', 'create', ...ORDERS, '--yes', '--json');
     expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toEqual({ id: Math.max(...server.backups.map(({ id }) => id)) });
+    expect(JSON.parse(stdout)).toEqual({
+      schema: 'lifeboat.change/1',
+      instance: 'orders',
+      id: Math.max(...server.backups.map(({ id }) => id)),
+    });
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });
 
@@ -287,7 +290,7 @@ describe.concurrent('a change', () => {
     expect((await run('backups', 'create', ...ORDERS, '--yes')).code).toBe(5);
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(1);
     const open = await run('calls', 'list', '--json');
-    expect(JSON.parse(open.stdout)).toMatchObject({ instance: 'orders', verb: 'restart' });
+    expect(itemsIn(open.stdout)).toMatchObject([{ instance: 'orders', verb: 'restart' }]);
     const resolve = [
       'calls',
       'resolve',
@@ -338,7 +341,7 @@ describe.concurrent('a change', () => {
     const [id] = server.instance('orders').restores.map((task) => task.id);
     free.resolve();
     const waited = await run('restores', 'get', `${id}`, '--wait', '--json', ...ORDERS);
-    expect(JSON.parse(waited.stdout)).toMatchObject({ id, status: 'done' });
+    expect(answerIn(waited.stdout)).toMatchObject({ id, status: 'done' });
   });
 
   test('with --json gives every field that the service said', async (context) => {
@@ -348,19 +351,19 @@ describe.concurrent('a change', () => {
     const json = async (...args: string[]) => JSON.parse((await run(...args, ...ORDERS, '--json')).stdout);
     expect(await json('backups', 'create', '--yes')).toMatchObject({
       id: expect.any(Number),
-      message: expect.any(String),
+      answer: { id: expect.any(Number), message: expect.any(String) },
     });
     expect(await json('backup-config', 'set', '--retention-time', '5', '--yes')).toMatchObject({
-      message: expect.any(String),
-      retention_time: 5,
+      settings: { retentionDays: 5 },
+      answer: { message: expect.any(String) },
     });
     await hasPast(home);
-    const { end_time: end } = await json('pitr', 'show');
+    const { end_time: end } = (await json('pitr', 'show')).answer;
     const then = new Date(Date.parse(end) - 2_000).toISOString();
     const restored = await json('pitr', 'restore', '--to', then, '--confirm', 'orders');
     expect(restored).toMatchObject({
-      status: expect.any(String),
       id: server.instance('orders').restores[0]?.id,
+      answer: { status: expect.any(String) },
     });
   });
 
@@ -369,7 +372,7 @@ describe.concurrent('a change', () => {
     const { run, server, folder } = await bench(context, { taskMs: 20 });
     const file = join(folder, 'key');
     writeFileSync(file, CANARIES.givenKey, { mode: 0o600 });
-    const guid = JSON.parse((await run('dr', 'prepare', ...ORDERS, '--yes', '--json')).stdout).backup_guid;
+    const guid = JSON.parse((await run('dr', 'prepare', ...ORDERS, '--yes', '--json')).stdout).backupGuid;
     const perform = ['dr', 'perform', '--backup-guid', guid, '--source', 'orders', '--key-file', file];
     const target = ['--instance', 'orders-dr', '--confirm', 'orders-dr', '--wait'];
     const { code, stderr } = await run(...perform, ...target);

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import type { Call, Trouble } from './foreign/call.ts';
 import type { ForeignServer } from './foreign/server.ts';
+import { itemsIn } from './results.ts';
 import { changes, useBenches } from './scene.ts';
 import type { BenchOptions, TestBench } from './test-bench.ts';
 
@@ -198,7 +199,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
       expect(stderr).toContain('the target is orders itself under another name: alias has the same address');
       expect(code).toBe(2);
     }
-    expect((await home.run('runs', '--json')).stdout).toBe('');
+    expect(itemsIn((await home.run('runs', '--json')).stdout)).toEqual([]);
   });
 
   test('stops the single command when it comes to be between the first look and the last', async (context) => {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { type LabBench, useLabs } from './lab-bench.ts';
+import { itemsIn } from './results.ts';
 
 describe('what a recovery leans on besides the service', () => {
   const bench = useLabs();
@@ -50,6 +51,5 @@ interface Check {
 
 async function checksOf({ run }: LabBench): Promise<ReadonlyMap<string, Check>> {
   const { stdout } = await run('doctor', '--json');
-  const lines = stdout.trim().split('\n');
-  return new Map(lines.map((line) => JSON.parse(line) as Check).map((check) => [check.what, check]));
+  return new Map(itemsIn<Check>(stdout).map((check) => [check.what, check]));
 }

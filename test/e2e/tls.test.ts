@@ -4,6 +4,7 @@ import { describe, test } from 'vitest';
 import { makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from '../service/fault-server.ts';
 import { runProduct } from './product.ts';
+import { itemsIn } from './results.ts';
 import { useBenches } from './scene.ts';
 
 describe.concurrent('an environment that switches certificates off', () => {
@@ -67,10 +68,7 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
     const { expect } = context;
     const { server, run } = await impostor(context, '62');
     const { code, stdout } = await run(['doctor', '--json']);
-    const checks = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { what: string; state: string; found: string });
+    const checks = itemsIn<{ what: string; state: string; found: string }>(stdout);
     const of = (what: string) => checks.filter((check) => check.what === what);
     expect(code).toBe(1);
     expect(of('tls')).toMatchObject([
@@ -94,9 +92,9 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
       NODE_EXTRA_CA_CERTS: '/dev/null',
       SSL_CERT_FILE: '/dev/null',
     });
-    const lines = stdout.split('\n').filter((line) => line.includes('"what":"tls"'));
-    expect(lines.map((line) => JSON.parse(line).state)).toEqual(['warn', 'warn', 'bad', 'warn']);
+    const checks = itemsIn<{ what: string; state: string }>(stdout).filter(({ what }) => what === 'tls');
+    expect(checks.map(({ state }) => state)).toEqual(['warn', 'warn', 'bad', 'warn']);
     for (const name of ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', '--tls-keylog', 'SSLKEYLOGFILE'])
-      expect(lines.join('\n')).toContain(name);
+      expect(JSON.stringify(checks)).toContain(name);
   });
 });

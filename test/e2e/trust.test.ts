@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { runProduct } from './product.ts';
+import { itemsIn } from './results.ts';
 import { useBenches } from './scene.ts';
 import type { TestBench } from './test-bench.ts';
 
@@ -215,10 +216,5 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
 });
 
 function checksIn(stdout: string) {
-  return stdout
-    .trim()
-    .split('\n')
-    .map(
-      (line) => JSON.parse(line) as { readonly what: string; readonly state: string; readonly found: string },
-    );
+  return itemsIn<{ readonly what: string; readonly state: string; readonly found: string }>(stdout);
 }

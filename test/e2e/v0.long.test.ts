@@ -1,5 +1,6 @@
 import { describe, type TestContext, test } from 'vitest';
 import { type LabBench, useLabs } from './lab-bench.ts';
+import { itemsIn } from './results.ts';
 import { statesOf } from './scene.ts';
 import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
 
@@ -144,7 +145,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
       expect(stderr).toContain('hint: what can be run on orders: restore-backup, back-up-and-verify');
     }
     expect(did()).toEqual([]);
-    expect((await run('runs', '--json')).stdout).toBe('');
+    expect(itemsIn((await run('runs', '--json')).stdout)).toEqual([]);
   });
 
   test('says once for each command that V0 will go, and never on the output for programs', async (context) => {
@@ -167,6 +168,6 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
 });
 
 async function runIdOf(good: LabBench['good']): Promise<string> {
-  const [first = '{}'] = (await good('runs', '--json')).trim().split('\n');
-  return (JSON.parse(first) as { runId: string }).runId;
+  const [first] = itemsIn<{ runId: string }>(await good('runs', '--json'));
+  return first?.runId ?? '';
 }

@@ -105,11 +105,11 @@ function packed(files: BundleFiles): Buffer {
   );
 }
 
-async function verified(path: string, flags: { readonly json?: boolean } = {}) {
+async function verified(path: string, output: 'table' | 'json' = 'table') {
   let said = '';
   const stream = { write: (text: string) => (said += text) };
-  const context = { stdout: stream, stderr: stream, env: {} };
-  const code = await auditVerifyCommand(context as never, [path], flags);
+  const context = { stdout: stream, stderr: stream, env: {}, output };
+  const code = await auditVerifyCommand(context as never, [path], {});
   return { code, said };
 }
 
@@ -153,7 +153,7 @@ describe('a bundle in which every name and every word is hostile', () => {
           expect(said).toContain('NOT INTACT');
           named += said.split(MARK).length - 1;
         }
-        const { said } = await verified(path, { json: true });
+        const { said } = await verified(path, 'json');
         expect(said.search(/[^\n\x20-\x7e]/u)).toBe(-1);
         JSON.parse(said);
       }

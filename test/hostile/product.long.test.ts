@@ -2,11 +2,13 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { builtProduct } from '../e2e/product.ts';
+import { answerIn } from '../e2e/results.ts';
 import { hasTerminal, openTerminal } from '../e2e/terminal.ts';
 import { type BenchOptions, openBench } from '../e2e/test-bench.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { corpus, families } from './corpus.ts';
 import { expectCalm, expectJson } from './judges.ts';
+import { runIdsIn } from './run-ids.ts';
 import { headersOf, hostileErrors, hostileWords, withHeaders } from './twist.ts';
 
 /* The whole product against a service that is hostile in everything it says, in a pipe and on a terminal. */
@@ -86,7 +88,7 @@ test('a header that wants to be a terminal, a path or another place stays a head
   });
   const yard = join(folder, 'downloads');
   mkdirSync(yard);
-  const backup = JSON.parse((await run('backups', 'list', ...ORDERS, '--json')).stdout)[0].id as number;
+  const backup = answerIn((await run('backups', 'list', ...ORDERS, '--json')).stdout)[0].id as number;
   const saved = await run('backups', 'download', String(backup), ...ORDERS, '--out', join(yard, 'b.enc'));
   expect(saved.code, saved.stderr).toBe(0);
   expectCalm(saved, 'download');
@@ -125,8 +127,7 @@ test('a run through such a service leaves a record that acts nowhere, however it
     '--json',
   );
   expectJson(journalled, 'run --json');
-  const runs = (await run('runs', '--json')).stdout.split('\n').filter((line) => line !== '');
-  const ids = runs.map((line) => (JSON.parse(line) as { runId: string }).runId);
+  const ids = runIdsIn((await run('runs', '--json')).stdout);
   expect(ids).toHaveLength(2);
   const id = ids[0] ?? '';
   for (const words of [

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { actingIn } from './acting.ts';
 import { corpus, MARK } from './corpus.ts';
 import { count } from './figures.ts';
-import { jsonOf, RENDERERS } from './renderers.ts';
+import { jsonOf, RENDERERS, yamlOf } from './renderers.ts';
 
 const TEXTS = corpus();
 
@@ -35,6 +36,14 @@ describe('no byte of a hostile text acts, and the text is there,', () => {
       const lines = jsonOf(text).split('\n');
       expect(lines.join('').search(/[^\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);
       expect(JSON.parse(lines[1] ?? '')).toBe(text);
+    }
+  });
+
+  test('in YAML, which is printable ASCII and reads back as what was said', () => {
+    for (const text of TEXTS) {
+      const yaml = yamlOf(text);
+      expect(yaml.search(/[^\n\x20-\x7e]/u), JSON.stringify(text.slice(0, 100))).toBe(-1);
+      expect((parse(yaml) as { text: string }).text).toBe(text);
     }
   });
 });

@@ -1,8 +1,9 @@
 import { Writable } from 'node:stream';
 import { errorFrom } from '../../src/base/errors.ts';
 import type { Failure } from '../../src/base/failure.ts';
+import { printableJson } from '../../src/base/text.ts';
 import { printError } from '../../src/cli/print-error.ts';
-import { printJson } from '../../src/cli/print-json.ts';
+import { printableYaml } from '../../src/cli/printable-yaml.ts';
 import { printFacts } from '../../src/commands/service/print-facts.ts';
 import { describeFollowUp } from '../../src/plain/describe-follow-up.ts';
 import { describeQuestion } from '../../src/plain/describe-question.ts';
@@ -128,10 +129,12 @@ export const RENDERERS: readonly Renderer[] = [
 
 /** JSON that a program reads, and that somebody may look at in a terminal. */
 export function jsonOf(text: string): string {
-  return written((stdout) => [
-    printJson({ stdout } as never, { text, [text]: [text, { [`a${text}`]: text }] }),
-    printJson({ stdout } as never, text),
-  ]);
+  return `${printableJson({ text, [text]: [text, { [`a${text}`]: text }] })}\n${printableJson(text)}\n`;
+}
+
+/** YAML of the same. */
+export function yamlOf(text: string): string {
+  return printableYaml({ text, [text]: [text, { [`a${text}`]: text }] });
 }
 
 const SIZE = { columns: 140, rows: 60 };

@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withApprovals } from '../e2e/approval-bench.ts';
+import { itemsIn } from '../e2e/results.ts';
 import { useBenches } from '../e2e/scene.ts';
 import { useStrangers } from '../e2e/stranger.ts';
 import { ANSWERED, CANARIES } from '../e2e/test-bench.ts';
@@ -43,13 +44,12 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     expect(first.code, first.stderr).toBe(3);
     const { readdirSync } = await import('node:fs');
     expect(readdirSync(bindings)).toHaveLength(1);
-    const lines = (await bench.run('followups', '--json')).stdout.split('\n').filter((line) => line !== '');
-    for (const line of lines) {
-      const { id } = JSON.parse(line) as { readonly id: string };
+    const listed = async () => itemsIn<{ id: string }>((await bench.run('followups', '--json')).stdout);
+    for (const { id } of await listed()) {
       const closed = await bench.run('followups', 'done', id, '--proof', 'seen');
       expect([0, 3], closed.stderr).toContain(closed.code);
     }
-    expect((await bench.run('followups', '--json')).stdout).toBe('');
+    expect(await listed()).toEqual([]);
     expect(readdirSync(bindings)).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { loginName, openKeys, openWorkspace, type Workspace } from '../../compose/workspace.ts';
@@ -28,11 +28,7 @@ import { rulesOf } from './gate-of-run.ts';
  * `lifeboat approvals [RUN]`: what has to be approved now, in open runs, and how far it is. Exit 3 while
  * something waits.
  */
-export async function approvals(
-  context: CommandContext,
-  [word]: readonly string[],
-  flags: { readonly json?: boolean },
-): Promise<number> {
+export async function approvals(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const journal = await openJournalIfAny(context);
   const open: AskedOf[] = [];
   let now = () => new Date();
@@ -49,7 +45,9 @@ export async function approvals(
     await journal?.close();
   }
   if (open.length === 0) {
-    if (!flags.json) context.stderr.write('nothing waits for an approval\n');
+    await printResult(context, 'approvals', { items: [] }, () => {
+      context.stderr.write('nothing waits for an approval\n');
+    });
     return EXIT.closed;
   }
   const config = await loadConfig(context.env, context.configPath);
@@ -61,14 +59,13 @@ export async function approvals(
   };
   const home = homeFolder(context.env);
   const rows = await Promise.all(open.map((about) => rowOf(about, home, { rules, now })));
-  if (flags.json) for (const row of rows) printJson(context, row);
-  else {
+  await printResult(context, 'approvals', { items: rows }, () => {
     const columns = ['run', 'order', 'state', 'until (UTC)', 'by'].map((title) => ({ title }));
     printTable(
       context,
       columns,
-      rows.map(({ run, order, state, expiresAt, by }) => [
-        run,
+      rows.map(({ runId, order, state, expiresAt, by }) => [
+        runId,
         order,
         state,
         formatTime(expiresAt),
@@ -77,25 +74,12 @@ export async function approvals(
     );
     for (const { state, file, command } of rows)
       if (state === 'needed') context.stdout.write(`file: ${show(file)}\nsign: ${show(command)}\n`);
-  }
+  });
   return rows.every(({ state }) => state === 'given') ? EXIT.closed : EXIT.waiting;
 }
 
-/** A challenge that is open, as `--json` prints it. */
-interface Row {
-  readonly run: string;
-  readonly challenge: string;
-  readonly order: string;
-  readonly target: string;
-  readonly requester: string;
-  readonly expiresAt: string;
-  readonly file: string;
-  readonly command: string;
-  readonly state: 'needed' | 'given' | 'expired' | 'withdrawn' | 'refused';
-  /** Who approved it, or why nobody has. */
-  readonly by?: string;
-  readonly key?: string;
-}
+/** A challenge that is open. */
+type Row = ResultOf<'approvals'>['items'][number];
 
 /**
  * The key store is opened where a signature lies there: only then is this installation's own key needed, to
@@ -111,7 +95,7 @@ async function rowOf(
   if (misfit !== undefined) return strayRow(about, misfit);
   const paths = approvalPaths(home, run, asked.challenge);
   const { challenge, order, target, requester, expiresAt } = asked;
-  const head = { run, challenge, order, target, requester, expiresAt, file: paths.challenge };
+  const head = { runId: run, challenge, order, target, requester, expiresAt, file: paths.challenge };
   const row = { ...head, command: signCommand(paths.challenge) };
   const reason = standingOf(entries).withdrawn?.reason ?? readIfThere(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
@@ -129,7 +113,7 @@ async function rowOf(
 /** Whatever was signed, it was not this. Nothing of it is a path, and its words are somebody's. */
 function strayRow({ run, asked }: AskedOf, misfit: string): Row {
   const { challenge, order, target, requester, expiresAt } = asked;
-  const row = { run, challenge, order, target, requester, expiresAt, file: '', command: '' };
+  const row = { runId: run, challenge, order, target, requester, expiresAt, file: '', command: '' };
   return { ...row, state: 'refused', by: `the request on record is not what it says it is: ${misfit}` };
 }
 
@@ -155,9 +139,12 @@ export function approvalsAccept(
     const signature = await readSignature(file);
     const { principals, key } = await verifyApproval(rules, workspace.home, about, signature);
     await writeBeside(paths.signature, signature);
-    context.stdout.write(
-      `${show(principals.join(','), 200)} approves (${key}): ${show(about.asked.order)}\n`,
-    );
+    const accepted = { runId: about.run, order: about.asked.order, principals, key };
+    await printResult(context, 'approval', accepted, () => {
+      context.stdout.write(
+        `${show(principals.join(','), 200)} approves (${key}): ${show(about.asked.order)}\n`,
+      );
+    });
     return EXIT.closed;
   });
 }
@@ -185,7 +172,9 @@ export function approvalsWithdraw(
       approver: workspace.operator,
       reason,
     });
-    context.stdout.write(`withdrawn: ${show(asked.order)}\n`);
+    await printResult(context, 'withdrawal', { runId: run, order: asked.order, reason }, () => {
+      context.stdout.write(`withdrawn: ${show(asked.order)}\n`);
+    });
     return EXIT.closed;
   });
 }

@@ -12,6 +12,7 @@ import { dropLink, readBounded, whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { openAsking } from '../../plain/ask.ts';
@@ -57,7 +58,10 @@ export async function approve(
   // The request may lie in a folder of everybody's, where somebody has foreseen this name.
   dropLink(out);
   await writeFileAtomic(out, signature, { mode: 0o600 });
-  context.stdout.write(`${show(out, 4096)}\n`);
+  const signed = { path: out, runId: challenge.run, target: challenge.target, order: challenge.order };
+  await printResult(context, 'signature', signed, () => {
+    context.stdout.write(`${show(out, 4096)}\n`);
+  });
   if (flags.key === undefined)
     context.stderr.write(
       `hint: it is signed with lifeboat's own key ${signerOf(signature)?.fingerprint ?? ''}, which the other side has to know: lifeboat approve --print-key NAME\n`,
@@ -73,9 +77,10 @@ async function printKey(context: CommandContext, principal: string): Promise<num
     throw usage('usage.principal', 'a name in this line has letters, digits, dots and @ only');
   const pem = await (await openKeys(context)).signingKey();
   const { publicKey } = publicKeyOf(pem);
-  context.stdout.write(
-    `${principal} namespaces="${NAMESPACE}" ${publicKey} lifeboat:${createSigner(pem).installation}\n`,
-  );
+  const line = `${principal} namespaces="${NAMESPACE}" ${publicKey} lifeboat:${createSigner(pem).installation}`;
+  await printResult(context, 'signer', { line }, () => {
+    context.stdout.write(`${line}\n`);
+  });
   return EXIT.closed;
 }
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, json } from '../../cli/define.ts';
+import type { Define } from '../../cli/define.ts';
 import { APPROVE_HELP } from './help-text.ts';
 
 /** The commands of the second person, and of whoever waits for one. */
@@ -27,7 +27,6 @@ export function defineApprovals(program: Command, command: Define): void {
     'approvals [run]',
     'what waits for the approval of a second person',
     async () => (await import('./approvals.ts')).approvals,
-    [json('one JSON object a line')],
   );
   command(
     approvals,

@@ -4,6 +4,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openStoreOf } from '../../compose/store-of.ts';
 import { type OpenedStore, openChecked, workspaceOf } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -48,7 +49,9 @@ export async function auditAcceptLossCommand(
   const { trouble } = opened.checked;
   if (trouble === undefined) {
     await opened.journal?.close();
-    context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
+    await printResult(context, 'loss', { lost: false, inDoubt: [] }, () => {
+      context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
+    });
     return EXIT.closed;
   }
   const left = await rowsLeft(opened.journal).finally(() => opened.journal?.close());
@@ -67,8 +70,11 @@ export async function auditAcceptLossCommand(
     throw await unwritten(thrown, trouble, left);
   }
   await sealAfter(context, { ...opened, journal }, journal);
-  if (trouble.store.isGone) await tellSetAside(context, opened.home);
-  tellWhatFollows(context, body.calls.length, new Set(body.calls.map(({ instance }) => instance)));
+  const inDoubt = new Set(body.calls.map(({ instance }) => instance));
+  const aside = trouble.store.isGone ? await setAsideIn(opened.home) : undefined;
+  await printResult(context, 'loss', { lost: true, inDoubt: [...inDoubt] }, () =>
+    tellWhatFollows(context, { doubts: body.calls.length, instances: inDoubt, aside }),
+  );
   return EXIT.closed;
 }
 
@@ -240,15 +246,23 @@ async function sealAfter(context: CommandContext, opened: OpenedStore, journal: 
   }
 }
 
-/** Nothing of an old journal is deleted: what is left of one that could not be read was renamed. */
-async function tellSetAside({ stdout }: CommandContext, home: string): Promise<void> {
+/** Nothing of an old journal is deleted: where what is left of one lies, which could not be read. */
+async function setAsideIn(home: string): Promise<string | undefined> {
   const left = (await readdir(home)).filter((name) => /^lifeboat\.db\.lost-\d+$/u.test(name));
   const newest = left.sort().at(-1);
-  if (newest === undefined) return;
-  stdout.write(`what is left of the old journal lies in ${show(join(home, newest), 300)}\n`);
+  return newest === undefined ? undefined : join(home, newest);
 }
 
-function tellWhatFollows({ stdout }: CommandContext, doubts: number, instances: ReadonlySet<string>): void {
+interface Accepted {
+  /** How many calls are in doubt. */
+  readonly doubts: number;
+  readonly instances: ReadonlySet<string>;
+  /** Where what is left of a journal lies that could not be read. */
+  readonly aside: string | undefined;
+}
+
+function tellWhatFollows({ stdout }: CommandContext, { doubts, instances, aside }: Accepted): void {
+  if (aside !== undefined) stdout.write(`what is left of the old journal lies in ${show(aside, 300)}\n`);
   stdout.write(`accepted: ${counted(doubts, 'call')} in doubt\n`);
   for (const name of [...instances].sort())
     stdout.write(

@@ -1,5 +1,6 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -17,7 +18,9 @@ export async function auditAnchorCommand(
     const anchor = await anchorOfHead(reader.log);
     if (anchor === undefined)
       throw new LifeboatError('audit.none', 'nothing is on record here', { exitCode: EXIT.usage });
-    context.stdout.write(`${anchor}\n`);
+    await printResult(context, 'anchor', { anchor }, () => {
+      context.stdout.write(`${anchor}\n`);
+    });
     return EXIT.closed;
   } finally {
     await reader.close();

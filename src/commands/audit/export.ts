@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { BundleSource } from '../../audit/bundle/make-bundle.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
@@ -41,6 +43,7 @@ export async function auditExportCommand(
   try {
     const summary = await findRun(journal, word);
     const out = flags.out ?? `lifeboat-${summary.runId}.tar`;
+    if (flags.lines === true || out === '-') refuseForm(context);
     if (flags.lines !== true) refuseOut(context, out);
     await refuseUnsound(context, summary.runId, anchors);
     const keyring = await keysOf(context);
@@ -63,7 +66,17 @@ export async function auditExportCommand(
     const tar = await bundleOf(context, summary, source);
     if (out === '-') context.stdout.write(tar);
     else write(out, tar);
-    if (out !== '-') context.stdout.write(`${show(out, 300)}\n`);
+    if (out !== '-') {
+      const sha256 = createHash('sha256').update(tar).digest('hex');
+      await printResult(
+        context,
+        'export',
+        { runId: summary.runId, path: out, bytes: tar.length, sha256 },
+        () => {
+          context.stdout.write(`${show(out, 300)}\n`);
+        },
+      );
+    }
     return EXIT.closed;
   } finally {
     await journal.close();
@@ -187,6 +200,15 @@ async function guardOf(context: CommandContext, keyring: Keyring | undefined): P
     if (text !== undefined) guard.add(new Secret(text));
   }
   return guard;
+}
+
+/** The evidence itself goes to standard output, in the one form that it has. */
+function refuseForm(context: CommandContext): void {
+  if (isForPeople(context)) return;
+  throw new LifeboatError('usage.output', 'the evidence goes to standard output, and has no other form', {
+    hints: [`leave out -o ${context.output}, or name a file with --out FILE`],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** Said before anything is read: a bundle can take a while. */

@@ -9,7 +9,7 @@ import {
 import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult } from '../../cli/print-result.ts';
 
 /** What was found, in a store or in a bundle. */
 export interface Verified {
@@ -31,27 +31,20 @@ const MOST_FINDINGS = 200;
 const MOST_RANGES = 20;
 
 /**
- * Prints what an audit has found, what pins the record, and the verdict, as JSON for a program; gives the
- * exit code.
+ * Prints what an audit has found, what pins the record, and the verdict; gives the exit code.
  */
-export function printAudit(context: CommandContext, verified: Verified, isJson: boolean): number {
+export async function printAudit(context: CommandContext, verified: Verified): Promise<number> {
   const { findings, pins, entries, streams, anchor, run } = verified;
   const verdict: Verdict = entries === 0 ? 'not-intact' : verdictOf(findings);
   const isNothing = entries === 0 && verdictOf(findings) !== 'not-intact';
   const words = isNothing ? 'there is nothing to verify' : verdictWords(findings, pins);
-  if (isJson) {
-    printJson(context, {
-      verdict,
-      words,
-      entries,
-      streams,
-      anchor,
-      pins,
-      run,
-      findings,
-    });
-    return VERDICT_EXIT[verdict];
-  }
+  const result = { verdict, words, entries, streams, anchor, pins, run, findings };
+  await printResult(context, 'audit', result, () => printLines(context, verified, words));
+  return VERDICT_EXIT[verdict];
+}
+
+function printLines(context: CommandContext, verified: Verified, words: string): void {
+  const { findings, pins, entries, streams, anchor, run } = verified;
   const line = (text: string) => void context.stdout.write(`${text}\n`);
   for (const { severity, stream, seq, shortMessage } of findings.slice(0, MOST_FINDINGS)) {
     const place = [stream, seq === undefined ? undefined : `entry ${seq}`]
@@ -60,7 +53,7 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
     line(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}`);
   }
   const more = findings.length - MOST_FINDINGS;
-  if (more > 0) line(`${more} more are not shown: see them with --json`);
+  if (more > 0) line(`${more} more are not shown: see them with -o json`);
   if (run !== undefined) line(runInWords(run));
   for (const { place, size, at } of pins)
     line(
@@ -68,7 +61,6 @@ export function printAudit(context: CommandContext, verified: Verified, isJson: 
     );
   if (anchor !== undefined) line(`anchor: ${anchor}`);
   line(`${counted(entries, 'entry', 'entries')} in ${counted(streams, 'stream')}: ${words}`);
-  return VERDICT_EXIT[verdict];
 }
 
 function runInWords({ stream, leaves }: NonNullable<Verified['run']>): string {

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { EXIT } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openKeys } from '../../compose/workspace.ts';
 
 /**
@@ -11,9 +12,11 @@ export async function auditKeyCommand(context: CommandContext): Promise<number> 
   const { createSigner } = await import('../../store/log/signer.ts');
   const { installation, publicKey } = createSigner(await (await openKeys(context)).signingKey());
   const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
-  context.stdout.write(publicKey);
-  context.stderr.write(`installation: ${installation}\n`);
   // `openssl pkey -pubin -outform DER | sha256sum` gives the same.
-  context.stderr.write(`SHA-256 of the key: ${createHash('sha256').update(spki).digest('hex')}\n`);
+  const sha256 = createHash('sha256').update(spki).digest('hex');
+  await printResult(context, 'audit-key', { installation, publicKey, sha256 }, () => {
+    context.stdout.write(publicKey);
+    context.stderr.write(`installation: ${installation}\nSHA-256 of the key: ${sha256}\n`);
+  });
   return EXIT.closed;
 }

@@ -2,7 +2,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { isForPeople, printRecord } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
@@ -15,14 +15,14 @@ import { whereRunIs } from '../drill/drill-homes.ts';
 export async function auditShowCommand(
   context: CommandContext,
   [word]: readonly string[],
-  flags: { readonly json?: boolean; readonly instance?: string },
+  flags: { readonly instance?: string },
 ): Promise<number> {
   const { auditShow } = await import('../../audit/audit-show.ts');
   const journal = await openReaderOf(await whereRunIs(context, word));
   try {
     const entries = await wantedEntries(journal, word, flags.instance);
-    if (flags.json) {
-      for (const entry of entries) printJson(context, entry);
+    if (!isForPeople(context)) {
+      for (const entry of entries) await printRecord(context, 'entry', entry);
       return EXIT.closed;
     }
     let stream = '';

@@ -24,7 +24,6 @@ export async function auditVerifyCommand(
   context: CommandContext,
   [word]: readonly string[],
   flags: {
-    readonly json?: boolean;
     readonly publicKey?: string;
     readonly anchor?: string | readonly string[];
   },
@@ -37,7 +36,7 @@ export async function auditVerifyCommand(
     word !== undefined && existsSync(word)
       ? await verifyPath(word, trust)
       : await verifyStore(await whereRunIs(context, word), word, trust);
-  return printAudit(context, verified, flags.json === true);
+  return printAudit(context, verified);
 }
 
 async function verifyStore(

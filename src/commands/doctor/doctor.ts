@@ -6,7 +6,7 @@ import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
 import { counted, formatBytes, readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { expiryOf } from '../../compose/token-expiry.ts';
@@ -35,7 +35,7 @@ const LITTLE_ROOM = 1024 ** 3;
 export async function doctor(
   context: CommandContext,
   _: readonly string[],
-  flags: { readonly json?: boolean; readonly deep?: boolean; readonly rebuild?: boolean },
+  flags: { readonly deep?: boolean; readonly rebuild?: boolean },
 ): Promise<number> {
   const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(context.env)];
   const { check: keyCheck, keyring } = await keyStore(context);
@@ -44,7 +44,7 @@ export async function doctor(
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
   if ('check' in config) checks.push(config.check);
   else checks.push(...(await configChecks(context, config.value, keyring, flags.deep ?? false)));
-  print(context, checks, flags.json ?? false);
+  await printResult(context, 'doctor', { items: checks }, () => printChecks(context, checks));
   const bad = checks.filter((check) => check.state === 'bad');
   if (bad.length === 0) return EXIT.closed;
   return bad.every((check) => check.credentials) ? EXIT.credentials : EXIT.failed;
@@ -181,12 +181,7 @@ function clock(name: string, measured: Skew | undefined): Check {
   return { what, state: 'warn', found: text, hints: ['times in the evidence will differ: set this clock'] };
 }
 
-function print(context: CommandContext, checks: readonly Check[], json: boolean): void {
-  const { stdout } = context;
-  if (json) {
-    for (const check of checks) printJson({ stdout }, check);
-    return;
-  }
+function printChecks(context: CommandContext, checks: readonly Check[]): void {
   const rows = checks.map(({ state, what, found }) => [
     state === 'bad' ? 'BAD' : state,
     what,
@@ -194,5 +189,6 @@ function print(context: CommandContext, checks: readonly Check[], json: boolean)
   ]);
   const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found', gives: true }];
   printTable(context, columns, rows);
-  for (const { what, hints } of checks) for (const hint of hints) stdout.write(`hint (${what}): ${hint}\n`);
+  for (const { what, hints } of checks)
+    for (const hint of hints) context.stdout.write(`hint (${what}): ${hint}\n`);
 }

@@ -1,6 +1,7 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/task-data.ts';
 import { openContent } from '../../backup/open-content.ts';
 import { LifeboatError } from '../../base/errors.ts';
+import { secondsOf } from '../../base/format.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
 import { sampleDigest } from '../../lab/sample-data/digest.ts';
@@ -49,7 +50,7 @@ export async function restoreAndCompare(
   const scratch: Scratch = await lab.openScratch(content, { name: 'proof' });
   try {
     const newestRestored = await newestOrder(scratch.query);
-    const rtoSeconds = (performance.now() - began) / 1000;
+    const rtoSeconds = secondsOf(performance.now() - began);
     const restored = await sampleDigest(scratch.query);
     const expected = await sampleDigest(source.query, restored.tables.orders.maxId);
     const tables = compareTables(restored, expected);

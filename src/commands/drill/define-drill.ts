@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, json } from '../../cli/define.ts';
+import type { Define } from '../../cli/define.ts';
 
 /** `lifeboat drill`. */
 export function defineDrill(program: Command, command: Define): void {
@@ -16,7 +16,6 @@ export function defineDrill(program: Command, command: Define): void {
       ),
       new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
       new Option('--scenario <name>', 'what goes wrong, as for `lifeboat lab`'),
-      json('journal entries on stdout, one a line'),
     ],
   );
 }

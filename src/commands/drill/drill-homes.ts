@@ -59,8 +59,8 @@ export function journalIn(home: string): string {
 }
 
 /**
- * The context of the home that knows a run: the own one, or that of a drill when only a drill has a run of
- * this name; stderr then says which drill. A word that names no run anywhere changes nothing; whoever opens
+ * The context of the home that knows a run: the own one, or that of the newest drill with a run of this name
+ * when only drills have one; stderr then says which drill. A word that names no run anywhere changes nothing; whoever opens
  * the journal says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
@@ -90,7 +90,8 @@ export async function refuseRunOfDrill(context: CommandContext, word: string | u
 
 async function drillOfRun(context: CommandContext, word: string | undefined): Promise<string | undefined> {
   if (word === undefined || (await knows(context, word))) return undefined;
-  for (const home of drillHomes(context.env)) if (await knows(inDrill(context, home), word)) return home;
+  const newestFirst = drillHomes(context.env).toReversed();
+  for (const home of newestFirst) if (await knows(inDrill(context, home), word)) return home;
   return undefined;
 }
 

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EXIT } from '../../base/errors.ts';
-import { printableJson } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
@@ -26,7 +26,6 @@ interface DrillFlags {
   readonly report?: string;
   readonly revision: '61' | '62';
   readonly scenario?: string;
-  readonly json?: boolean;
 }
 
 /**
@@ -53,7 +52,6 @@ export async function drill(
     await using stage = await setStage(context, {
       folder,
       auto: flags.auto ?? false,
-      json: flags.json ?? false,
       signal: stop.signal,
       lab: {
         revision: flags.revision === '61' ? 61 : 62,
@@ -69,7 +67,7 @@ export async function drill(
       // Its lab is gone: there is no run left that could wait for anybody.
       return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
-    return await conclude(context, stage, proofs, flags.json ?? false);
+    return await conclude(context, stage, proofs);
   } catch (thrown) {
     if (stop.signal.aborted) return left(context, folder);
     throw thrown;
@@ -111,7 +109,6 @@ async function conclude(
   context: CommandContext,
   stage: Stage,
   proofs: readonly ChapterProof[],
-  json: boolean,
 ): Promise<number> {
   const { folder, workspace, config } = stage;
   const path = join(folder, 'report.md');
@@ -125,15 +122,10 @@ async function conclude(
   await writeFile(path, parts.join('\n'), { mode: 0o600 });
   const proven = proofs.every((proof) => proof.proven);
   const ended = { proven, report: path, journal: journalIn(folder) };
-  context.stdout.write(
-    json
-      ? `${printableJson({ drill: { ...ended, chapters: proofs } })}\n`
-      : drillSummary(
-          proofs,
-          { ...ended, commands: commandsAfter(context, folder, proofs) },
-          config.instances,
-        ),
-  );
+  await printResult(context, 'drill', { ...ended, chapters: proofs }, () => {
+    const commands = commandsAfter(context, folder, proofs);
+    context.stdout.write(drillSummary(proofs, { ...ended, commands }, config.instances));
+  });
   return proven ? EXIT.closed : EXIT.failed;
 }
 

@@ -1,3 +1,4 @@
+import { secondsOf } from '../../base/format.ts';
 import type { Entry } from '../../store/journal.ts';
 import { measuresOfRun, slicesInWords } from '../run/measure-run.ts';
 import type { ChapterProof } from './chapter.ts';
@@ -19,5 +20,5 @@ export function recoveryTimeOf(
   const measures = measuresOfRun(runbook, entries);
   if (measures === undefined || measures.unshown !== undefined || measures.time.unbound !== undefined)
     return {};
-  return { rtoSeconds: measures.time.totalMs / 1000, rtoHow: slicesInWords(measures) };
+  return { rtoSeconds: secondsOf(measures.time.totalMs), rtoHow: slicesInWords(measures) };
 }

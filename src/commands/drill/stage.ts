@@ -4,6 +4,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { keepSignals } from '../../cli/early-signals.ts';
+import { isForPeople } from '../../cli/print-result.ts';
 import { openInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { servicesOfRun } from '../../compose/services-of-run.ts';
@@ -53,7 +54,6 @@ const PATIENCE_MS = 60_000;
 export interface StageOptions {
   readonly folder: string;
   readonly auto: boolean;
-  readonly json: boolean;
   readonly lab: LabOptions;
   readonly signal: AbortSignal;
 }
@@ -63,7 +63,7 @@ export interface StageOptions {
  * folder.
  */
 export async function setStage(context: CommandContext, options: StageOptions): Promise<Stage> {
-  const { folder, signal, json } = options;
+  const { folder, signal } = options;
   await using opened = new AsyncDisposableStack();
   const say = (line: string) => context.stderr.write(`${line}\n`);
   let screenIsTaken = false;
@@ -86,7 +86,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   opened.defer(() => workspace.close());
   await takeLabKeys(lab, workspace);
   const config = parseConfig(lab.configYaml, join(lab.folder, 'lifeboat.yaml'));
-  const auto = options.auto || json || !canDraw(context);
+  const auto = options.auto || !isForPeople(context) || !canDraw(context);
   let ended: number | undefined;
 
   const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
@@ -111,14 +111,13 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
     const wish = { instance, target, sourceIsGone: input['mode'] === 'perform' };
-    await using runInstances = await openInstances(here, config, workspace, wish);
+    await using instances = await openInstances(here, config, workspace, wish);
     screenIsTaken = !auto;
     try {
       const run = { runId, runbook: runbook.id, version: runbook.version, instance, target };
       const options = {
         yes: auto,
         confirm: auto ? confirm : undefined,
-        json,
         early,
         plain: auto,
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
@@ -126,7 +125,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         patienceMs: auto ? PATIENCE_MS : undefined,
         gone: `its lab ends with the drill: the run cannot be resumed; journal: ${journalIn(folder)}`,
       };
-      const exitCode = await drive(here, runInstances, workspace, run, options);
+      const exitCode = await drive(here, instances, workspace, run, options);
       if (exitCode !== EXIT.closed) ended = exitCode;
       return { runId, exitCode };
     } finally {

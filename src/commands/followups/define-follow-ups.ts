@@ -1,14 +1,11 @@
 import { type Command, Option } from 'commander';
-import { type Define, json } from '../../cli/define.ts';
+import type { Define } from '../../cli/define.ts';
 import { answering } from '../run/run-options.ts';
 
 /** The commands about the work that recoveries leave. */
 export function defineFollowUps(program: Command, command: Define): void {
   const list = async () => (await import('./followups.ts')).followUpsList;
-  const listing = () => [
-    new Option('--all', 'also those that are done or skipped'),
-    json('one JSON object a line'),
-  ];
+  const listing = () => [new Option('--all', 'also those that are done or skipped')];
   const followUps = command(
     program,
     'followups',

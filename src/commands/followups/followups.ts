@@ -1,7 +1,8 @@
-import { EXIT } from '../../base/errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
@@ -9,21 +10,20 @@ import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
-import { followUpLines, followUpRow } from '../../view/follow-up-row.ts';
+import { type FollowUpRow, followUpLines, followUpRow } from '../../view/follow-up-row.ts';
 import { drive } from '../run/drive.ts';
 import { drivingOptions } from '../run/run.ts';
 
 interface AnswerFlags {
   readonly tokenFile?: string;
   readonly yes?: boolean;
-  readonly json?: boolean;
 }
 
 /** `lifeboat followups`: those of open runs, and those in the ledgers. Exit 3 while one is open. */
 export async function followUpsList(
   context: CommandContext,
   _: readonly string[],
-  flags: { readonly all?: boolean; readonly json?: boolean },
+  flags: { readonly all?: boolean },
 ): Promise<number> {
   const journal = await openJournalIfAny(context);
   const found = journal === undefined ? [] : await gatherFollowUps(journal, flags.all ? 'all' : 'open');
@@ -37,10 +37,21 @@ export async function followUpsList(
       ...(run === undefined ? {} : { runId: run.runId, runbook: run.runbook }),
     }),
   );
-  if (flags.json) for (const row of rows) printJson(context, row);
-  else if (rows.length === 0) context.stderr.write('there are no open follow-ups\n');
-  else context.stdout.write(`${rows.flatMap(followUpLines).join('\n')}\n`);
+  await printResult(context, 'followups', { items: rows.map(fieldsOf) }, () => {
+    if (rows.length === 0) context.stderr.write('there are no open follow-ups\n');
+    else context.stdout.write(`${rows.flatMap(followUpLines).join('\n')}\n`);
+  });
   return open.length === 0 ? EXIT.closed : EXIT.waiting;
+}
+
+function fieldsOf(row: FollowUpRow) {
+  const { id, kind, what, subject, owner, instance, run, runbook, age, left, commands, doable, closed } = row;
+  return {
+    ...{ id, kind, what, subject, owner, instance, runId: run, runbook, commands, runsBy: doable },
+    ageSeconds: age === undefined ? undefined : secondsOf(age * 1000),
+    leftSeconds: left === undefined ? undefined : secondsOf(left * 1000),
+    closed: closed?.text,
+  };
 }
 
 /** `lifeboat followups done ID --proof TEXT`: it was done by hand. */
@@ -106,11 +117,13 @@ async function closeInLedger(
   { event, text = '' }: Word,
 ): Promise<number> {
   if (event === 'operator.doNow') {
-    context.stderr.write(`lifeboat: "${show(followUp.what)}" can only be done by hand\n`);
-    return EXIT.usage;
+    throw new LifeboatError('followUps.by-hand', `"${show(followUp.what)}" can only be done by hand`, {
+      hints: [`when it is done: lifeboat followups done ${show(followUp.id)} --proof TEXT`],
+      exitCode: EXIT.usage,
+    });
   }
   const how = event === 'operator.skip' ? 'skipped' : 'hand';
-  const closure = { how, text, at: new Date().toISOString(), evidence: {} };
+  const closure = { how, text, at: new Date().toISOString(), evidence: {} } as const;
   await using holds = new Holds(journal);
   await holds.take(`instance/${instance}`);
   // Somebody else may have closed it before the ledger was held.
@@ -118,6 +131,9 @@ async function closeInLedger(
   const body = { id: followUp.id, closure } as unknown as Json;
   await journal.append([{ stream: `instance/${instance}`, type: 'follow-up.closed', body }], holds.all);
   await sealer.sealNow();
-  context.stdout.write(`${how === 'hand' ? 'done' : 'skipped'}: ${show(followUp.what)}\n`);
+  const { id, what } = followUp;
+  await printResult(context, 'followup', { id, instance, what, how, text, at: closure.at }, () => {
+    context.stdout.write(`${how === 'hand' ? 'done' : 'skipped'}: ${show(what)}\n`);
+  });
   return EXIT.closed;
 }

@@ -2,6 +2,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
+import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { LabOptions } from '../../lab/lab.ts';
@@ -24,6 +25,7 @@ interface LabFlags {
 /** `lifeboat lab`: runs the service until Ctrl-C. The config goes to stdout, everything else to stderr. */
 export async function lab(context: CommandContext, _: readonly string[], flags: LabFlags): Promise<number> {
   if (flags.scenario === 'list') return listScenarios(context);
+  refuseForm(context);
   const { startLab } = await import('../../lab/lab.ts');
   const { stdout, stderr } = context;
   const options = await optionsOf(flags);
@@ -87,9 +89,21 @@ export async function scenarioFor(word: string): Promise<NonNullable<LabOptions[
 
 async function listScenarios(context: CommandContext): Promise<number> {
   const { SCENARIOS } = await import('../../lab/scenarios/scenarios.ts');
-  const rows = SCENARIOS.map(({ name, summary }) => [name, summary]);
-  printTable(context, [{ title: 'scenario' }, { title: 'what you learn', gives: true }], rows);
+  const items = SCENARIOS.map(({ name, summary }) => ({ name, summary }));
+  await printResult(context, 'scenarios', { items }, () => {
+    const rows = items.map(({ name, summary }) => [name, summary]);
+    printTable(context, [{ title: 'scenario' }, { title: 'what you learn', gives: true }], rows);
+  });
   return EXIT.closed;
+}
+
+/** What a lab prints is a file. */
+function refuseForm(context: CommandContext): void {
+  if (isForPeople(context)) return;
+  throw new LifeboatError('usage.output', 'a lab prints a lifeboat.yaml, which has no other form', {
+    hints: [`-o ${context.output} is for \`lifeboat lab --scenario list\``, 'nothing was started'],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** `orders`, `orders:archiving`, `orders-dr:standard:empty`. */

@@ -7,6 +7,7 @@ import { readable } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { type EarlySignals, keepSignals } from '../../cli/early-signals.ts';
+import { isForPeople } from '../../cli/print-result.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import { askForKeys } from '../../compose/ask-for-keys.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
@@ -29,7 +30,6 @@ import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
 export interface DriveOptions extends Policy {
-  readonly json: boolean;
   /** Lines instead of the full screen, also in a terminal. */
   readonly plain: boolean;
   /** Folder with a team's own text for the runbooks. */
@@ -44,7 +44,7 @@ export interface DriveOptions extends Policy {
 
 /**
  * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the
- * exit code. In a terminal it shows the screen; otherwise, or with `json`, `plain` or `yes`, it goes by the
+ * exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, it goes by the
  * flags.
  */
 export async function drive(
@@ -58,7 +58,9 @@ export async function drive(
   if (runbook === undefined) throw otherVersion(summary, runbookNamed(summary.runbook).version);
   const manner = mannerOf(context, options);
   const early = options.early ?? keepSignals();
-  const stopPrinting = options.json ? await printEntries(context, workspace.journal, summary) : undefined;
+  const stopPrinting = !isForPeople(context)
+    ? await printEntries(context, workspace.journal, summary)
+    : undefined;
   try {
     const fallback = fallbackScriptFor(summary, runbook, instances, workspace.home);
     const gate = await gateOfRun(context, instances.config, workspace, summary, runbook, options.breakGlass);
@@ -98,9 +100,9 @@ export async function drive(
  */
 function mannerOf(
   context: CommandContext,
-  { json, plain, yes, first }: DriveOptions,
+  { plain, yes, first }: DriveOptions,
 ): 'screen' | 'lines' | 'by-flags' {
-  if (json || yes || first !== undefined) return 'by-flags';
+  if (!isForPeople(context) || yes || first !== undefined) return 'by-flags';
   if (!plain && canDraw(context)) return 'screen';
   return context.stdin.isTTY === true && context.stderr.isTTY === true ? 'lines' : 'by-flags';
 }
@@ -166,7 +168,7 @@ async function driveByFlags(
   options: DriveOptions,
 ): Promise<number> {
   const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');
-  const shown = options.json ? undefined : showRunPlainly(port, context);
+  const shown = isForPeople(context) ? showRunPlainly(port, context) : undefined;
   // The screen ends with the run, and whoever drives the run hears first why it broke.
   shown?.catch(() => undefined);
   const { exitCode, why } = await autopilot(run, options);

@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
 import { EXIT } from '../../base/errors.ts';
-import { printableJson, show } from '../../base/text.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openInstances, type RunInstances } from '../../compose/instances.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
@@ -19,7 +21,7 @@ import { type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { approvalsOnPath, type NeededApproval } from '../approvals/on-path.ts';
 import { type DryRun, dryRun } from './dry-run-steps.ts';
 import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
-import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
+import { changedInstance, type GivenFlags, inputFrom } from './run-input.ts';
 
 /**
  * `lifeboat run RUNBOOK --dry-run`: what a run would do, call by call, and what it finds now. Sends only GETs
@@ -28,10 +30,11 @@ import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
 export async function printDryRun(
   context: CommandContext,
   [name = '']: readonly string[],
-  flags: RunFlags & { readonly tokenFile?: string; readonly json?: boolean },
+  given: GivenFlags & { readonly tokenFile?: string },
 ): Promise<number> {
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
+  const flags = { ...given, instance: chosenInstance(config, given.instance) };
   changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), false);
   const keyring = await openKeys(context);
@@ -58,8 +61,9 @@ export async function printDryRun(
     );
   const steps = plannedSteps(runbook, names, path, routeFor);
   const approvals = approvalsOnPath(config, runbook, path, names);
-  if (flags.json) printJsonSteps(context, runbook, names, steps, found, approvals);
-  else print(context, runbook, names, steps, found, approvals);
+  await printResult(context, 'dry-run', resultOf(runbook, names, steps, found, approvals), () =>
+    print(context, runbook, names, steps, found, approvals),
+  );
   return found.failure === undefined ? EXIT.closed : EXIT.failed;
 }
 
@@ -97,24 +101,16 @@ async function lookAround(
   }
 }
 
-function printJsonSteps(
-  context: CommandContext,
+function resultOf(
   runbook: Runbook,
   names: Names,
   steps: readonly PlannedStep[],
-  found: DryRun,
+  { state, context, failure, asks }: DryRun,
   approvals: readonly NeededApproval[],
-): void {
+): ResultOf<'dry-run'> {
   const { id, version } = runbook;
-  const known = {
-    state: found.state,
-    facts: runbook.facts(found.context as never),
-    inTheWay: found.failure ?? null,
-    asks: found.asks ?? null,
-  };
-  context.stdout.write(
-    `${printableJson({ runbook: id, version, ...names, steps, approvals, found: known })}\n`,
-  );
+  const found = { state, facts: runbook.facts(context as never), inTheWay: failure, asks };
+  return { runbook: id, version, ...names, steps, approvals, found };
 }
 
 function print(

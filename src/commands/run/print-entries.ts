@@ -1,12 +1,12 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printRecord } from '../../cli/print-result.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
 import type { Entry, Journal, StreamName } from '../../store/journal.ts';
 
 /**
- * `--json`: entries of a run and of the ledgers of its instances, one a line, in the order of the log, as
+ * `-o json`: entries of a run and of the ledgers of its instances, one a line, in the order of the log, as
  * they are written; of a new run also its first. Nobody waits for it, until the function that it gives: that
  * one prints what was written before it was called, and never rejects.
  */
@@ -21,21 +21,21 @@ export async function printEntries(
   let { size: next } = await journal.log.head();
   const last = new Map<string, number>();
   for (const stream of streams) last.set(stream, (await journal.head(stream)).seq);
-  const print = (entries: readonly Entry[]) => {
+  const print = async (entries: readonly Entry[]) => {
     for (const entry of entries) {
       if (entry.index < next) continue;
       next = entry.index + 1;
       if (!last.has(entry.stream)) continue;
       last.set(entry.stream, entry.seq);
-      printJson(context, entry);
+      await printRecord(context, 'entry', entry);
     }
   };
   const written = await journal.read(`run/${runId}`);
-  if (written.length === 1) for (const entry of written) printJson(context, entry);
+  if (written.length === 1) for (const entry of written) await printRecord(context, 'entry', entry);
 
   const stop = new AbortController();
   const following = (async () => {
-    for await (const entries of journal.follow(next, stop.signal)) print(entries);
+    for await (const entries of journal.follow(next, stop.signal)) await print(entries);
   })();
   following.catch(() => undefined);
   return async () => {
@@ -46,7 +46,7 @@ export async function printEntries(
       const left = await Promise.all(
         streams.map((stream) => journal.read(stream, (last.get(stream) ?? 0) + 1)),
       );
-      print(left.flat().sort((one, other) => one.index - other.index));
+      await print(left.flat().sort((one, other) => one.index - other.index));
     } catch (thrown) {
       const { shortMessage } = failureOf(thrown);
       context.stderr.write(`warning: the last entries are not printed: ${show(shortMessage)}\n`);

@@ -4,10 +4,12 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
+import type { Doubt } from '../../runner/in-doubt.ts';
 import { callInWords } from '../../runner/refuse-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
 import { refuseRunOfDrill } from '../drill/drill-homes.ts';
@@ -48,16 +50,15 @@ export async function resume(
       const notes = transcriptLeft(workspace.home, summary.runId);
       const doubts = await abandonRun(workspace.journal, summary, flags.abandon, open, notes);
       await workspace.sealer.sealNow();
-      context.stdout.write(`run ${summary.runId} is given up; its record stays\n`);
-      for (const doubt of doubts) {
-        const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC`;
-        context.stdout.write(`${show(what)}, is still in doubt: it may have been done\n`);
-        context.stdout.write(
-          `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
-        );
-      }
-      if (open.length > 0)
-        context.stdout.write(`open follow-ups: ${open.length}; list them: lifeboat followups\n`);
+      const inDoubt = doubts.map((doubt) => ({
+        instance: doubt.instance,
+        call: callInWords(doubt),
+        armedAt: doubt.armedAt,
+      }));
+      const { runId, instance } = summary;
+      await printResult(context, 'abandoned', { runId, instance, openFollowUps: open.length, inDoubt }, () =>
+        tellAbandoned(context, runId, doubts, open.length),
+      );
       return EXIT.closed;
     }
     const wish = await instancesOfRun(workspace.journal, summary, flags.tokenFile);
@@ -66,4 +67,21 @@ export async function resume(
   } finally {
     await workspace.close();
   }
+}
+
+function tellAbandoned(
+  { stdout }: CommandContext,
+  runId: string,
+  doubts: readonly Doubt[],
+  openFollowUps: number,
+): void {
+  stdout.write(`run ${runId} is abandoned; its record stays\n`);
+  for (const doubt of doubts) {
+    const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC`;
+    stdout.write(`${show(what)}, is still in doubt: it may have been done\n`);
+    stdout.write(
+      `until that is known, ${doubt.instance} is not changed: lifeboat calls list --instance ${doubt.instance}\n`,
+    );
+  }
+  if (openFollowUps > 0) stdout.write(`open follow-ups: ${openFollowUps}; list them: lifeboat followups\n`);
 }

@@ -19,6 +19,9 @@ export interface RunFlags {
   readonly reason?: string;
 }
 
+/** The same before it is known which instance is meant. */
+export type GivenFlags = Omit<RunFlags, 'instance'> & Partial<Pick<RunFlags, 'instance'>>;
+
 /** Which flag a field of an input comes from. */
 const FLAG_OF: Readonly<Record<string, string>> = {
   target: '--target',

@@ -1,10 +1,10 @@
 import { Option } from 'commander';
-import { json, TIME } from '../../cli/define.ts';
+import { instance, TIME } from '../../cli/define.ts';
 
 /** Flags that say what a run is about; which of them a runbook takes, `RUNBOOKS` says. */
 export function about(): Option[] {
   return [
-    new Option('--instance <name>', 'the instance, as lifeboat.yaml names it').makeOptionMandatory(),
+    instance(),
     new Option('--target <name>', 'the instance that is recovered into'),
     new Option('--prepare', 'disaster-recovery: only make the recovery card, in peace time'),
     new Option('--perform', 'disaster-recovery: only recover into the target; the instance is not called'),
@@ -21,6 +21,9 @@ export function about(): Option[] {
     new Option('--reason <text>', 'why, for the record'),
   ];
 }
+
+/** The flags among them that answer a question, by their names. */
+export const ANSWERING = ['yes', 'confirm', 'keyFile', 'guid', 'breakGlass', 'patience'];
 
 /** Flags of commands that drive a run. */
 export function driving(): Option[] {
@@ -39,7 +42,6 @@ export function driving(): Option[] {
     ),
     new Option('--plain', 'lines instead of the full screen'),
     patience('when no one is there'),
-    json('journal entries on stdout, one a line, as they are written'),
   ];
 }
 
@@ -56,7 +58,6 @@ export function answering(): Option[] {
   return [
     new Option('--token-file <file>', 'read the access token from this file'),
     new Option('--yes', 'let the run go on with the recommended answers'),
-    json('journal entries on stdout, one a line'),
   ];
 }
 
@@ -64,7 +65,7 @@ export function answering(): Option[] {
 export function labOptions(): Option[] {
   return [
     new Option(
-      '--instance <name[:kind]>',
+      '-i, --instance <name[:kind]>',
       'an instance to make, again for more; kind: standard, archiving, empty',
     ).argParser((value: string, all: string[] | undefined) => [...(all ?? []), value]),
     new Option('--scenario <name>', 'what goes wrong, by name or as a YAML file; `list` shows the names'),

@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../cli/context.ts';
 import { keepSignals } from '../../cli/early-signals.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { servicesOfRun } from '../../compose/services-of-run.ts';
@@ -12,7 +13,7 @@ import { refuseNobody } from '../approvals/required.ts';
 import { drive } from './drive.ts';
 import { patienceFrom } from './leave-overdue.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
-import { changedInstance, inputFrom, type RunFlags } from './run-input.ts';
+import { changedInstance, type GivenFlags, inputFrom } from './run-input.ts';
 import { clockMark } from './watch-clock.ts';
 
 /** Flags that `run` and `resume` share. */
@@ -24,23 +25,23 @@ export interface DrivingFlags {
   readonly guid?: string;
   readonly breakGlass?: string;
   readonly plain?: boolean;
-  readonly json?: boolean;
   readonly patience?: string;
 }
 
-/** `lifeboat run RUNBOOK --instance NAME`: begins a run and drives it. */
+/** `lifeboat run RUNBOOK [INSTANCE]`: begins a run and drives it. */
 export async function run(
   context: CommandContext,
   [name = '']: readonly string[],
-  flags: DrivingFlags & RunFlags & { readonly dryRun?: boolean },
+  given: DrivingFlags & GivenFlags & { readonly dryRun?: boolean },
 ): Promise<number> {
-  if (flags.dryRun) {
+  if (given.dryRun) {
     const { printDryRun } = await import('./dry-run.ts');
-    return printDryRun(context, [name], flags);
+    return printDryRun(context, [name], given);
   }
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
   refuseNobody(config);
+  const flags = { ...given, instance: chosenInstance(config, given.instance) };
   const { objectives, rehearsal } = changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), rehearsal);
   const options = await drivingOptions(context, flags);
@@ -106,7 +107,6 @@ export async function drivingOptions(context: CommandContext, flags: DrivingFlag
     key: flags.keyFile === undefined ? undefined : await readSecretFile(flags.keyFile, context),
     word: flags.guid,
     breakGlass: flags.breakGlass?.trim() === '' ? undefined : flags.breakGlass,
-    json: flags.json ?? false,
     plain: flags.plain ?? false,
     overdueMs: patienceFrom(flags.patience),
   };

@@ -7,7 +7,7 @@ export interface Listening {
   said(): unknown;
 }
 
-/** `--json` gives the service's own fields, also those that no verb of a runbook needs. */
+/** `-o json` gives the service's own fields, also those that no verb of a runbook needs. */
 export function listenTo(service: ServiceClient): Listening {
   let last: unknown;
   const hear = <T>(sending: Promise<SendOutcome<T>>) =>

@@ -4,15 +4,15 @@ import { formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printJson } from '../../cli/print-json.ts';
 import { printTable } from '../../cli/print-table.ts';
 import type { Backup } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
 import { followReading, type WaitFlags } from './follow.ts';
 import { lookInPlace } from './look-first.ts';
-import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { askInstance, type InstanceFlags } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
-import { followBackup, followRestore, printBackup, timeOr, took } from './tasks.ts';
+import { printAnswer } from './print-answer.ts';
+import { followBackup, followRestore, idOf, printBackup, timeOr, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
 export async function backupsList(
@@ -20,10 +20,11 @@ export async function backupsList(
   _: readonly string[],
   flags: InstanceFlags,
 ): Promise<number> {
-  const { value, raw } = await onInstance(context, flags, ({ service }) => service.backups());
-  if (flags.json) printJson(context, raw);
-  else if (value.length === 0) context.stderr.write('there are no backups\n');
-  else printTable(context, COLUMNS, value.map(rowOf));
+  const answer = await askInstance(context, flags, ({ service }) => service.backups());
+  await printAnswer(context, 'backups', answer, () => {
+    if (answer.value.length === 0) context.stderr.write('there are no backups\n');
+    else printTable(context, COLUMNS, answer.value.map(rowOf));
+  });
   return EXIT.closed;
 }
 
@@ -56,13 +57,12 @@ export async function backupsGet(
   flags: InstanceFlags & WaitFlags,
 ): Promise<number> {
   const wanted = idFrom(id, 'the id of a backup');
-  const { value, raw } = await onInstance(context, flags, async (instance) => {
+  const answer = await askInstance(context, flags, async (instance) => {
     const wait = followBackup(context, instance);
     if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
     return instance.service.backup(wanted);
   });
-  if (flags.json) printJson(context, raw);
-  else printBackup(context, value);
+  await printAnswer(context, 'backup', answer, () => printBackup(context, answer.value));
   return EXIT.closed;
 }
 
@@ -80,7 +80,7 @@ export function backupsCreate(
       title: `ask for a backup of ${instance.name}`,
       warnings: ['a queued backup cannot be called back, and may push older ones out'],
       act: (perform) => perform({ verb: 'createBackup', input: {} }),
-      done: ({ id }) => ({ fields: { id }, text: `backup ${id} is queued` }),
+      done: ({ id }) => ({ fields: { id: idOf(id) }, text: `backup ${id} is queued` }),
       wait: followBackup(context, instance),
     }),
   );
@@ -112,7 +112,7 @@ export function backupsRestore(
           'afterwards every bound application must be unbound, bound again and restaged',
         ],
         act: (perform) => perform({ verb: 'restoreBackup', input: { backup } }),
-        done: ({ id: restore }) => ({ fields: { id: restore }, text: `restore ${restore} is queued` }),
+        done: ({ id: restore }) => ({ fields: { id: idOf(restore) }, text: `restore ${restore} is queued` }),
         wait: followRestore(context, instance),
       };
     },

@@ -1,20 +1,23 @@
+import { meantBy } from '../../base/chosen.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime, readable } from '../../base/format.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { takeLedger } from '../../runner/call.ts';
 import { type Doubt, handedName, type OpenCall } from '../../runner/in-doubt.ts';
 import { callInWords, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
+import type { Json } from '../../store/journal.ts';
 import { whoIs } from '../approvals/present.ts';
 import { taskOf } from './call-outcome.ts';
 import { candidateLines } from './candidate-lines.ts';
-import { chosenInstance, type InstanceFlags } from './on-instance.ts';
+import type { InstanceFlags } from './on-instance.ts';
 import { refuseUnlisted } from './refuse-unlisted.ts';
 
 /**
@@ -25,16 +28,17 @@ import { refuseUnlisted } from './refuse-unlisted.ts';
 export async function callsList(
   context: CommandContext,
   _: readonly string[],
-  flags: { readonly instance?: string; readonly json?: boolean },
+  flags: { readonly instance?: string },
 ): Promise<number> {
   const journal = await openJournalIfAny(context);
   const all = journal === undefined ? [] : await readAllDoubts(journal);
   await journal?.close();
   const wanted = all.filter(({ instance }) => instance === (flags.instance ?? instance));
   const [ofRuns, open] = [wanted.filter(({ run }) => run?.isOpen), wanted.filter(({ run }) => !run?.isOpen)];
-  if (flags.json) for (const call of open) printJson(context, fieldsOf(call));
-  else if (open.length === 0) context.stderr.write('no call is in doubt\n');
-  else printCalls(context, open);
+  await printResult(context, 'calls', { items: open.map(fieldsOf) }, () => {
+    if (open.length === 0) context.stderr.write('no call is in doubt\n');
+    else printCalls(context, open);
+  });
   for (const doubt of ofRuns) {
     const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC,`;
     const { runId } = doubt.run ?? { runId: '' };
@@ -62,8 +66,8 @@ function printCalls(context: CommandContext, open: readonly Doubt[]): void {
 function fieldsOf(doubt: Doubt) {
   const { instance, armedAt, verb, input, unclear } = doubt;
   const candidates = unclear?.evidence['candidates'];
-  const shown = candidates === undefined ? {} : { candidates };
-  return { instance, intent: nameOf(doubt), verb, armedAt, input, ...shown };
+  const shown = candidates === undefined ? {} : { candidates: candidates as Json };
+  return { instance, intent: nameOf(doubt), verb, armedAt, input: input as Json, ...shown };
 }
 
 /** As the ledger names it, or will as soon as it is taken. */
@@ -104,8 +108,12 @@ export async function callsResolve(
       const call = chosenCall(caller.open(), name, word);
       if (became !== undefined) await refuseUnlisted(context, { ...flags, instance: name }, call, became);
       await caller.decide(call, became, flags.reason);
-      const what = became === undefined ? 'became nothing' : `became ${became}`;
-      context.stdout.write(`${show(`${call.verb} of ${formatTime(call.armedAt)} UTC`)} ${what}\n`);
+      const { intent, verb, armedAt } = call;
+      const resolved = { instance: name, intent, verb, became, reason: flags.reason };
+      await printResult(context, 'call', resolved, () => {
+        const what = became === undefined ? 'became nothing' : `became ${became}`;
+        context.stdout.write(`${show(`${verb} of ${formatTime(armedAt)} UTC`)} ${what}\n`);
+      });
       return EXIT.closed;
     } finally {
       await caller.release();
@@ -116,7 +124,15 @@ export async function callsResolve(
 }
 
 function chosenCall(open: readonly OpenCall[], instance: string, word: string | undefined): OpenCall {
-  const fits = open.filter(({ intent }) => word === undefined || intent.startsWith(word));
+  const fits =
+    word === undefined
+      ? open
+      : meantBy(
+          word,
+          open,
+          ({ intent }) => [intent],
+          ({ armedAt }) => armedAt,
+        );
   const [only, another] = fits;
   if (only !== undefined && another === undefined) return only;
   const which = word === undefined ? 'call' : `call ${show(word, 40)}`;

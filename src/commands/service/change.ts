@@ -5,9 +5,10 @@ import { readable } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { isForPeople, printRecord, type ResultOf } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor, noPlatform } from '../../compose/activity-deps.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { type OpenInstance, openForRun } from '../../compose/service-of.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
@@ -24,7 +25,6 @@ import { doubtsFirst } from './doubts-first.ts';
 import { follow, waitPatience } from './follow.ts';
 import { tellAnchor } from './ledger-anchor.ts';
 import { refuseBlocked, refuseChanged, type Seen } from './look-first.ts';
-import { chosenInstance } from './on-instance.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 
@@ -119,13 +119,13 @@ export async function changeInstance<S extends Seen>(
       line.end();
       for (const adoption of adopted) context.stderr.write(`${readable(adoption)}\n`);
       await done();
-      tell(context, flags, change, output, said());
+      await tell(context, flags, { name, change, output, said: said() });
       const next = flags.wait === true ? change.wait?.until(output) : undefined;
       if (next === undefined || change.wait === undefined) return EXIT.closed;
       const command = change.wait.command(output);
       const following = { activities, instance: name, signal: stop.signal, line, command, patienceMs };
       await follow(context, next, following);
-      await change.wait.show(output, flags.json ?? false);
+      await change.wait.show(output);
       return EXIT.closed;
     } finally {
       line.end();
@@ -229,23 +229,21 @@ function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefin
 }
 
 /** Prints what came of it. With `--wait` the result is what it becomes, so this goes to stderr. */
-function tell(
+async function tell(
   context: CommandContext,
   flags: ChangeFlags,
-  change: Change,
-  output: Output,
-  said: unknown,
-): void {
+  made: { readonly name: string; readonly change: Change; readonly output: Output; readonly said: unknown },
+): Promise<void> {
+  const { name, change, output, said } = made;
   const { fields, text } = change.done(output);
   const waits = flags.wait === true && change.wait?.until(output) !== undefined;
-  if (flags.json && !waits) printJson(context, withOwn(fields, said));
-  else if (waits || flags.json) context.stderr.write(`${show(text)}\n`);
-  else context.stdout.write(`${show(text)}\n`);
-}
-
-/** The service's own fields; ours only where it has none of that name. */
-function withOwn(fields: Readonly<Record<string, unknown>>, said: unknown): unknown {
-  return typeof said === 'object' && said !== null && !Array.isArray(said) ? { ...fields, ...said } : fields;
+  if (waits) context.stderr.write(`${show(text)}\n`);
+  else if (isForPeople(context)) context.stdout.write(`${show(text)}\n`);
+  else {
+    context.stderr.write(`${show(text)}\n`);
+    const answer = said as ResultOf<'change'>['answer'];
+    await printRecord(context, 'change', { instance: name, ...fields, answer });
+  }
 }
 
 function left(isAsked: boolean, cause: unknown): LifeboatError {

@@ -3,14 +3,14 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
-import { printJson } from '../../cli/print-json.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
 import type { Output } from './call-outcome.ts';
 import { changeInstance, noLook } from './change.ts';
 import type { Seen } from './look-first.ts';
 import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, setKey } from './new-key.ts';
-import { type InstanceFlags, onInstance } from './on-instance.ts';
-import type { ChangeFlags } from './planned-change.ts';
+import { askInstance, type InstanceFlags } from './on-instance.ts';
+import type { ChangeFields, ChangeFlags } from './planned-change.ts';
+import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `lifeboat backup-config get`: the backup configuration (endpoint 8). */
@@ -19,9 +19,9 @@ export async function configGet(
   _: readonly string[],
   flags: InstanceFlags,
 ): Promise<number> {
-  const { value, raw } = await onInstance(context, flags, ({ service }) => service.backupsConfig());
-  if (flags.json) printJson(context, raw);
-  else
+  const answer = await askInstance(context, flags, ({ service }) => service.backupsConfig());
+  const { value } = answer;
+  await printAnswer(context, 'backup-config', answer, () =>
     printFacts(context, [
       ['backups kept at least', value.min_backup_count],
       [
@@ -34,7 +34,8 @@ export async function configGet(
       ],
       ['kind of backup', value.backup_type],
       ['shortest key', characters(value.min_encryption_key_length)],
-    ]);
+    ]),
+  );
   return EXIT.closed;
 }
 
@@ -88,7 +89,7 @@ export function configSet(
         return key === undefined ? changed : { ...changed, ...(await setKey(perform, key, scene)) };
       },
       done: (output) => ({
-        fields: wireOf(output),
+        fields: fieldsOf(output),
         text: `set: ${titleOf(settings, wantsKey)}${fingerprintOf(output)}`,
       }),
     };
@@ -130,13 +131,12 @@ function titleOf(settings: BackupSettings, key: boolean): string {
   return [...words, ...(key ? ['a new encryption key'] : [])].join(', ');
 }
 
-/** The settings as the service shows them now, and the key by its fingerprint. */
-function wireOf({ settings, fingerprint }: Output): Record<string, unknown> {
-  const shown = Object.entries((settings ?? {}) as BackupSettings).map(([name, value]) => [
-    WIRE[name as Name],
-    value,
-  ]);
-  return { ...Object.fromEntries(shown), ...(fingerprint === undefined ? {} : { fingerprint }) };
+/** The settings as they are now, and the key by its fingerprint. */
+function fieldsOf({ settings, fingerprint }: Output): ChangeFields {
+  return {
+    ...(settings === undefined ? {} : { settings: settings as BackupSettings }),
+    ...(fingerprint === undefined ? {} : { fingerprint: String(fingerprint) }),
+  };
 }
 
 /** Less to keep means that the service deletes backups by itself. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, group, json, TIME } from '../../cli/define.ts';
+import { type Define, group, instance, TIME } from '../../cli/define.ts';
 import { patience } from '../run/run-options.ts';
 
 /**
@@ -10,18 +10,18 @@ export function defineService(program: Command, command: Define): void {
   const backups = group(program, 'backups', 'backups of an instance: list, get, create, download, restore');
   command(
     backups,
-    'list',
+    'list [instance]',
     'every backup, as the service lists them',
     async () => (await import('./backups.ts')).backupsList,
-    asking(),
+    naming(),
   );
   command(backups, 'get <id>', 'one backup', async () => (await import('./backups.ts')).backupsGet, [
-    ...asking(),
+    ...naming(),
     ...waiting('look until it has ended'),
   ]);
   command(
     backups,
-    'create',
+    'create [instance]',
     'ask for a backup',
     async () => (await import('./backups.ts')).backupsCreate,
     changing({ waits: true }),
@@ -32,9 +32,9 @@ export function defineService(program: Command, command: Define): void {
     'save the encrypted bytes of a backup; goes on where an earlier download ended, if the service lets it',
     async () => (await import('./download.ts')).backupsDownload,
     [
-      ...asking('what was saved, as JSON'),
+      ...naming(),
       new Option(
-        '-o, --out <file>',
+        '--out <file>',
         'where to (- for standard output; default: INSTANCE-backup-ID.tgz.enc in this folder)',
       ),
       new Option('--force', 'replace a file that is there'),
@@ -51,21 +51,27 @@ export function defineService(program: Command, command: Define): void {
   const restores = group(program, 'restores', 'restores of an instance: list, get');
   command(
     restores,
-    'list',
+    'list [instance]',
     'every restore, as the service lists them',
     async () => (await import('./restores.ts')).restoresList,
-    asking(),
+    naming(),
   );
   command(restores, 'get <id>', 'one restore', async () => (await import('./restores.ts')).restoresGet, [
-    ...asking(),
+    ...naming(),
     ...waiting('look until it has ended'),
   ]);
 
   const config = group(program, 'backup-config', 'backup configuration of an instance: get, set');
-  command(config, 'get', 'the configuration', async () => (await import('./config.ts')).configGet, asking());
   command(
     config,
-    'set',
+    'get [instance]',
+    'the configuration',
+    async () => (await import('./config.ts')).configGet,
+    naming(),
+  );
+  command(
+    config,
+    'set [instance]',
     'change it; a new key is stored and read back before it is sent',
     async () => (await import('./config.ts')).configSet,
     [
@@ -80,42 +86,38 @@ export function defineService(program: Command, command: Define): void {
     ],
   );
 
-  const instance = group(
-    program,
-    'instance',
-    'an instance itself: show, restart, recreate, update, settings',
-  );
+  const itself = group(program, 'instance', 'an instance itself: show, restart, recreate, update, settings');
   command(
-    instance,
-    'show',
+    itself,
+    'show [instance]',
     'the overview',
     async () => (await import('./instance.ts')).instanceShow,
-    asking(),
+    naming(),
   );
   command(
-    instance,
-    'restart',
+    itself,
+    'restart [instance]',
     'restart the database',
     async () => (await import('./instance.ts')).instanceRestart,
     changing({ waits: true }),
   );
   command(
-    instance,
-    'recreate',
+    itself,
+    'recreate [instance]',
     'build the machines of the instance anew',
     async () => (await import('./instance.ts')).instanceRecreate,
     changing({ waits: true }),
   );
   command(
-    instance,
-    'update',
+    itself,
+    'update [instance]',
     'install the pending maintenance updates',
     async () => (await import('./instance.ts')).instanceUpdate,
     changing({ waits: true }),
   );
   command(
-    instance,
-    'settings',
+    itself,
+    'settings [instance]',
     'allow or forbid maintenance updates (revision 61)',
     async () => (await import('./instance.ts')).instanceSettings,
     [
@@ -129,27 +131,27 @@ export function defineService(program: Command, command: Define): void {
 
   command(
     program,
-    'metrics',
+    'metrics [instance]',
     'measurements, disks against the parachute first',
     async () => (await import('./metrics.ts')).metrics,
     [
       new Option('--quantity <n>', 'only the latest n data points'),
       new Option('--path <text>', 'only paths with this in them'),
-      ...asking(),
+      ...naming(),
     ],
   );
 
   const pitr = group(program, 'pitr', 'point-in-time recovery: show, restore');
   command(
     pitr,
-    'show',
+    'show [instance]',
     'the range that can be restored to',
     async () => (await import('./pitr.ts')).pitrShow,
-    asking(),
+    naming(),
   );
   command(
     pitr,
-    'restore',
+    'restore [instance]',
     'bring the instance back to a point in time',
     async () => (await import('./pitr.ts')).pitrRestore,
     [new Option('--to <time>', TIME).makeOptionMandatory(), ...changing({ waits: true })],
@@ -158,14 +160,14 @@ export function defineService(program: Command, command: Define): void {
   const dr = group(program, 'dr', 'disaster recovery: prepare, perform');
   command(
     dr,
-    'prepare',
+    'prepare [instance]',
     'get the guid that a recovery needs; with a key it sets that key',
     async () => (await import('./dr.ts')).drPrepare,
     [...newKey(), ...changing({})],
   );
   command(
     dr,
-    'perform',
+    'perform [instance]',
     'recover a backup of another instance into this one',
     async () => (await import('./dr.ts')).drPerform,
     [
@@ -183,10 +185,10 @@ export function defineService(program: Command, command: Define): void {
   const calls = group(program, 'calls', 'calls of these commands that are in doubt: list, resolve');
   command(
     calls,
-    'list',
+    'list [instance]',
     'what may have been sent, and nobody knows what became of it',
     async () => (await import('./calls.ts')).callsList,
-    [new Option('--instance <name>', 'only those of this instance'), json('one JSON object a line')],
+    [instance('only those of this instance')],
   );
   command(
     calls,
@@ -204,11 +206,6 @@ export function defineService(program: Command, command: Define): void {
   );
 }
 
-/** Flags of commands that only ask. */
-function asking(what = "the service's own answer"): Option[] {
-  return [...naming(), json(what)];
-}
-
 /** Flags of commands that change something. */
 function changing(does: { readonly waits?: boolean; readonly target?: boolean }): Option[] {
   return [
@@ -219,7 +216,6 @@ function changing(does: { readonly waits?: boolean; readonly target?: boolean })
     new Option('--reason <text>', 'why, for the record'),
     new Option('--anyway <reason>', 'do it although something speaks against it; the reason is recorded'),
     new Option('--break-glass <reason>', 'do it without the second person who would have to approve it'),
-    json("the service's own fields"),
   ];
 }
 
@@ -227,10 +223,10 @@ function waiting(what: string): Option[] {
   return [new Option('--wait', what), patience('with --wait, when no one is there')];
 }
 
+/** Flags that say whom to ask, and as whom. */
 function naming(target = false): Option[] {
-  const what = target ? 'the instance to recover into' : 'the instance, as lifeboat.yaml names it';
   return [
-    new Option('--instance <name>', `${what} (default: the only one)`),
+    target ? instance('the instance to recover into (default: the only one)') : instance(),
     new Option('--token-file <file>', 'read the access token from this file'),
   ];
 }

@@ -3,11 +3,11 @@ import { basename, dirname, resolve } from 'node:path';
 import { checkedWords, warningsOf } from '../../activities/check-download.ts';
 import type { Saved } from '../../activities/save-download.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
-import { formatBytes, formatSeconds } from '../../base/format.ts';
+import { formatBytes, formatSeconds, secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Download, DownloadOptions } from '../../service/client.ts';
@@ -61,7 +61,7 @@ async function save(
 ): Promise<number> {
   const toStdout = flags.out === '-';
   const path = resolve(flags.out ?? `${instance.name}-backup-${id}.tgz.enc`);
-  await (toStdout ? refuseStdout(context, flags) : refuseTarget(path, flags.force ?? false));
+  await (toStdout ? refuseStdout(context) : refuseTarget(path, flags.force ?? false));
   const { saveDownload } = await import('../../activities/save-download.ts');
   const { streamDownload } = await import('../../activities/stream-download.ts');
   const listed = await listedSize(context, instance, id, signal);
@@ -83,8 +83,8 @@ async function save(
           aside: `${path}.not-whole`,
         });
     line.end();
-    const seconds = (performance.now() - began) / 1000;
-    tellSaved(context, instance, flags, { path: toStdout ? undefined : path, ...saved, seconds });
+    const seconds = secondsOf(performance.now() - began);
+    await tellSaved(context, instance, { path: toStdout ? undefined : path, ...saved, seconds });
     return EXIT.closed;
   } finally {
     line.end();
@@ -118,19 +118,22 @@ interface SavedFile extends Saved {
 }
 
 /** Says what was saved, what was checked of it, and what speaks against it. */
-function tellSaved(
+async function tellSaved(
   context: CommandContext,
   { name }: OpenInstance,
-  { json }: DownloadFlags,
   { path, bytes, sha256, requests, checked, seconds }: SavedFile,
-): void {
+): Promise<void> {
   const warnings = warningsOf(checked, bytes);
   const { stdout, stderr } = context;
-  // A script needs the name as it is; a terminal is not to act on the name of a folder.
-  if (json) printJson(context, { path, bytes, sha256, requests, ...checked, warnings, seconds });
-  else if (path !== undefined) stdout.write(`${stdout.isTTY === true ? show(path, 4_096) : path}\n`);
+  if (path !== undefined) {
+    const saved = { path, bytes, sha256, requests, ...checked, warnings, seconds };
+    await printResult(context, 'download', saved, () => {
+      // A script needs the name as it is; a terminal is not to act on the name of a folder.
+      stdout.write(`${stdout.isTTY === true ? show(path, 4_096) : path}\n`);
+    });
+  }
   for (const words of warnings) stderr.write(`warning: ${words}\n`);
-  if (json) return;
+  if (!isForPeople(context)) return;
   const speed = formatBytes(bytes / Math.max(seconds, 0.001));
   stderr.write(`${formatBytes(bytes)} in ${formatSeconds(seconds)} (${speed}/s)\n`);
   stderr.write(`${checkedWords(checked, bytes, sha256)}\n`);
@@ -192,10 +195,14 @@ async function refuseTarget(path: string, force: boolean): Promise<void> {
 }
 
 /** Standard output is for the bytes alone, and a terminal is no place for them. */
-async function refuseStdout({ stdout }: CommandContext, { json }: DownloadFlags): Promise<void> {
-  if (json)
-    throw unusable('--out - writes the backup to standard output, where --json writes too', 'choose one');
-  if (stdout.isTTY === true) throw unusable('standard output is a terminal', 'name a file with --out');
+async function refuseStdout(context: CommandContext): Promise<void> {
+  if (!isForPeople(context))
+    throw unusable(
+      `--out - writes the backup to standard output, where -o ${context.output} writes too`,
+      'choose one',
+    );
+  if (context.stdout.isTTY === true)
+    throw unusable('standard output is a terminal', 'name a file with --out');
 }
 
 function unusable(what: string, hint: string): LifeboatError {

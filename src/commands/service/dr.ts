@@ -3,13 +3,14 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
+import type { Json } from '../../store/journal.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { changeInstance } from './change.ts';
 import { lookAtTarget } from './look-at-target.ts';
 import { lookInPlace, type Seen } from './look-first.ts';
 import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, storeKey } from './new-key.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
-import { followRestore } from './tasks.ts';
+import { followRestore, idOf } from './tasks.ts';
 
 /**
  * `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation,
@@ -40,11 +41,15 @@ export function drPrepare(
         return { ...(await perform({ verb: 'prepareRecovery', input })), fingerprint };
       },
       done: ({ backupGuid, fingerprint }) => ({
-        fields: { backup_guid: backupGuid ?? null, ...(fingerprint === undefined ? {} : { fingerprint }) },
+        fields: { backupGuid: textOf(backupGuid), fingerprint: textOf(fingerprint) },
         text: `backup_guid: ${backupGuid ?? 'the service gave none'}`,
       }),
     };
   });
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 interface PerformFlags extends ChangeFlags {
@@ -90,7 +95,7 @@ export function drPerform(
           },
         }),
       done: ({ id }) => ({
-        fields: { restore_id: id ?? null },
+        fields: { id: idOf(id) },
         text: `restore ${id ?? '(no id)'} is queued`,
       }),
       wait: followRestore(context, instance),

@@ -3,13 +3,13 @@ import { EXIT } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace } from './look-first.ts';
-import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { askInstance, type InstanceFlags } from './on-instance.ts';
 import type { Change, ChangeFlags, Wait, Weight } from './planned-change.ts';
+import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `lifeboat instance show`: the overview (endpoint 12). */
@@ -18,9 +18,8 @@ export async function instanceShow(
   _: readonly string[],
   flags: InstanceFlags,
 ): Promise<number> {
-  const { value, raw } = await onInstance(context, flags, ({ service }) => service.overview());
-  if (flags.json) printJson(context, raw);
-  else printOverview(context, value);
+  const answer = await askInstance(context, flags, ({ service }) => service.overview());
+  await printAnswer(context, 'instance', answer, () => printOverview(context, answer.value));
   return EXIT.closed;
 }
 
@@ -69,7 +68,7 @@ export function instanceSettings(
       act: (perform) =>
         perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
       done: () => ({
-        fields: { allowed_update_time: { type: flags.type, allowed } },
+        fields: { settings: { type: flags.type, updatesAllowed: allowed } },
         text: `maintenance updates are ${allowed ? 'allowed' : 'forbidden'}`,
       }),
     }),
@@ -115,10 +114,9 @@ function followInstance(
   return {
     until: () => ({ verb: 'waitForInstance', input }),
     command: () => `lifeboat instance show --instance ${name}`,
-    show: async (_, json) => {
+    show: async () => {
       const { value, raw } = await service.overview();
-      if (json) printJson(context, raw);
-      else printOverview(context, value);
+      await printAnswer(context, 'instance', { instance: name, raw }, () => printOverview(context, value));
     },
   };
 }

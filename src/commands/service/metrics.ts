@@ -3,11 +3,12 @@ import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { isForPeople } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
-import type { MetricSeries } from '../../service/metrics.ts';
+import type { MetricPoint, MetricSeries } from '../../service/metrics.ts';
 import type { ParachuteDisk } from '../../service/parachute.ts';
-import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { askInstance, type InstanceFlags } from './on-instance.ts';
+import { printAnswer } from './print-answer.ts';
 
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
 const POINTS = 20;
@@ -23,17 +24,23 @@ export async function metrics(
 ): Promise<number> {
   const quantity =
     flags.quantity === undefined ? {} : { quantity: wholeNumber(flags.quantity, '--quantity', 1) };
-  const { value, raw } = await onInstance(context, flags, ({ service }) => service.metrics(quantity));
-  if (flags.json) {
-    printJson(context, raw);
-    return EXIT.closed;
-  }
+  const answer = await askInstance(context, flags, ({ service }) => service.metrics(quantity));
+  if (isForPeople(context)) await printMetrics(context, answer.value, flags.path);
+  else await printAnswer(context, 'metrics', answer, () => undefined);
+  return EXIT.closed;
+}
+
+async function printMetrics(
+  context: CommandContext,
+  value: readonly MetricPoint[],
+  path = '',
+): Promise<void> {
   const { seriesOf } = await import('../../service/metrics.ts');
   const { default: sparkly } = await import('sparkly');
-  const all = seriesOf(value).filter(({ path }) => path.includes(flags.path ?? ''));
+  const all = seriesOf(value).filter((series) => series.path.includes(path));
   if (all.length === 0) {
     context.stderr.write('there are no data points\n');
-    return EXIT.closed;
+    return;
   }
   const { parachuteDisks } = await import('../../service/parachute.ts');
   for (const disk of parachuteDisks(value)) context.stdout.write(`${diskLine(disk)}\n`);
@@ -57,7 +64,6 @@ export async function metrics(
       ];
     }),
   );
-  return EXIT.closed;
 }
 
 /** Times without the day, as long as all of them are of one: it is the path that needs the room. */

@@ -1,14 +1,27 @@
-import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
-import { instanceNamed, type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { loadConfig } from '../../config/load.ts';
+
+/**
+ * What a command asks one instance, with the name of that instance beside the answer.
+ */
+export async function askInstance<T extends object>(
+  context: CommandContext,
+  flags: InstanceFlags,
+  ask: (instance: OpenInstance) => Promise<T>,
+): Promise<T & { readonly instance: string }> {
+  return onInstance(context, flags, async (instance) => ({
+    ...(await ask(instance)),
+    instance: instance.name,
+  }));
+}
 
 /** Flags of every command that asks one instance something. */
 export interface InstanceFlags {
   readonly instance?: string;
   readonly tokenFile?: string;
-  readonly json?: boolean;
 }
 
 /**
@@ -28,19 +41,4 @@ export async function onInstance<T>(
     found: (line) => context.stderr.write(`${line}\n`),
   });
   return await work(instance);
-}
-
-/** The instance that was named, or the only one there is. */
-export function chosenInstance(config: LoadedConfig, named: string | undefined): string {
-  if (named !== undefined) {
-    instanceNamed(config, named);
-    return named;
-  }
-  const names = Object.keys(config.instances);
-  const [only, another] = names;
-  if (only !== undefined && another === undefined) return only;
-  throw new LifeboatError('usage.instance', 'it is not said which instance is meant', {
-    hints: [`add --instance with one of: ${names.join(', ') || 'none; the config has no instance'}`],
-    exitCode: EXIT.usage,
-  });
 }

@@ -5,16 +5,16 @@ import { formatSpan } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
 import type { PitrRange } from '../../service/schemas.ts';
 import { momentFrom } from '../run/run-input.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace } from './look-first.ts';
-import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { askInstance, type InstanceFlags } from './on-instance.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
+import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
-import { followRestore } from './tasks.ts';
+import { followRestore, idOf } from './tasks.ts';
 
 /** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
 export async function pitrShow(
@@ -22,18 +22,16 @@ export async function pitrShow(
   _: readonly string[],
   flags: InstanceFlags,
 ): Promise<number> {
-  const { value, raw } = await onInstance(context, flags, ({ service }) => rangeOf(service));
-  if (flags.json) {
-    printJson(context, raw);
-    return EXIT.closed;
-  }
-  const { start, end } = edgesOf(value);
-  printFacts(context, [
-    ['oldest point', bothClocks(start)],
-    ['newest point', bothClocks(end)],
-    ['reaches over', formatSpan((end - start) / 1000)],
-    ['newest is', `${formatSpan(Math.max(0, (Date.now() - end) / 1000))} old by this machine's clock`],
-  ]);
+  const answer = await askInstance(context, flags, ({ service }) => rangeOf(service));
+  await printAnswer(context, 'pitr', answer, () => {
+    const { start, end } = edgesOf(answer.value);
+    printFacts(context, [
+      ['oldest point', bothClocks(start)],
+      ['newest point', bothClocks(end)],
+      ['reaches over', formatSpan((end - start) / 1000)],
+      ['newest is', `${formatSpan(Math.max(0, (Date.now() - end) / 1000))} old by this machine's clock`],
+    ]);
+  });
   return EXIT.closed;
 }
 
@@ -67,7 +65,7 @@ export async function pitrRestore(
         ],
         act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
         done: ({ id }) => ({
-          fields: id === undefined ? {} : { id },
+          fields: { id: idOf(id) },
           text: id === undefined ? 'the restore is under way' : `restore ${id} is under way`,
         }),
         wait: followRestore(context, instance),

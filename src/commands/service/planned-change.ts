@@ -1,5 +1,6 @@
 import type { CallOf, Verb } from '../../../machines/verbs.ts';
 import type { Secret } from '../../base/secret.ts';
+import type { ResultOf } from '../../cli/print-result.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -32,6 +33,9 @@ export type Weight = 'changes' | 'destroys';
  */
 export type Perform = (call: CallOf<Verb>) => Promise<Output>;
 
+/** What a change may print of itself, beside what the service says. */
+export type ChangeFields = Omit<ResultOf<'change'>, 'instance' | 'answer'>;
+
 /** One change of one instance, looked into and not yet made. */
 export interface Change {
   /** What will happen, as an order: `restore backup 3 into orders`. */
@@ -39,11 +43,8 @@ export interface Change {
   /** What is at stake, one line each. */
   readonly warnings: readonly string[];
   act(perform: Perform): Promise<Output>;
-  /**
-   * What came of it: under the service's own names of fields, beside what the service itself says, and in
-   * words.
-   */
-  done(output: Output): { readonly fields: Readonly<Record<string, unknown>>; readonly text: string };
+  /** What came of it, as fields of `lifeboat.change/1` and in words. */
+  done(output: Output): { readonly fields: ChangeFields; readonly text: string };
   readonly wait?: Wait;
 }
 
@@ -57,7 +58,7 @@ export interface Wait<V extends Waiting = Waiting> {
   /** The command that goes on waiting when this one was left. */
   command(output: Output): string;
   /** Prints what it has become. */
-  show(output: Output, json: boolean): Promise<void>;
+  show(output: Output): Promise<void>;
 }
 
 /** What a change is planned with. */

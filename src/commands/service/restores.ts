@@ -1,10 +1,11 @@
 import { EXIT } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printJson } from '../../cli/print-json.ts';
 import { printTable } from '../../cli/print-table.ts';
+import type { Restore } from '../../service/schemas.ts';
 import { followReading, type WaitFlags } from './follow.ts';
-import { type InstanceFlags, onInstance } from './on-instance.ts';
+import { askInstance, type InstanceFlags } from './on-instance.ts';
+import { printAnswer } from './print-answer.ts';
 import { followRestore, printRestore, timeOr } from './tasks.ts';
 
 /** `lifeboat restores list`: every restore that the service shows, in its order (endpoint 5). */
@@ -13,23 +14,23 @@ export async function restoresList(
   _: readonly string[],
   flags: InstanceFlags,
 ): Promise<number> {
-  const { value, raw } = await onInstance(context, flags, ({ service }) => service.restores());
-  if (flags.json) printJson(context, raw);
-  else if (value.length === 0) context.stderr.write('there are no restores\n');
-  else
-    printTable(
-      context,
-      COLUMNS,
-      value.map((restore) => [
-        String(restore.id),
-        restore.backup_id === undefined ? '-' : String(restore.backup_id),
-        restore.status,
-        timeOr(restore.metadata?.restored_from),
-        timeOr(restore.triggered_at),
-        timeOr(restore.finished_at),
-      ]),
-    );
+  const answer = await askInstance(context, flags, ({ service }) => service.restores());
+  await printAnswer(context, 'restores', answer, () => {
+    if (answer.value.length === 0) context.stderr.write('there are no restores\n');
+    else printTable(context, COLUMNS, answer.value.map(rowOf));
+  });
   return EXIT.closed;
+}
+
+function rowOf(restore: Restore): string[] {
+  return [
+    String(restore.id),
+    restore.backup_id === undefined ? '-' : String(restore.backup_id),
+    restore.status,
+    timeOr(restore.metadata?.restored_from),
+    timeOr(restore.triggered_at),
+    timeOr(restore.finished_at),
+  ];
 }
 
 const COLUMNS = [
@@ -48,12 +49,11 @@ export async function restoresGet(
   flags: InstanceFlags & WaitFlags,
 ): Promise<number> {
   const wanted = idFrom(id, 'the id of a restore');
-  const { value, raw } = await onInstance(context, flags, async (instance) => {
+  const answer = await askInstance(context, flags, async (instance) => {
     const wait = followRestore(context, instance);
     if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
     return instance.service.restore(wanted);
   });
-  if (flags.json) printJson(context, raw);
-  else printRestore(context, value);
+  await printAnswer(context, 'restore', answer, () => printRestore(context, answer.value));
   return EXIT.closed;
 }

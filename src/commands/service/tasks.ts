@@ -1,10 +1,11 @@
 import { formatBytes, formatSeconds, formatTime } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
+import type { Json } from '../../store/journal.ts';
 import type { Wait } from './planned-change.ts';
+import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `--wait` of a call that made a backup. */
@@ -15,10 +16,9 @@ export function followBackup(
   return {
     until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForBackup', input: { id } } : undefined),
     command: ({ id }) => `lifeboat backups get ${id} --wait --instance ${name}`,
-    show: async ({ id }, json) => {
+    show: async ({ id }) => {
       const { value, raw } = await service.backup(Number(id));
-      if (json) printJson(context, raw);
-      else printBackup(context, value);
+      await printAnswer(context, 'backup', { instance: name, raw }, () => printBackup(context, value));
     },
   };
 }
@@ -31,12 +31,16 @@ export function followRestore(
   return {
     until: ({ id }) => (typeof id === 'number' ? { verb: 'waitForRestore', input: { id } } : undefined),
     command: ({ id }) => `lifeboat restores get ${id} --wait --instance ${name}`,
-    show: async ({ id }, json) => {
+    show: async ({ id }) => {
       const { value, raw } = await service.restore(Number(id));
-      if (json) printJson(context, raw);
-      else printRestore(context, value);
+      await printAnswer(context, 'restore', { instance: name, raw }, () => printRestore(context, value));
     },
   };
+}
+
+/** The id of a task in an output; undefined where the answer named none. */
+export function idOf(id: Json | undefined): number | undefined {
+  return typeof id === 'number' ? id : undefined;
 }
 
 /** Prints a backup as facts. */

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, json } from '../../cli/define.ts';
+import type { Define } from '../../cli/define.ts';
 
 /** `lifeboat status`. */
 export function defineStatus(program: Command, command: Define): void {
@@ -11,7 +11,6 @@ export function defineStatus(program: Command, command: Define): void {
     [
       new Option('--prometheus <file>', 'also write it for the textfile collector of the node exporter'),
       new Option('--limit <duration>', 'so long each instance has to answer (default: 20s)'),
-      json('as JSON'),
     ],
   );
 }

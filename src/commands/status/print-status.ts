@@ -1,6 +1,6 @@
 import { formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import type { Answer, InstanceStatus, Verdict } from '../../view/fleet/fleet-status.ts';
 import { briefly } from '../../view/follow-up-words.ts';
@@ -11,12 +11,14 @@ export interface FleetReport {
   readonly instances: readonly InstanceStatus[];
 }
 
-/** Prints it to stdout: as one JSON object, or as a table with the reasons below it. */
-export function printStatus(context: CommandContext, { at, instances }: FleetReport, json: boolean): void {
-  if (json) {
-    printJson(context, { schema: 'lifeboat.status/1', at: at.toISOString(), instances });
-    return;
-  }
+/** Prints it to stdout: as one object, or as a table with the reasons below it. */
+export async function printStatus(context: CommandContext, { at, instances }: FleetReport): Promise<void> {
+  await printResult(context, 'status', { at: at.toISOString(), items: instances }, () =>
+    printFleet(context, instances),
+  );
+}
+
+function printFleet(context: CommandContext, instances: readonly InstanceStatus[]): void {
   const columns = [
     { title: 'instance', gives: true },
     { title: 'recoverable' },

@@ -13,7 +13,6 @@ import { statusProgress } from './status-progress.ts';
 import { writeMetrics } from './write-metrics.ts';
 
 interface StatusFlags {
-  readonly json?: boolean;
   readonly prometheus?: string;
   readonly limit?: string;
 }
@@ -61,7 +60,7 @@ export async function status(
   }
   const at = new Date();
   const instances = names.flatMap((name) => found.get(name) ?? []);
-  printStatus(context, { at, instances }, flags.json ?? false);
+  await printStatus(context, { at, instances });
   if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances });
   const isGood = instances.every(({ recoverable: { answer } }) => answer === 'yes' || answer === 'empty');
   return isGood ? EXIT.closed : EXIT.failed;

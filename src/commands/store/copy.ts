@@ -1,6 +1,7 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { checkedStore } from '../../config/store-address.ts';
@@ -55,9 +56,13 @@ export async function storeCopy(
   const head = await compare(source, target);
   // Its opening and closing leaves a checkpoint of the new head in every place.
   await (await openWorkspace(target.context)).close();
-  context.stdout.write(
-    `${head.size} entries copied, root ${head.root}: the log goes on in ${show(target.shown)}\n`,
-  );
+  const { size: copied, root } = head;
+  const moved = { from: source.shown, to: target.shown, size: copied, root };
+  await printResult(context, 'store-copy', moved, () => {
+    context.stdout.write(
+      `${copied} entries copied, root ${root}: the log goes on in ${show(target.shown)}\n`,
+    );
+  });
   context.stderr.write(`hint: set \`store: ${flags.to}\` in lifeboat.yaml, or LIFEBOAT_STORE\n`);
   return EXIT.closed;
 }

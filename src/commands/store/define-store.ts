@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type Define, group, json } from '../../cli/define.ts';
+import { type Define, group } from '../../cli/define.ts';
 
 /** `lifeboat store …`. */
 export function defineStore(program: Command, command: Define): void {
@@ -19,7 +19,6 @@ export function defineStore(program: Command, command: Define): void {
     'status',
     'the engine, the size, who signs, who holds what, the newest checkpoints',
     async () => (await import('./status.ts')).storeStatus,
-    [json('as JSON')],
   );
   command(
     store,

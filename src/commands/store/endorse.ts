@@ -3,6 +3,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
@@ -35,7 +36,10 @@ export async function storeEndorse(
     refuseUnbelieved(signer.installation, known);
     const mine = installationsIn(entries, origin, signer.publicKey);
     if (origin === undefined || theOne(mine, installation).state !== 'announced') {
-      context.stdout.write(`${installation} is believed already: it is ${state}\n`);
+      const known = { installation, state: state === 'first' ? 'first' : 'endorsed', isNew: false } as const;
+      await printResult(context, 'endorsement', known, () => {
+        context.stdout.write(`${installation} is believed already: it is ${state}\n`);
+      });
       return EXIT.closed;
     }
     const spki = createPublicKey(publicKey).export({ type: 'spki', format: 'der' });
@@ -46,7 +50,9 @@ export async function storeEndorse(
     await confirmTyped(context, { word: installation, given: confirm, what: 'the endorsement' });
     const body = { note: endorsementOf(publicKey, origin, signer), reason };
     await journal.append([{ stream: LOG_STREAM, type: KEY_ENDORSED, body }], []);
-    context.stdout.write(`${installation} is believed from now on\n`);
+    await printResult(context, 'endorsement', { installation, state: 'endorsed', isNew: true }, () => {
+      context.stdout.write(`${installation} is believed from now on\n`);
+    });
     return EXIT.closed;
   } finally {
     await workspace.close();

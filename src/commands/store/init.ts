@@ -1,6 +1,7 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { storeNamed } from '../../config/load.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 
@@ -18,13 +19,15 @@ export async function storeInit(context: CommandContext): Promise<number> {
   const { initPostgresStore } = await import('../../store/postgres/init.ts');
   const { created, version, role, toDo } = await initPostgresStore({ address, env: context.env });
   const { stdout, stderr } = context;
-  stdout.write(
-    `${shownStore(address)}: the store ${created ? 'was made' : 'is there'}, version ${version}\n`,
-  );
-  stdout.write(
-    `the role ${MEMBER} reads and appends, and changes nothing: grant it to each member of the team\n`,
-  );
-  if (role === 'missing') stdout.write(`this user may not make the role ${MEMBER}\n`);
+  const where = shownStore(address);
+  const made = { where, created, version, role: MEMBER, roleMissing: role === 'missing' };
+  await printResult(context, 'store-init', made, () => {
+    stdout.write(`${where}: the store ${created ? 'was made' : 'is there'}, version ${version}\n`);
+    stdout.write(
+      `the role ${MEMBER} reads and appends, and changes nothing: grant it to each member of the team\n`,
+    );
+    if (made.roleMissing) stdout.write(`this user may not make the role ${MEMBER}\n`);
+  });
   for (const line of toDo) stderr.write(`hint: ${show(line, 300)}\n`);
   return EXIT.closed;
 }

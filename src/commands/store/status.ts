@@ -2,7 +2,7 @@ import { EXIT } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printJson } from '../../cli/print-json.ts';
+import { printResult } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { storeNamed } from '../../config/load.ts';
 import { isPostgres } from '../../config/store-address.ts';
@@ -15,11 +15,7 @@ import { sideOf } from './side.ts';
 /**
  * `lifeboat store status`: where the entries live, how many, who signs, who holds what now. Changes nothing.
  */
-export async function storeStatus(
-  context: CommandContext,
-  _: readonly string[],
-  { json = false }: { readonly json?: boolean },
-): Promise<number> {
+export async function storeStatus(context: CommandContext): Promise<number> {
   const address = await storeNamed(context.env, context.configPath);
   const side = sideOf(context, address);
   const reader = await openJournalIfAny(context);
@@ -28,8 +24,7 @@ export async function storeStatus(
     const { origin, movedTo } = hearLog(NOTHING_SAID, entries);
     const { size, root } = (await reader?.log.head()) ?? { size: 0, root: '' };
     const status = {
-      schema: 'lifeboat.store/1',
-      engine: isPostgres(address) ? 'postgresql' : 'sqlite',
+      engine: isPostgres(address) ? ('postgresql' as const) : ('sqlite' as const),
       where: side.shown,
       origin,
       size,
@@ -39,8 +34,9 @@ export async function storeStatus(
       holders: await side.holders(),
       places: await newestInPlaces(context, origin),
     };
-    if (json) printJson(context, status);
-    else for (const line of linesOf(status)) context.stdout.write(`${line}\n`);
+    await printResult(context, 'store', status, () => {
+      for (const line of linesOf(status)) context.stdout.write(`${line}\n`);
+    });
     return EXIT.closed;
   } finally {
     await reader?.close();

@@ -38,7 +38,8 @@ const fact: NewEntry = {
 
 let home: string;
 let said: { out: string; err: string };
-const context = () => ({
+const context = (output?: 'json') => ({
+  output,
   env: {
     LIFEBOAT_HOME: home,
     LIFEBOAT_KEYCHAIN: 'vault',
@@ -83,9 +84,13 @@ async function written(signer: Signer, ...entries: readonly NewEntry[]): Promise
   return sealed;
 }
 
-const verify = (words: readonly string[], flags: Parameters<typeof auditVerifyCommand>[2] = {}) => {
+const verify = (
+  words: readonly string[],
+  flags: Parameters<typeof auditVerifyCommand>[2] = {},
+  output?: 'json',
+) => {
   said = { out: '', err: '' };
-  return auditVerifyCommand(context() as never, words, flags);
+  return auditVerifyCommand(context(output) as never, words, flags);
 };
 const file = (name: string, text: string) => {
   const path = join(home, '..', name);
@@ -113,8 +118,9 @@ test('an audit ends with 0 under the key of this machine or a given one, with 3 
 
 test('the verdict is in the JSON, with what pins the log, and which leaves are those of a run', async () => {
   const { signer } = await stored(started, fact, closed);
-  expect(await verify([RUN], { json: true })).toBe(0);
+  expect(await verify([RUN], {}, 'json')).toBe(0);
   expect(JSON.parse(said.out)).toEqual({
+    schema: 'lifeboat.audit/1',
     verdict: 'intact',
     words: expect.stringMatching(/^intact, up to /u),
     entries: 4,
@@ -264,7 +270,7 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
     expect(await verify([], { publicKey })).toBe(3);
     const words = '1 approval signature was not checked: ssh-keygen is not on this machine';
     expect(said.out).toContain(`consistent, but not all of it is pinned: ${words}\n`);
-    expect(await verify([], { publicKey, json: true })).toBe(3);
+    expect(await verify([], { publicKey }, 'json')).toBe(3);
     expect(JSON.parse(said.out)).toMatchObject({
       verdict: 'consistent',
       findings: [{ severity: 'limit', code: 'approval.unchecked', shortMessage: words }, {}],

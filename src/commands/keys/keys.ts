@@ -1,28 +1,29 @@
-import { EXIT, LifeboatError } from '../base/errors.ts';
-import { formatTime } from '../base/format.ts';
-import type { Secret } from '../base/secret.ts';
-import { show } from '../base/text.ts';
-import type { CommandContext } from '../cli/context.ts';
-import { askHidden } from '../cli/hidden-prompt.ts';
-import { hush } from '../cli/hush.ts';
-import { printJson } from '../cli/print-json.ts';
-import { printTable } from '../cli/print-table.ts';
-import { readSecretFile } from '../cli/read-secret-file.ts';
-import { adoptKey } from '../compose/adopt-key.ts';
-import { openJournalIfAny } from '../compose/reading.ts';
-import { tokenAccount } from '../compose/service-of.ts';
-import { openKeys, openWorkspace } from '../compose/workspace.ts';
-import { instanceNamed, type LoadedConfig, loadConfig } from '../config/load.ts';
-import type { Keyring } from '../keys/key-store.ts';
-import { appendHolding } from '../runner/holds.ts';
-import { Fingerprint } from '../store/projections/key-facts.ts';
-import { readLedger } from '../store/projections/ledgers.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { formatTime } from '../../base/format.ts';
+import type { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { askHidden } from '../../cli/hidden-prompt.ts';
+import { hush } from '../../cli/hush.ts';
+import { printResult } from '../../cli/print-result.ts';
+import { printTable } from '../../cli/print-table.ts';
+import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { adoptKey } from '../../compose/adopt-key.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { tokenAccount } from '../../compose/service-of.ts';
+import { openKeys, openWorkspace } from '../../compose/workspace.ts';
+import { instanceNamed, type LoadedConfig, loadConfig } from '../../config/load.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { appendHolding } from '../../runner/holds.ts';
+import { Fingerprint } from '../../store/projections/key-facts.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 
 /** `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. */
 export async function keysList(
   context: CommandContext,
-  [only]: readonly string[],
-  flags: { readonly json?: boolean },
+  _: readonly string[],
+  { instance: only }: { readonly instance?: string },
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   if (only !== undefined) instanceNamed(config, only);
@@ -49,8 +50,12 @@ export async function keysList(
         });
       }),
     );
-    printKeys(context, rows.flat(), flags.json ?? false);
-    context.stderr.write(flags.json ? '' : `kept in: ${keyring.store.description}\n${WITHIN}\n`);
+    const items = rows.flat();
+    const keptIn = keyring.store.description;
+    await printResult(context, 'keys', { keptIn, items }, () => {
+      printKeys(context, items);
+      context.stderr.write(`kept in: ${keptIn}\n${WITHIN}\n`);
+    });
     return EXIT.closed;
   } finally {
     await journal?.close();
@@ -70,12 +75,7 @@ interface KeyRow {
   readonly provenAt: string | undefined;
 }
 
-function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boolean): void {
-  const { stdout } = context;
-  if (json) {
-    for (const row of rows) printJson({ stdout }, row);
-    return;
-  }
+function printKeys(context: CommandContext, rows: readonly KeyRow[]): void {
   if (rows.length === 0) {
     context.stderr.write('no keys are held and none is on record\n');
     return;
@@ -102,6 +102,7 @@ function printKeys(context: CommandContext, rows: readonly KeyRow[], json: boole
 }
 
 interface AddFlags {
+  readonly instance?: string;
   readonly file?: string;
   readonly note?: string;
   readonly as?: string;
@@ -116,11 +117,11 @@ interface AddFlags {
  */
 export async function keysAdd(
   context: CommandContext,
-  [instance = '']: readonly string[],
+  _: readonly string[],
   flags: AddFlags,
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
-  instanceNamed(config, instance);
+  const instance = chosenInstance(config, flags.instance);
   if (flags.file === undefined && context.stdin.isTTY !== true) {
     throw new LifeboatError('input.none', 'there is no terminal to enter a key on', {
       hints: ['name a file with --file FILE, or use --file - for standard input'],
@@ -156,11 +157,13 @@ async function addKey(
         ? await askHidden(`${what} of ${instance}`, context, { twice: flags.token !== true })
         : await readSecretFile(flags.file, context);
     workspace.journal.guard(secret);
+    const keptIn = workspace.keyring.store.description;
     if (flags.token) {
       await workspace.keyring.store.exchange(tokenAccount(instance), secret);
-      context.stdout.write(
-        `the access token of ${instance} is stored in ${workspace.keyring.store.description}\n`,
-      );
+      const stored = { instance, kind: 'token', held: true, stored: true, keptIn } as const;
+      await printResult(context, 'key', stored, () => {
+        context.stdout.write(`the access token of ${instance} is stored in ${keptIn}\n`);
+      });
       return EXIT.closed;
     }
     const isHeld = await holds(workspace.keyring, instance, secret);
@@ -168,9 +171,11 @@ async function addKey(
     if (flags.as !== undefined) await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
     await appendHolding(workspace.journal, [{ stream: `instance/${instance}`, type: 'key.added', body }]);
-    context.stdout.write(
-      `key ${fingerprint} of ${instance} ${isHeld ? 'was held already: it is' : 'is'} stored in ${workspace.keyring.store.description}\n`,
-    );
+    const stored = { instance, kind: 'key', fingerprint, held: true, stored: !isHeld, keptIn } as const;
+    await printResult(context, 'key', stored, () => {
+      const already = isHeld ? 'was held already: it is' : 'is';
+      context.stdout.write(`key ${fingerprint} of ${instance} ${already} stored in ${keptIn}\n`);
+    });
     return EXIT.closed;
   } finally {
     await workspace.close();
@@ -195,15 +200,15 @@ async function keyCheck(
   const keyring = await openKeys(context, 'look');
   const secret =
     file === undefined ? await askHidden(`key of ${instance}`, context) : await readSecretFile(file, context);
-  const { description } = keyring.store;
-  if (!(await holds(keyring, instance, secret))) {
-    context.stdout.write(`this key of ${instance} is not held in ${description}\n`);
-    return EXIT.failed;
-  }
-  context.stdout.write(
-    `this key of ${instance} is held in ${description}, as ${await keyring.fingerprint(secret)}\n`,
-  );
-  return EXIT.closed;
+  const keptIn = keyring.store.description;
+  const held = await holds(keyring, instance, secret);
+  const fingerprint = held ? await keyring.fingerprint(secret) : undefined;
+  const looked = { instance, kind: 'key', fingerprint, held, stored: false, keptIn } as const;
+  await printResult(context, 'key', looked, () => {
+    const words = held ? `is held in ${keptIn}, as ${fingerprint}` : `is not held in ${keptIn}`;
+    context.stdout.write(`this key of ${instance} ${words}\n`);
+  });
+  return held ? EXIT.closed : EXIT.failed;
 }
 
 /** An empty store is not asked for a fingerprint: it would make the secret for it. */

@@ -1,0 +1,49 @@
+import type { z } from 'zod';
+import { printableJson } from '../base/text.ts';
+import type { CommandContext } from './context.ts';
+import type { SCHEMAS, SchemaName } from './schemas/index.ts';
+
+/** What a command prints under a schema, without its name. */
+export type ResultOf<Name extends SchemaName> = Readonly<
+  Omit<DeepReadonly<z.input<(typeof SCHEMAS)[Name]['type']>>, 'schema'>
+>;
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+
+type Output = Pick<CommandContext, 'stdout' | 'output'>;
+
+/** Whether what is printed is for people. */
+export function isForPeople({ output = 'table' }: Pick<CommandContext, 'output'>): boolean {
+  return output === 'table';
+}
+
+/**
+ * Prints the result of a command to stdout: in words by `inWords`; with `-o json` as one line that no
+ * terminal acts on, and with `-o yaml` as one document, both with the name of the schema.
+ */
+export async function printResult<Name extends SchemaName>(
+  context: Output,
+  name: Name,
+  result: ResultOf<Name>,
+  inWords: () => void,
+): Promise<void> {
+  if (isForPeople(context)) inWords();
+  else await printRecord(context, name, result);
+}
+
+/** Prints one of many results to stdout as it comes: a line of JSON, or a YAML document. */
+export async function printRecord<Name extends SchemaName>(
+  context: Output,
+  name: Name,
+  result: ResultOf<Name>,
+): Promise<void> {
+  const value = { schema: `lifeboat.${name}/1`, ...result };
+  if (context.output === 'yaml') {
+    const { printableYaml } = await import('./printable-yaml.ts');
+    context.stdout.write(`---\n${printableYaml(value)}`);
+  } else context.stdout.write(`${printableJson(value)}\n`);
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { EXIT } from '../../base/errors.ts';
+import { list, schema } from './result.ts';
+
+/** What concerns lifeboat itself. */
+export const general = {
+  error: schema('error', 'an error, as the last line of standard error', {
+    code: z.string().describe('stable, made for programs'),
+    message: z.string(),
+    hints: z.array(z.string()).describe('what is safe to do next'),
+    cause: z.string().optional().describe('the words of an error that lifeboat does not know'),
+    exit: z.union(Object.values(EXIT).map((code) => z.literal(code))).describe('the exit code'),
+  }),
+  version: schema('version', 'this lifeboat and what it runs on', {
+    version: z.string(),
+    node: z.string(),
+    platform: z.string().describe('system and processor, such as linux-x64'),
+    revisions: z.array(z.string()).describe('the revisions of the service that it speaks'),
+  }),
+  schemas: list(
+    'schemas',
+    'the schemas of what lifeboat prints',
+    z.object({ name: z.string(), about: z.string() }),
+  ),
+  doctor: list(
+    'doctor',
+    'what `doctor` looked at',
+    z.object({
+      what: z.string(),
+      state: z.enum(['ok', 'warn', 'bad']),
+      found: z.string(),
+      hints: z.array(z.string()),
+      credentials: z.boolean().optional().describe('true: bad because of the credentials alone'),
+    }),
+  ),
+  scenarios: list(
+    'scenarios',
+    'what can go wrong in a lab',
+    z.object({ name: z.string(), summary: z.string() }),
+  ),
+};

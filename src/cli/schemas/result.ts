@@ -1,0 +1,39 @@
+import { z } from 'zod';
+
+/** What `-o json` prints of one kind: one object that names its schema. */
+export interface Schema<Shape extends z.ZodRawShape = z.ZodRawShape> {
+  /** What it is, in a few words. */
+  readonly about: string;
+  readonly type: z.ZodObject<Shape>;
+}
+
+/**
+ * A schema of version 1. A later version of lifeboat may add fields to it, and removes or changes none; what
+ * would is version 2.
+ */
+export function schema<const Name extends string, Shape extends z.ZodRawShape>(
+  name: Name,
+  about: string,
+  shape: Shape,
+): Schema<{ schema: z.ZodLiteral<`lifeboat.${Name}/1`> } & Shape> {
+  const literal = z.literal(`lifeboat.${name}/1` as const);
+  return { about, type: z.object({ schema: literal, ...shape }) as never };
+}
+
+/** A list: its elements stand in `items`. */
+export function list<const Name extends string, Item extends z.ZodType>(
+  name: Name,
+  about: string,
+  item: Item,
+) {
+  return schema(name, about, { items: z.array(item) });
+}
+
+/** RFC 3339, UTC. */
+export const time = z.string().describe('a time, RFC 3339');
+export const seconds = z.number().describe('seconds, to the millisecond');
+export const bytes = z.int().nonnegative().describe('bytes');
+export const sha256 = z.string().describe('SHA-256, 64 hex digits');
+export const instance = z.string().describe('an instance, as lifeboat.yaml names it');
+export const runId = z.string().describe('the id of a run');
+export const fingerprint = z.string().describe('the fingerprint of a key, of one key store');

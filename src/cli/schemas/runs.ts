@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
+
+const mode = z.enum(['LIVE', 'REHEARSAL']);
+const target = instance.optional().describe('the instance that a recovery goes into');
+
+const fact = z.object({
+  label: z.string(),
+  value: z.union([z.string(), z.number()]),
+  unit: z.enum(['bytes', 'time', 'seconds', 'days']).optional(),
+  tone: z.enum(['good', 'warn', 'bad']).optional(),
+});
+
+const failure = z.object({
+  code: z.string(),
+  shortMessage: z.string(),
+  hints: z.array(z.string()),
+  evidence: z.record(z.string(), z.json()),
+});
+
+const plannedCall = z.object({
+  method: z.enum(['GET', 'POST', 'PATCH']),
+  on: instance,
+  path: z.string().describe('below the address of the instance'),
+  what: z.string(),
+  changes: z.boolean(),
+  absent: z.literal(true).optional().describe('the instance does not have this call: it is not made'),
+  needs: z.string().optional().describe('what has to hold before it is made'),
+  forever: z.string().optional().describe('what cannot be undone once it is made'),
+});
+
+const plannedStep = z.object({
+  state: z.string(),
+  step: z.string().describe('the phase that it belongs to'),
+  title: z.string(),
+  calls: z.array(plannedCall),
+  does: z.array(z.string()).describe('what happens outside the service'),
+  changes: z.boolean(),
+  destructive: z.boolean(),
+  asks: z.string().optional().describe('what you are asked'),
+  wayBack: z.string().optional(),
+});
+
+const drillTable = z.object({
+  name: z.string(),
+  rows: z.int().nonnegative(),
+  md5: z.string(),
+  expected: z.object({ rows: z.int().nonnegative(), md5: z.string() }),
+  equal: z.boolean(),
+});
+
+/** What concerns runs, and what they leave to do. */
+export const runs = {
+  runs: list(
+    'runs',
+    'runs, oldest first',
+    z.object({
+      runId,
+      runbook: z.string(),
+      version: z.string().describe('of the runbook'),
+      instance,
+      target,
+      mode,
+      startedAt: time,
+      lastAt: time,
+      status: z.enum(['open', 'closed', 'abandoned']),
+      where: z.string().describe('where it stands, in words'),
+      proven: z.boolean(),
+      followUps: z.int().nonnegative().describe('how many are open in this run'),
+      drill: z.string().optional().describe('the home of the drill that it belongs to'),
+    }),
+  ),
+  entry: schema('entry', 'an entry of the journal; one line each', {
+    index: z.int().nonnegative().describe('its leaf in the log, from 0'),
+    stream: z.string().describe('run/ID, instance/NAME or store/log'),
+    seq: z.int().positive().describe('its number in the stream, from 1'),
+    at: time,
+    by: z.string(),
+    type: z.string(),
+    body: z.json(),
+    hash: sha256,
+  }),
+  'dry-run': schema('dry-run', 'what a run would do', {
+    runbook: z.string(),
+    version: z.string(),
+    instance,
+    target,
+    steps: z.array(plannedStep),
+    approvals: z
+      .array(z.object({ state: z.string(), title: z.string(), on: instance, risk: z.string() }))
+      .describe('what a second person has to approve'),
+    found: z.object({
+      state: z.string(),
+      facts: z.array(fact),
+      inTheWay: failure.optional(),
+      asks: z.string().optional().describe('what you are asked before more can be seen'),
+    }),
+  }),
+  abandoned: schema('abandoned', 'a run that was abandoned', {
+    runId,
+    instance,
+    openFollowUps: z.int().nonnegative(),
+    inDoubt: z
+      .array(z.object({ instance, call: z.string(), armedAt: time }))
+      .describe('calls that may have been done'),
+  }),
+  followups: list(
+    'followups',
+    'the work that recoveries leave',
+    z.object({
+      id: z.string(),
+      kind: z.string(),
+      what: z.string(),
+      subject: z.string(),
+      owner: z.string(),
+      instance,
+      runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
+      runbook: z.string().optional(),
+      ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
+      leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
+      commands: z.array(z.string()).describe('to copy'),
+      runsBy: z
+        .enum(['platform', 'cf', 'run'])
+        .optional()
+        .describe('what `followups run` does it by; missing: it is done by hand'),
+      closed: z.string().optional().describe('how it was done, or why it was skipped'),
+    }),
+  ),
+  followup: schema('followup', 'a follow-up that was closed', {
+    id: z.string(),
+    instance,
+    what: z.string(),
+    how: z.enum(['hand', 'skipped']),
+    text: z.string().describe('the proof or the reason'),
+    at: time,
+  }),
+  drill: schema('drill', 'a drill; the last line that it prints', {
+    proven: z.boolean(),
+    report: z.string().describe('a path'),
+    journal: z.string().describe('a path'),
+    chapters: z.array(
+      z.object({
+        runbook: z.string(),
+        title: z.string(),
+        instance,
+        runIds: z.array(runId),
+        proven: z.boolean(),
+        verdict: z.enum(['restored', 'readable', 'unchanged']),
+        checks: z.array(z.object({ what: z.string(), holds: z.boolean() })),
+        tables: z.array(drillTable),
+        measures: z.object({
+          rtoSeconds: seconds.optional(),
+          rpoSeconds: seconds.optional(),
+          rtoHow: z.string().optional(),
+          rpoHow: z.string().optional(),
+        }),
+        facts: z.record(z.string(), z.json()),
+        files: z.array(z.object({ name: z.string(), sha256 })),
+      }),
+    ),
+  }),
+  keys: schema('keys', 'the keys that are held or on record', {
+    keptIn: z.string().describe('the key store, in words'),
+    items: z.array(
+      z.object({
+        instance,
+        fingerprint,
+        held: z.boolean(),
+        state: z.string(),
+        setAt: time.optional(),
+        endedAt: time.optional(),
+        provenAt: time.optional(),
+      }),
+    ),
+  }),
+  key: schema('key', 'a key or a token that was stored, or looked for', {
+    instance,
+    kind: z.enum(['key', 'token']),
+    fingerprint: fingerprint.optional(),
+    held: z.boolean().describe('whether the key store has it now'),
+    stored: z.boolean().describe('whether this command stored it'),
+    keptIn: z.string().describe('the key store, in words'),
+  }),
+};

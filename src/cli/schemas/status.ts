@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { bytes, fingerprint, instance, runId, schema, seconds, time } from './result.ts';
+
+const answer = z.enum(['yes', 'no', 'unknown', 'empty']);
+
+const verdict = z.object({
+  answer,
+  reasons: z
+    .array(z.object({ answer: z.enum(['no', 'unknown']), code: z.string(), text: z.string() }))
+    .describe('why the answer is not yes; those that say no first'),
+});
+
+const meetsRpo = z.boolean().optional().describe('absent without an RPO, or where the age is not known');
+const age = seconds.optional().describe('its age; absent where it is not known');
+
+const backup = z.object({
+  id: z.int(),
+  backupId: z.string().optional().describe('what a recovery into a target names it by'),
+  triggeredAt: time.optional(),
+  ageSeconds: age,
+  meetsRpo,
+});
+
+const part = z.object({
+  state: z.string().describe('known, or why it is not'),
+  ageSeconds: seconds.optional(),
+  why: z.string().optional(),
+});
+
+const instanceStatus = z.object({
+  name: instance,
+  role: z.enum(['source', 'target']),
+  state: z.string().optional().describe('as the service names it'),
+  rto: seconds.optional(),
+  rpo: seconds.optional(),
+  newestBackup: backup.extend({ size: bytes.optional(), downloadable: z.boolean().optional() }).optional(),
+  provenBackup: backup
+    .extend({
+      provenAt: time,
+      provenAgeSeconds: seconds,
+      key: fingerprint,
+      isListed: z.boolean().optional().describe('whether the service still lists it'),
+    })
+    .optional(),
+  key: z.object({
+    possible: z.array(z.object({ fingerprint, isHeld: z.boolean().optional(), provenAt: time.optional() })),
+    isProven: z.boolean(),
+  }),
+  card: z
+    .object({
+      preparedAt: time,
+      ageSeconds: seconds,
+      key: fingerprint.optional(),
+      crossCheck: z.enum(['agrees', 'unknown', 'overridden']),
+    })
+    .optional()
+    .describe('the recovery card'),
+  window: z
+    .union([z.literal('none'), z.object({ start: time, end: time, ageSeconds: age, meetsRpo })])
+    .optional()
+    .describe('the range of a point-in-time restore'),
+  recovered: z
+    .object({
+      run: runId,
+      runbook: z.string(),
+      mode: z.enum(['LIVE', 'REHEARSAL']),
+      at: time,
+      ageSeconds: seconds,
+    })
+    .optional()
+    .describe('the last recovery that was closed'),
+  followUps: z.object({ open: z.int(), overdue: z.int() }).optional(),
+  openRuns: z.array(runId),
+  inDoubt: z.int().optional().describe('calls in doubt'),
+  inPlace: verdict.describe('could a backup be brought back into the instance itself?'),
+  elsewhere: verdict.describe('could it be brought back elsewhere, had it been lost?'),
+  recoverable: verdict.describe('the worst of both'),
+  cautions: z.array(z.string()),
+  parts: z.object({ overview: part, backups: part, window: part, record: part, held: part }),
+});
+
+/** What `lifeboat status` prints. */
+export const status = {
+  status: schema('status', 'each instance, and whether it could be recovered now', {
+    at: time,
+    items: z.array(instanceStatus),
+  }),
+} as const;

@@ -1,0 +1,46 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { mostSimilar } from '../base/similar.ts';
+import { show } from '../base/text.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { printResult } from '../cli/print-result.ts';
+import { printTable } from '../cli/print-table.ts';
+
+/**
+ * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one. The
+ * name may be written as in the output, `lifeboat.NAME/1`.
+ */
+export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
+  const { jsonSchemaOf, SCHEMAS } = await import('../cli/schemas/index.ts');
+  const names = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
+  if (word === undefined) {
+    const items = names
+      .toSorted()
+      .map((name) => ({ name: `lifeboat.${name}/1`, about: SCHEMAS[name].about }));
+    await printResult(context, 'schemas', { items }, () =>
+      printTable(
+        context,
+        [{ title: 'schema' }, { title: 'what it is', gives: true }],
+        items.map(({ name, about }) => [name, about]),
+      ),
+    );
+    return EXIT.closed;
+  }
+  const wanted = /^(?:lifeboat\.)?([\w-]+?)(?:\/1)?$/u.exec(word)?.[1];
+  const found = names.find((name) => name === wanted);
+  if (found === undefined) throw unknown(word, wanted, names);
+  const text = JSON.stringify(jsonSchemaOf(found), undefined, 2);
+  if (context.output !== 'yaml') context.stdout.write(`${text}\n`);
+  else {
+    const { printableYaml } = await import('../cli/printable-yaml.ts');
+    context.stdout.write(printableYaml(JSON.parse(text)));
+  }
+  return EXIT.closed;
+}
+
+function unknown(word: string, wanted: string | undefined, names: readonly string[]): LifeboatError {
+  const near = mostSimilar(wanted ?? word, names);
+  return new LifeboatError('usage.schema', `there is no schema ${show(word, 60)}`, {
+    hints: [...near, '`lifeboat schema` lists them'],
+    exitCode: EXIT.usage,
+  });
+}

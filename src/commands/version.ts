@@ -1,0 +1,23 @@
+import { EXIT } from '../base/errors.ts';
+import type { CommandContext } from '../cli/context.ts';
+import { printResult } from '../cli/print-result.ts';
+
+/** The revisions of service-api.md that there is a client for. */
+const REVISIONS = ['v0', '61', '62'] as const;
+
+/** `lifeboat version`: what somebody who helps wants to know first. */
+export async function version(context: CommandContext): Promise<number> {
+  const facts = {
+    version: context.version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+    revisions: REVISIONS,
+  };
+  await printResult(context, 'version', facts, () => {
+    const { version: own, node, platform, revisions } = facts;
+    context.stdout.write(
+      `lifeboat ${own}\nNode ${node}\n${platform}\nrevisions of the service: ${revisions.join(', ')}\n`,
+    );
+  });
+  return EXIT.closed;
+}

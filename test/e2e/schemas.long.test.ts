@@ -1,0 +1,197 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { commandLine, withAllBelow } from '../../src/cli/program.ts';
+import type { SchemaName } from '../../src/cli/schemas/index.ts';
+import { pathOf } from '../../src/cli/usage-error.ts';
+import { withApprovals } from './approval-bench.ts';
+import { hasPast } from './flows.ts';
+import type { Ended } from './product.ts';
+import { itemsIn, schemasIn } from './results.ts';
+import { useBenches } from './scene.ts';
+import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
+
+/*
+ * Every command is run with `-o json` and held against its schema: here, or in the suite that sets up what it
+ * needs. `runProduct` holds what every other test prints as well.
+ */
+
+/** The commands that are tried elsewhere, and where. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  drill: 'drill.test.ts',
+  'store init': 'store.long.test.ts',
+  'store copy': 'store.long.test.ts',
+  'store endorse': 'store.long.test.ts',
+};
+
+const SURE = ['--confirm', 'orders'] as const;
+/** The commands that the stories below have run. */
+const tried = new Set<string>();
+
+/** Runs a command with `-o json`; gives what it printed, and which schemas that names. */
+async function printed(run: (...args: string[]) => Promise<Ended>, ...args: string[]) {
+  const ended = await run(...args, '-o', 'json');
+  tried.add(NAMES.find((name) => `${args.join(' ')} `.startsWith(`${name} `)) ?? args.join(' '));
+  return { ...ended, names: [...new Set(schemasIn(ended.stdout))] };
+}
+
+const NAMES = withAllBelow(commandLine('0.0.0'))
+  .filter((command) => command.options.some(({ long }) => long === '--output'))
+  .filter((command) => command.registeredArguments.length > 0 || command.commands.length === 0)
+  .map((command) => pathOf(command).replace('lifeboat ', ''))
+  .concat('followups')
+  .toSorted((one, other) => other.length - one.length);
+
+describe('a command with -o json prints what its schema says:', () => {
+  const bench = useBenches();
+
+  test('reading', { timeout: 120_000 }, async (context) => {
+    const { run, folder } = await bench(context, { taskMs: 20 });
+    const prints = async (names: readonly SchemaName[], ...args: string[]) => {
+      const { names: found, stderr } = await printed(run, ...args);
+      context.expect([args, found], stderr).toEqual([args, names]);
+    };
+    await Promise.all([
+      prints(['version'], 'version'),
+      prints(['schemas'], 'schema'),
+      prints(['doctor'], 'doctor'),
+      prints(['scenarios'], 'lab', '--scenario', 'list'),
+      prints(['runs'], 'runs'),
+      prints(['followups'], 'followups'),
+      prints(['followups'], 'followups', 'list'),
+      prints(['calls'], 'calls', 'list'),
+      prints(['approvals'], 'approvals'),
+      prints(['keys'], 'keys', 'list'),
+      prints(['store'], 'store', 'status'),
+      prints(['backups'], 'backups', 'list', 'orders'),
+      prints(['backup'], 'backups', 'get', '900041', '-i', 'orders'),
+      prints(['restores'], 'restores', 'list', 'orders'),
+      prints(['backup-config'], 'backup-config', 'get', 'orders'),
+      prints(['instance'], 'instance', 'show', 'orders'),
+      prints(['metrics'], 'metrics', 'orders'),
+      prints(['pitr'], 'pitr', 'show', 'orders'),
+      prints(['dry-run'], 'run', 'rotate-key', 'orders', '--dry-run'),
+    ]);
+    const file = join(folder, 'backup');
+    await prints(['download'], 'backups', 'download', '900041', '-i', 'orders', '--out', file);
+    await prints(['verify'], 'verify', file, '-i', 'orders');
+    writeFileSync(file, 'no backup');
+    await prints(['verify'], 'verify', file, '-i', 'orders');
+    for (const key of ['oldKey', 'givenKey'] as const) {
+      writeFileSync(join(folder, key), CANARIES[key], { mode: 0o600 });
+      await prints(['key'], 'keys', 'add', 'orders', '--check', '--file', join(folder, key));
+    }
+    await prints(['key'], 'keys', 'add', 'orders', '--file', join(folder, 'givenKey'));
+    await prints(['key'], 'keys', 'add', 'orders', '--token', '--file', join(folder, 'givenKey'));
+  });
+
+  test('a run and its record', { timeout: 120_000 }, async (context) => {
+    const { run, folder, env } = await bench(context, { taskMs: 20 });
+    const config = env['LIFEBOAT_CONFIG'] ?? '';
+    const apps = '    apps: [{ name: shop }, { name: desk }]';
+    writeFileSync(config, readFileSync(config, 'utf8').replace('  orders:\n', `  orders:\n${apps}\n`));
+    const prints = async (names: readonly SchemaName[], ...args: string[]) => {
+      const { names: found, stderr } = await printed(run, ...args);
+      context.expect([args, found], stderr).toEqual([args, names]);
+    };
+    await prints(['entry'], ...ROTATE);
+    await prints(['entry'], 'resume', ...ANSWERED);
+    await prints(['entry'], ...ROTATE, ...ANSWERED);
+    const [first = '', second = ''] = itemsIn<{ runId: string }>((await run('runs', '--json')).stdout).map(
+      ({ runId }) => runId,
+    );
+    await prints(['report'], 'report', 'last');
+    await prints(['comparison'], 'report', first, second, '--compare');
+    await prints(['entry'], 'audit', 'show', 'last');
+    await prints(['audit'], 'audit', 'verify');
+    await prints(['anchor'], 'audit', 'anchor');
+    await prints(['audit-key'], 'audit', 'key');
+    await prints(['export'], 'audit', 'export', 'last', '--out', join(folder, 'bundle.tar'));
+    await prints(['loss'], 'audit', 'accept-loss', '--reason', 'a test');
+    await prints(['entry'], 'run', 'restore-backup', 'orders', ...ANSWERED);
+    const open = itemsIn<{ id: string; runId?: string }>((await run('followups', '--json')).stdout);
+    const [one, other] = open.filter(({ runId }) => runId !== undefined).map(({ id }) => id);
+    await prints(['entry'], 'followups', 'done', one ?? '', '--proof', 'seen');
+    await prints(['entry'], 'followups', 'run', other ?? '');
+    await prints(['abandoned'], 'resume', '--abandon', 'a test');
+    await prints(['followup'], 'followups', 'skip', 'last', '--reason', 'a test');
+  });
+
+  test('changing', { timeout: 120_000 }, async (context) => {
+    let isLosing = false;
+    const opened = await bench(context, {
+      taskMs: 20,
+      trouble: ({ method }) => (isLosing && method === 'PATCH' ? { work: false, answer: 'lost' } : undefined),
+    });
+    const { run } = opened;
+    const prints = async (names: readonly SchemaName[], ...args: string[]) => {
+      const { names: found, stderr } = await printed(run, ...args);
+      context.expect([args, found], stderr).toEqual([args, names]);
+    };
+    await prints(['change'], 'backups', 'create', 'orders', '--yes');
+    await prints(['backup'], 'backups', 'create', 'orders', '--yes', '--wait');
+    await prints(['restore'], 'backups', 'restore', '900041', '-i', 'orders', ...SURE, '--wait');
+    const [restore] = opened.server.instance('orders').restores;
+    await prints(['restore'], 'restores', 'get', String(restore?.id), '-i', 'orders');
+    await prints(['change'], 'backup-config', 'set', 'orders', '--retention-time', '5', '--yes');
+    await prints(['change'], 'backup-config', 'set', 'orders', '--new-key', ...SURE);
+    await prints(['change'], 'instance', 'restart', 'orders', '--yes');
+    await prints(['instance'], 'instance', 'recreate', 'orders', ...SURE, '--wait');
+    const prepared = await printed(run, 'dr', 'prepare', 'orders', '--yes');
+    const { backupGuid } = JSON.parse(prepared.stdout) as { backupGuid: string };
+    const into = ['dr', 'perform', 'orders-dr', '--backup-guid', backupGuid, '--source', 'orders'];
+    const key = itemsIn<{ fingerprint: string }>((await run('keys', 'list', 'orders', '--json')).stdout)[0];
+    await prints(['change'], ...into, '--key', key?.fingerprint ?? '', '--confirm', 'orders-dr');
+    await hasPast(opened);
+    const then = new Date(Date.now() - 3_000).toISOString();
+    await prints(['change'], 'pitr', 'restore', 'orders', '--to', then, ...SURE);
+    await prints(['change'], 'instance', 'update', 'orders', '--yes', '--anyway', 'a test');
+    isLosing = true;
+    await prints([], 'instance', 'restart', 'orders', '--yes', '--anyway', 'a test');
+    const decided = ['--became', 'nothing', '--reason', 'a test'];
+    await prints(['call'], 'calls', 'resolve', 'last', '-i', 'orders', ...decided);
+  });
+
+  test('the setting of revision 61', async (context) => {
+    const { run } = await bench(context, { revision: 61 });
+    const set = ['instance', 'settings', 'orders', '--allow-updates', 'false', '--yes'];
+    const { names, stderr } = await printed(run, ...set);
+    context.expect(names, stderr).toEqual(['change']);
+  });
+
+  test('what two people do', async (context) => {
+    const { run, request, folder, ada } = await withApprovals(bench, context);
+    const prints = async (names: readonly SchemaName[], ...args: string[]) => {
+      const { names: found, stderr } = await printed(run, ...args);
+      context.expect([args, found], stderr).toEqual([args, names]);
+    };
+    await run(...ROTATE, ...ANSWERED);
+    const { run: id, file, text } = await request();
+    await prints(['approvals'], 'approvals', 'last');
+    await prints(['signature'], 'approve', file, '--out', join(folder, 'own.sig'), '--confirm', 'orders');
+    await prints(['signer'], 'approve', '--print-key', 'ada@example.com');
+    writeFileSync(join(folder, 'ada.sig'), ada.sign(text));
+    await prints(['approval'], 'approvals', 'accept', id, join(folder, 'ada.sig'));
+    await prints(['withdrawal'], 'approvals', 'withdraw', id, '--reason', 'a test');
+  });
+
+  test('and no command is left out', () => {
+    const missing = NAMES.filter((name) => !tried.has(name) && !Object.hasOwn(ELSEWHERE, name));
+    expect(missing).toEqual([]);
+    for (const file of Object.values(ELSEWHERE))
+      expect(existsSync(join(import.meta.dirname, file))).toBe(true);
+  });
+});
+
+describe('-o yaml', () => {
+  const bench = useBenches();
+
+  test('prints the same as -o json', async (context) => {
+    const { run } = await bench(context);
+    for (const words of [['backups', 'list', 'orders'], ['keys', 'list'], ['version']]) {
+      const [json, yaml] = await Promise.all([run(...words, '-o', 'json'), run(...words, '-o', 'yaml')]);
+      context.expect(parse(yaml.stdout)).toEqual(JSON.parse(json.stdout));
+    }
+  });
+});
