@@ -6,6 +6,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
 import { printResult } from '../cli/print-result.ts';
 import { printTable } from '../cli/print-table.ts';
+import { followUpsOfRun } from '../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
 import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
@@ -106,6 +107,5 @@ function nothingListed(
 /** How many follow-ups an open run has; those of a closed one are in a ledger. */
 async function openFollowUpsOf(journal: JournalReader, run: RunSummary): Promise<number> {
   if (run.status !== 'open') return 0;
-  const { followUpsOfRun } = await import('../compose/open-follow-ups.ts');
   return stillOpen(await followUpsOfRun(journal, run)).length;
 }

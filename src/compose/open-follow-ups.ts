@@ -1,10 +1,8 @@
-import { runbookOf } from '../../machines/index.ts';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { meantBy } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import { followUpsOf } from '../runner/run-follow-ups.ts';
 import { openRuns, type RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
@@ -46,6 +44,8 @@ export async function followUpsOfRun(
   run: RunSummary,
 ): Promise<readonly FollowUp[]> {
   const entries = await journal.read(`run/${run.runId}`);
+  const { runbookOf } = await import('../../machines/index.ts');
+  const { followUpsOf } = await import('../runner/run-follow-ups.ts');
   const runbook = runbookOf(run.runbook, run.version);
   const promised = promisedBy(entries[0]);
   if (runbook === undefined) return withDeadlines(unread(run, entries), promised);

@@ -10,6 +10,8 @@ export interface Import {
   readonly target: string;
   /** Erased when the program is built. `import { type A }` is not: the module is still loaded. */
   readonly typeOnly: boolean;
+  /** `import()`: loaded when it is called, and not with the file. */
+  readonly late: boolean;
   readonly line: number;
 }
 
@@ -52,7 +54,14 @@ export function parseSource(path: string, text: string): SourceFile {
     const found = importOf(node);
     return found === undefined
       ? []
-      : [{ ...found, target: targetOf(path, found.target), line: lineOf(node) }];
+      : [
+          {
+            ...found,
+            target: targetOf(path, found.target),
+            late: node.type === 'ImportExpression',
+            line: lineOf(node),
+          },
+        ];
   });
   return { path, text, tree, imports, lineOf };
 }
@@ -84,7 +93,7 @@ export function covers(allowed: string, target: string, typeOnly: boolean): bool
   return what === '*' || target === what || target.startsWith(`${what}/`);
 }
 
-function importOf(node: Node): Omit<Import, 'line'> | undefined {
+function importOf(node: Node): Omit<Import, 'line' | 'late'> | undefined {
   const typeOnly = node['importKind'] === 'type' || node['exportKind'] === 'type';
   switch (node.type) {
     case 'ImportDeclaration':

@@ -3,7 +3,6 @@ import { secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
@@ -11,8 +10,6 @@ import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
 import { type FollowUpRow, followUpLines, followUpRow } from '../../view/follow-up-row.ts';
-import { drive } from '../run/drive.ts';
-import { drivingOptions } from '../run/run.ts';
 
 interface AnswerFlags {
   readonly tokenFile?: string;
@@ -98,6 +95,9 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
     const found = followUpNamed(await gatherFollowUps(workspace.journal), id);
     const { run } = found;
     if (run === undefined) return await closeInLedger(context, workspace, found, word);
+    const { instancesOfRun, openInstances } = await import('../../compose/instances.ts');
+    const { drive } = await import('../run/drive.ts');
+    const { drivingOptions } = await import('../run/run.ts');
     const wish = await instancesOfRun(workspace.journal, run, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);
     return await drive(context, instances, workspace, run, {

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { readSourceFiles } from './source-files.ts';
+
+/*
+ * What is loaded with a part of the program, before its first line runs; `import()` is loaded when it is
+ * called. What is heavy stays behind one, so that no command waits for what another needs.
+ */
+
+const FILES = new Map(readSourceFiles().map((file) => [file.path, file]));
+
+/** The file of each command. */
+const COMMANDS = [...FILES.values()]
+  .filter(({ path }) => path === 'src/cli/program.ts' || /\/define-[\w-]+\.ts$/.test(path))
+  .flatMap(({ imports }) => imports.filter(({ late }) => late).map(({ target }) => target));
+
+/** These read or make a run with its machine. */
+const WITH_MACHINES = [
+  'src/commands/doctor/doctor.ts',
+  'src/commands/drill/drill.ts',
+  'src/commands/report.ts',
+  'src/commands/run/resume.ts',
+  'src/commands/run/run.ts',
+];
+
+describe('loaded at once', () => {
+  it('no package before the first frame is painted, and one by what parses a command line', () => {
+    expect(packagesOf('src/cli/start.ts')).toEqual([]);
+    expect(packagesOf('src/cli/main.ts')).toEqual([]);
+    expect(packagesOf('src/cli/program.ts')).toEqual(['commander']);
+  });
+
+  it('by no command what draws the screen, reads prose and dates, or sends requests', () => {
+    expect(COMMANDS.length).toBeGreaterThan(30);
+    const heavy = new Set(['chrono-node', 'ink', 'marked', 'react', 'tough-cookie', 'undici']);
+    const loading = COMMANDS.filter((command) => packagesOf(command).some((name) => heavy.has(name)));
+    expect(loading).toEqual([]);
+  });
+
+  it('by no other command the runbooks and XState', () => {
+    const loading = COMMANDS.filter((command) => {
+      const loaded = loadedWith(command);
+      return loaded.has('machines/index.ts') || loaded.has('xstate');
+    });
+    expect([...new Set(loading)].sort()).toEqual(WITH_MACHINES);
+  });
+});
+
+function packagesOf(path: string): string[] {
+  return [...loadedWith(path)].filter((target) => /^(?!node:)[^./]+$|^@/.test(target)).sort();
+}
+
+/** Every file and package that is loaded with a file. */
+function loadedWith(path: string, loaded = new Set<string>()): ReadonlySet<string> {
+  if (loaded.has(path)) return loaded;
+  loaded.add(path);
+  for (const { target, typeOnly, late } of FILES.get(path)?.imports ?? [])
+    if (!typeOnly && !late) loadedWith(target, loaded);
+  return loaded;
+}
