@@ -57,6 +57,8 @@ function wordsIn(svg: string): string[] {
   return texts
     .join(' ')
     .replaceAll(/\b[0-9A-Z]{26}\b/gu, 'ID')
+    // Guids and fingerprints: hexadecimal digits, at least one of them no letter.
+    .replaceAll(/(?<![\p{Letter}\d-])(?=[a-f-]*\d)[\da-f-]+(?![\p{Letter}\d])/gu, ' ')
     .split(/[^\p{Letter}'-]+/u)
     .filter((word) => word.length > 2);
 }
