@@ -6,7 +6,7 @@ import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
 import { namedKey } from '../store/log/named-keys.ts';
 import { claimOf, type Place, type PlacedNote } from '../store/log/places/place.ts';
-import { type GivenKeys, type Heard, hearStatements, type Statement } from './believed-keys.ts';
+import { type GivenKeys, type ReadStatements, readStatements, type Statement } from './believed-keys.ts';
 import type { Findings, Pin } from './verdict.ts';
 import type { Walk } from './walk.ts';
 
@@ -91,7 +91,7 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     head === undefined ? [] : [{ size: walk.size(), where: 'the head of the log', note: head, fits }];
   const aboutLog = walk.aboutLog.map(asEntry);
   const named = aboutLog.flatMap((entry) => namedKey(entry) ?? []);
-  const heard = hearStatements<PlacedNoteOf>([...ofHead, ...notes], { named, origin }, keys, findings);
+  const heard = readStatements<PlacedNoteOf>([...ofHead, ...notes], { named, origin }, keys, findings);
 
   auditHead(
     log,
@@ -130,7 +130,7 @@ interface PlacedNoteOf extends Statement {
   readonly size: number;
   readonly place?: ReadPlace;
 }
-type Placed = Heard<PlacedNoteOf>['statements'][number];
+type Placed = ReadStatements<PlacedNoteOf>['statements'][number];
 
 function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined, findings: Findings): void {
   const size = walk.size();

@@ -22,7 +22,7 @@ export interface Statement {
   fits(checkpoint: SignedCheckpoint): boolean;
 }
 
-export interface Heard<S extends Statement> {
+export interface ReadStatements<S extends Statement> {
   /** The keys that count come from outside of the record. */
   readonly isPinned: boolean;
   /** Those whose signature was verified. */
@@ -39,19 +39,19 @@ export interface Heard<S extends Statement> {
  * there are none), and those that a key which counts has endorsed. What other keys have signed is a finding.
  * `named` are the keys of the log with this origin, in its order.
  */
-export function hearStatements<S extends Statement>(
+export function readStatements<S extends Statement>(
   statements: readonly S[],
   { named, origin }: { readonly named: readonly NamedKey[]; readonly origin: string | undefined },
   given: GivenKeys,
   findings: Findings,
-): Heard<S> {
+): ReadStatements<S> {
   const pinned = pinnedKeys(given, named, findings);
   const all = [...named.map(({ key }) => key), ...pinned];
   const known = [...new Map(all.map((key) => [installationOf(key), key])).values()];
   const heard = statements.flatMap((statement) => {
     const read = readCheckpoint(statement.note, known);
     if (read.result === 'signed') return [{ ...statement, checkpoint: read.checkpoint }];
-    findings.problem(...unheard(read.result, statement.where));
+    findings.problem(...problemOf(read.result, statement.where));
     return [];
   });
 
@@ -62,7 +62,7 @@ export function hearStatements<S extends Statement>(
     const counts = believed.has(checkpoint.signedBy) && checkpoint.size > most && fits(checkpoint);
     return counts ? checkpoint.size : most;
   }, 0);
-  tellOthers(heard, believed, named, { reached, isShared: given.isShared ?? false }, findings);
+  reportOtherKeys(heard, believed, named, { reached, isShared: given.isShared ?? false }, findings);
   return {
     isPinned: pinned.length > 0,
     statements: heard.map((one) => ({ ...one, isBelieved: believed.has(one.checkpoint.signedBy) })),
@@ -93,7 +93,7 @@ function pinnedKeys(
   return [];
 }
 
-function tellOthers(
+function reportOtherKeys(
   heard: readonly (Statement & { readonly checkpoint: SignedCheckpoint })[],
   believed: ReadonlySet<string>,
   named: readonly NamedKey[],
@@ -120,7 +120,7 @@ function tellOthers(
   }
 }
 
-function unheard(result: 'unreadable' | 'unknown-key' | 'bad-signature', where: string): [string, string] {
+function problemOf(result: 'unreadable' | 'unknown-key' | 'bad-signature', where: string): [string, string] {
   if (result === 'unknown-key')
     return ['key.other', `a key that is not known has signed what is in ${where}`];
   if (result === 'bad-signature')

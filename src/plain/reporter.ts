@@ -26,6 +26,8 @@ export function createReporter(
   const colour = wantsColour(stderr, env);
   const rewrites = stderr.isTTY === true && env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
   let last: RunView | undefined;
+  /** What the run is at, as the newest line of the log has said it. */
+  let place: string | undefined;
   let open = 0;
   let progressAt = Number.NEGATIVE_INFINITY;
   let progressText = '';
@@ -55,11 +57,11 @@ export function createReporter(
   const report = (view: RunView) => {
     if (last === undefined)
       line(`run ${show(view.runId)}: ${show(view.title)}, ${show(view.instance)}, ${view.mode}`);
-    const entries = newEntries(last?.log ?? [], view.log);
-    for (const entry of entries) {
+    for (const entry of newEntries(last?.log ?? [], view.log)) {
       // A sentence of the journal says by itself that something failed.
       const word = entry.tone === 'bad' ? '' : WORDS[entry.tone];
       line(`${show(entry.at)} ${word}${show(entry.text)}`, entry.tone);
+      place = entry.next ?? place;
     }
     for (const text of newsOfSteps(last?.rail, view.rail)) line(text);
     for (const text of newsOfFollowUps(last?.followUps, view.followUps)) line(text);
@@ -69,8 +71,8 @@ export function createReporter(
       for (const hint of view.banner.hints) line(`  hint: ${show(hint)}`);
     }
     const title = view.activity?.title;
-    const isSaid = entries.some(({ next }) => next === title);
-    if (title !== undefined && title !== last?.activity?.title && !isSaid) line(`now: ${show(title)}`);
+    if (title !== undefined && title !== last?.activity?.title && title !== place)
+      line(`now: ${show(title)}`);
     progress(view);
     last = view;
   };

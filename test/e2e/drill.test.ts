@@ -43,7 +43,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     // PostgreSQL, which refuses to run as root, gets a user of its own there; it must be able to walk in.
     mkdirSync(temporary);
     for (const path of [folder, temporary]) chmodSync(path, 0o755);
-    killed = await drill(join(folder, 'killed'), { signal: 'SIGKILL', at: 'step 2/' });
+    killed = await drill(join(folder, 'killed'), { signal: 'SIGKILL', at: 'step 2 of' });
     left = readdirSync(temporary);
     proven = await drill(reports);
   }, 120_000);
@@ -141,7 +141,7 @@ describe.skipIf(!isLinux)('a drill', () => {
   });
 
   test('that is ended by SIGTERM cleans up after itself', async () => {
-    const { end, processes } = await drill(join(folder, 'ended'), { signal: 'SIGTERM', at: 'step 7/' });
+    const { end, processes } = await drill(join(folder, 'ended'), { signal: 'SIGTERM', at: 'step 7 of' });
     expect(end.code, end.stderr).toBe(130);
     expect(processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
     expect(readdirSync(temporary)).toEqual([]);

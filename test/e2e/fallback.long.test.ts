@@ -116,7 +116,7 @@ describe('a fallback script followed with nothing but bash', () => {
     ];
     const { code, screen } = await follow(restoreBackupFallback(context, 'confirm.asking'), answers);
     expect(code, screen).toBe(0);
-    expect(screen).toContain('IN DOUBT: it may have been taken although no good answer came.');
+    expect(screen).toContain('IN DOUBT: the service may have accepted it, although no clear answer came.');
     expect(await sampleDigest(query)).toEqual(before);
     expect(calls().slice(1)).toEqual([
       { endpoint: 'POST /backups/:id/restore', instance: 'orders' },

@@ -100,7 +100,7 @@ describe('reports of real runs', () => {
     const { stdout } = await lifeboat({}, 'report', '--compare', second, first, '--format', 'json');
     expect(Comparison.parse(JSON.parse(stdout)).runs.map(({ id }) => id)).toEqual([first, second]);
     const md = await lifeboat({}, 'report', '--compare', first, third);
-    expect(md.stdout).toContain('## How far they can be compared');
+    expect(md.stdout).toContain('## Comparability');
     for (const words of [
       ['--compare', first],
       ['--compare', first, second, third],

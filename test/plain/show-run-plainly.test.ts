@@ -57,8 +57,10 @@ describe('showRunPlainly', () => {
     const moved = { at, text: 'done: ask; now at: waiting for backup 7', tone: 'plain' as const };
     const run = createFakeRun(VIEWS.empty);
     const shown = showRunPlainly(run, io.streams);
-    run.show({ ...VIEWS.empty, log: [{ ...moved, next: activity.title }], activity });
-    run.show({ ...VIEWS.empty, activity: { title: 'reading it', seconds: 0 } });
+    const log = [{ ...moved, next: activity.title }];
+    run.show({ ...VIEWS.empty, log });
+    run.show({ ...VIEWS.empty, log, activity });
+    run.show({ ...VIEWS.empty, log, activity: { title: 'reading it', seconds: 0 } });
     await run.detach();
     await shown;
     expect(io.stderr().match(/waiting for backup 7/gu)).toHaveLength(1);

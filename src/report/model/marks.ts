@@ -32,7 +32,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'decision', text: withReason(label ?? event, reason) };
     }
     case 'intent.armed':
-      return { kind: 'armed', text: `${spaced(entry.body.verb)}: from here on it may have been sent` };
+      return { kind: 'armed', text: `sending ${spaced(entry.body.verb)}` };
     case 'intent.outcome': {
       if (!isDoubt(entry)) return undefined;
       const { failure, verb, refused } = entry.body;

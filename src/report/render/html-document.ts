@@ -91,16 +91,17 @@ function factTable(caption: string, rows: readonly (readonly [string, Text])[]):
 
 /**
  * A table that can be scrolled sideways, also with the keyboard. On a narrow screen each row of one with many
- * columns is a list, so a cell knows the title of its column.
+ * columns is a list, so its cells know the titles of their columns.
  */
 function wideTable(caption: string, head: readonly string[], rows: readonly (readonly Text[])[]): Markup {
+  const isLarge = head.length > 4;
   const titles = head.map((text) => markup`<th scope="col">${text}</th>`);
-  const body = rows.map(
-    (row) =>
-      markup`<tr>${row.map((cell, at) => markup`<td data-label="${head[at] ?? ''}"><div>${line(cell)}</div></td>`)}</tr>\n`,
-  );
-  const size = head.length > 4 ? ' large' : '';
-  return markup`<div class="wide${size}" role="region" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
+  const cell = (text: Text, at: number) =>
+    isLarge
+      ? markup`<td data-label="${head[at] ?? ''}"><div>${line(text)}</div></td>`
+      : markup`<td>${line(text)}</td>`;
+  const body = rows.map((row) => markup`<tr>${row.map(cell)}</tr>\n`);
+  return markup`<div class="wide${isLarge ? ' large' : ''}" role="region" tabindex="0" aria-label="${caption}"><table><caption>${caption}</caption><thead><tr>${titles}</tr></thead><tbody>\n${body}</tbody></table></div>`;
 }
 
 function figure({ label, value, note, tone }: Figure): Markup {
