@@ -103,6 +103,8 @@ export interface Lab {
    * cannot happen.
    */
   play(scenario: Scenario): void;
+  /** Ends the scenario's timeline: resolves when no step is under way and none will follow. */
+  endTimeline(): Promise<void>;
   /** Mutating calls that the service carried out, in order: what a crash test counts. */
   calls(): readonly Call[];
   /**

@@ -22,7 +22,7 @@ import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
 import { writeSockets } from './query-sample-data.ts';
 import { keepOrdering } from './sample-data/sample-data.ts';
-import { playScenario } from './scenarios/play-scenario.ts';
+import { endTimeline, playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
 import { openStateFolder } from './state-folder.ts';
 
@@ -214,6 +214,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     clearFaults: () => state.clearFaults(),
     atRest: () => queue.atRest(),
     play: (scenario) => playScenario(scenario, state, ending),
+    endTimeline: () => endTimeline(state),
     calls: () => [...state.calls],
     openScratch: async (content, { name }) => {
       scratches += 1;

@@ -22,7 +22,7 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
   test.for(SIGNALS)('by %s leaves no process and no folder behind', async (signal, context) => {
     const { expect } = context;
     const running = machine(context).start('lab');
-    await expect.poll(running.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends it');
+    await expect.poll(running.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends the lab');
     const before = belongingsOf(running);
     expect(before.folders).toHaveLength(1);
     expect(before.pids.length).toBeGreaterThan(10);

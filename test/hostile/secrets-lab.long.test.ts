@@ -71,7 +71,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     const lab = place.start('lab', '--folder', yard, '--port', '0');
     const watch = watchTree(lab.child.pid ?? 0);
     context.onTestFinished(() => watch.stop());
-    await expect.poll(lab.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends it');
+    await expect.poll(lab.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends the lab');
     const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)$/mu.exec(lab.stderr()) ?? [];
     const token = readFileSync(join(yard, 'token'), 'utf8').trim();
     const call = (method: string, path: string, body?: object) =>

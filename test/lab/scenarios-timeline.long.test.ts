@@ -116,3 +116,21 @@ test('tasks that wait for help go on when a step releases them, and faults stay'
   expect(await backupEnded(lab, here + 1)).toMatchObject({ status: 'done' });
   expect((await call(lab, 'GET', '/lab/faults')).json).toMatchObject({ faults: [held] });
 });
+
+test('a timeline that is ended takes no further step, and what it did stays', async () => {
+  await play({
+    name: 'left-early',
+    summary: 'Somebody stops it.',
+    timeline: [
+      { do: 'lose', instance: 'orders-dr' },
+      { after: '1h', do: 'lose', instance: 'orders' },
+    ],
+  });
+  await until('the first step has happened', async () =>
+    (await overview('orders-dr')).status === 502 ? true : undefined,
+  );
+  // It would last an hour.
+  await lab.endTimeline();
+  expect((await overview('orders-dr')).status).toBe(502);
+  await lab.disaster('orders-dr', false);
+});

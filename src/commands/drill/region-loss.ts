@@ -41,6 +41,8 @@ export function regionLoss(instance: string, target: string): Chapter {
       if (performed.exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${performed.runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
+      // A scenario that loses the instance later would take it away while its rows are compared.
+      await lab.endTimeline();
       stage.say(`bringing the lost ${instance} back for a moment, to compare its rows`);
       await lab.disaster(instance, false);
       const restored = queryOf(lab, target);

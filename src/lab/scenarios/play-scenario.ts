@@ -42,14 +42,23 @@ export function playScenario(scenario: Scenario, stage: Stage, signal: AbortSign
   before?.ending.abort();
   const own = before?.own ?? { workers: stage.queue.workers, rate: stage.clock.facts().rate };
   const ending = new AbortController();
-  PLAYS.set(stage, { scenario, ending, own });
-
   stage.clearFaults();
   for (const { metrics } of stage.instances) metrics.press(undefined);
   for (const fault of scenario.faults) stage.faults.add(fault);
   applySettings(scenario.settings, stage, { own, before: before?.scenario.settings ?? {} });
   stage.log(`scenario ${scenario.name} begins: ${show(scenario.summary)}`);
-  void playTimeline(scenario.timeline, stage, AbortSignal.any([signal, ending.signal]));
+  const ended = playTimeline(scenario.timeline, stage, AbortSignal.any([signal, ending.signal]));
+  PLAYS.set(stage, { scenario, ending, own, ended });
+}
+
+/**
+ * Ends the timeline of the scenario that plays: resolves when no step is under way and none will follow. What
+ * the steps have done stays, and so do faults and settings.
+ */
+export async function endTimeline(stage: Stage): Promise<void> {
+  const play = PLAYS.get(stage);
+  play?.ending.abort();
+  await play?.ended;
 }
 
 /** The name of the scenario that was begun last; undefined before the first one. */
@@ -61,6 +70,8 @@ interface Play {
   readonly scenario: Scenario;
   readonly ending: AbortController;
   readonly own: Own;
+  /** Resolves when the last step has happened, or the timeline was ended. */
+  readonly ended: Promise<void>;
 }
 
 /** What the lab was set to before its first scenario. */
