@@ -9,7 +9,10 @@ import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import { openJournalIfAny } from './reading.ts';
 import type { StoreContext } from './store-of.ts';
 
-/** A recovery that is older than so many runs is not looked for: a board must not read all runs there ever were. */
+/**
+ * A recovery that is older than so many runs is not looked for: a board must not read all runs there ever
+ * were.
+ */
 const MOST_RUNS = 500;
 
 /** Runbooks that bring data back. One that recovers a lost instance does so where it has a target. */

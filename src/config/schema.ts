@@ -168,6 +168,10 @@ export const Config = z.strictObject({
   report: z
     .strictObject({ name: z.string().min(1).max(80).optional(), logo: z.string().min(1).optional() })
     .optional(),
+  /** How often a drill has to be proven: `every: 90d`. What is due next is said by `status` and `doctor`. */
+  drills: z
+    .strictObject({ every: Duration.refine((ms) => ms > 0, 'an interval is longer than nothing') })
+    .optional(),
   /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
   store: StoreConfig.optional(),
 });

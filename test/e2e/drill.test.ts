@@ -10,9 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { DrillRecord } from '../../src/report/drill/drill-record.ts';
+import type { DrillReport } from '../../src/report/drill/drill-report.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 import { isRunning, type SeenProcess, watchTree } from './process-tree.ts';
@@ -78,7 +80,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     const json = ending === undefined ? ['--json'] : [];
     const { child, ended, stderr } = runProduct(
       product,
-      ['drill', '--auto', ...json, '--report', report],
+      ['drill', '--auto', ...json, '--report', report, '--junit', `${report}.xml`],
       env,
     );
     const watch = watchTree(child.pid ?? 0);
@@ -115,6 +117,25 @@ describe.skipIf(!isLinux)('a drill', () => {
     }
     expect(lines.length).toBeGreaterThan(30);
     for (const entry of lines) expect(entry).toHaveProperty('hash');
+  });
+
+  test('leaves its record, its report in three forms with the trend, and its result as JUnit', () => {
+    const home = drillBelow(reports);
+    const record = DrillRecord.parse(JSON.parse(readFileSync(join(home, 'drill.json'), 'utf8')));
+    expect(record).toMatchObject({ outcome: 'proven', scope: 'story', id: basename(home) });
+    expect(record.chapters.map(({ outcome }) => outcome)).toEqual(['proven', 'proven', 'proven']);
+    const report = JSON.parse(readFileSync(join(home, 'report.json'), 'utf8')) as DrillReport;
+    expect(report.trends.map(({ rows }) => rows.at(-1)?.id)).toEqual([record.id, record.id, record.id]);
+    const html = readFileSync(join(home, 'report.html'), 'utf8');
+    expect(html).toContain('Trend: rotate the key and prove a backup');
+    const xml = readFileSync(`${reports}.xml`, 'utf8');
+    expect(xml).toMatch(/<testsuite name="lifeboat drill story"[^>]* failures="0" errors="0" skipped="0"/);
+  });
+
+  test('that was killed leaves a record without an end, and no folder that looks proven', () => {
+    const record = JSON.parse(readFileSync(join(drillBelow(join(folder, 'killed')), 'drill.json'), 'utf8'));
+    expect(DrillRecord.parse(record)).toMatchObject({ outcome: 'running', chapters: [] });
+    expect(existsSync(join(folder, 'killed.xml'))).toBe(false);
   });
 
   test('leaves a report with verdict, rows, RTO and RPO', () => {

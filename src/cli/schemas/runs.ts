@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
+import { drillDue } from './status.ts';
 
 const mode = z.enum(['LIVE', 'REHEARSAL']);
 const target = instance.optional().describe('the instance that a recovery goes into');
@@ -138,6 +139,7 @@ export const runs = {
     proven: z.boolean(),
     report: z.string().describe('a path'),
     journal: z.string().describe('a path'),
+    due: drillDue.describe('when the next one is due'),
     chapters: z.array(
       z.object({
         runbook: z.string(),

@@ -27,6 +27,14 @@ const part = z.object({
   why: z.string().optional(),
 });
 
+const lastDrill = z.object({
+  id: z.string(),
+  scope: z.string(),
+  outcome: z.string(),
+  at: time,
+  ageSeconds: seconds,
+});
+
 const instanceStatus = z.object({
   name: instance,
   role: z.enum(['source', 'target']),
@@ -79,10 +87,20 @@ const instanceStatus = z.object({
   parts: z.object({ overview: part, backups: part, window: part, record: part, held: part }),
 });
 
+/** When the next drill is due. */
+export const drillDue = z.object({
+  lastProven: lastDrill.optional(),
+  last: lastDrill.optional().describe('the newest that has ended, proven or not'),
+  everySeconds: seconds.optional().describe('as the config asks; without it none is ever due'),
+  dueAt: time.optional(),
+  isOverdue: z.boolean(),
+});
+
 /** What `lifeboat status` prints. */
 export const status = {
   status: schema('status', 'each instance, and whether it could be recovered now', {
     at: time,
     items: z.array(instanceStatus),
+    drills: drillDue,
   }),
 } as const;

@@ -15,9 +15,11 @@ import { homeFolder, homePath, type LoadedConfig, loadConfig } from '../../confi
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
+import { knownDrills } from '../drill/drill-homes.ts';
 import { runnableOn } from '../run/refuse-unsupported.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
+import { drillChecks } from './drills.ts';
 import { fileChecks } from './files.ts';
 import { keptLists } from './kept-lists.ts';
 import { keysHeld } from './keys-held.ts';
@@ -109,6 +111,7 @@ async function configChecks(
     ...held,
     ...(await surroundings(context, config)),
     ...(await approvalChecks(config)),
+    ...drillChecks(config, knownDrills(context.env)),
   ];
 }
 

@@ -16,6 +16,8 @@ export function defineDrill(program: Command, command: Define): void {
       ),
       new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
       new Option('--scenario <name>', 'what goes wrong, as for `lifeboat lab`'),
+      new Option('--junit <file>', 'also write the result as JUnit XML, for Jenkins and GitLab'),
+      new Option('--keep <number>', 'then remove the oldest drills beside this one, so that so many stay'),
     ],
   );
 }

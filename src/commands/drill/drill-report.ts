@@ -28,11 +28,14 @@ export function drillSummary(
     proven,
     report,
     journal,
+    due,
     commands,
   }: {
     readonly proven: boolean;
     readonly report: string;
     readonly journal: string;
+    /** When the next drill is due, in words. */
+    readonly due: string;
     /** What to type to look further. */
     readonly commands: readonly string[];
   },
@@ -43,6 +46,7 @@ export function drillSummary(
     ...proofs.flatMap((proof) => chapterLines(proof, instances)),
     `  report: ${report}`,
     `  journal: ${journal}`,
+    `  next drill due: ${due}`,
     '  to look at it again:',
     ...commands.map((command) => `    ${command}`),
     '',

@@ -1,14 +1,18 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { EXIT } from '../../base/errors.ts';
+import { dirname } from 'node:path';
+import { EXIT, failureOf } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { wholeNumber } from '../../cli/numbers.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
+import type { LoadedConfig } from '../../config/load.ts';
 import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';
+import type { DrillRecord } from '../../report/drill/drill-record.ts';
+import { drillReportOf } from '../../report/drill/drill-report.ts';
+import { dueWords } from '../../report/drill/drill-words.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { COMPARED, Compared } from '../../store/compared.ts';
 import type { Journal } from '../../store/journal.ts';
@@ -16,22 +20,42 @@ import { scenarioFor } from '../lab/lab.ts';
 import { brandOf } from '../run/brand-of.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
-import { drillCommand, journalIn, knowingStore, newDrillHome } from './drill-homes.ts';
+import { drillCommand, journalIn, knowingStore, knownDrills, newDrillHome } from './drill-homes.ts';
+import { drillInterval } from './drill-interval.ts';
+import { beginRecord, chapterRecord, type OpenRecord, type Played } from './drill-records.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
-import { runReports } from './run-reports.ts';
-import { type Stage, setStage } from './stage.ts';
+import { keepNewest } from './keep-newest.ts';
+import { runReports, writeDrillReports } from './run-reports.ts';
+import { type Stage, type StageOptions, setStage } from './stage.ts';
+import { writeJunit } from './write-junit.ts';
 
 interface DrillFlags {
   readonly auto?: boolean;
   readonly report?: string;
   readonly revision: '61' | '62';
   readonly scenario?: string;
+  readonly junit?: string;
+  readonly keep?: string;
+}
+
+/** How a drill goes; what is known of it by now, whatever ends it. */
+interface Course {
+  readonly chapters: readonly Chapter[];
+  readonly played: Played[];
+  readonly open: OpenRecord;
+  /** Set as soon as its record says how it ended. */
+  record?: DrillRecord;
+  outcome: DrillRecord['outcome'];
+  failure?: string;
+  instances: LoadedConfig['instances'];
+  /** How often the config asks for a drill; undefined where it does not. Milliseconds. */
+  readonly every: number | undefined;
 }
 
 /**
  * `lifeboat drill`: a full drill on a lab, or one runbook: real databases are damaged, runs bring them
  * back, every row is compared, and it says what was proven. Lab, databases and keys are gone afterwards,
- * whatever ends it; reports and journal stay.
+ * whatever ends it; its record, reports and journal stay in a folder of its own.
  */
 export async function drill(
   outside: CommandContext,
@@ -41,43 +65,84 @@ export async function drill(
   const scenario = flags.scenario === undefined ? undefined : await scenarioFor(flags.scenario);
   const runbook = name === undefined ? undefined : runbookNamed(name).id;
   const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
+  const keep = flags.keep === undefined ? undefined : wholeNumber(flags.keep, '--keep', 1);
+  const every = await drillInterval(outside);
   // Before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();
   const context = await knowingStore(outside);
   const folder = await newDrillHome(context.env, flags.report);
+  const rehearsed = runbook ?? (scenario === undefined ? 'story' : (chapters[0]?.runbook ?? 'story'));
+  const open = await beginRecord(folder, {
+    scope: scenario === undefined ? rehearsed : `${rehearsed}, ${scenario.name}`,
+    revision: flags.revision,
+    version: context.version,
+  });
+  const course: Course = { chapters, played: [], open, outcome: 'failed', instances: {}, every };
   const stop = stopSignal();
+  try {
+    const lab: LabOptions = {
+      revision: flags.revision === '61' ? 61 : 62,
+      instances: instancesFor(chapters),
+      ...(scenario === undefined ? {} : { scenario }),
+    };
+    return await play(context, flags, { folder, lab, signal: stop.signal }, course);
+  } catch (thrown) {
+    course.failure = failureOf(thrown).shortMessage;
+    throw thrown;
+  } finally {
+    stop.release();
+    // Where not even the record can be written, what ended the drill is worth more than that.
+    const record = course.record ?? (await endRecord(course).catch(() => open.record));
+    open.release();
+    if (flags.junit !== undefined) await writeJunit(flags.junit, record);
+    if (keep !== undefined) keepNewest(context, dirname(folder), keep);
+  }
+}
+
+async function play(
+  context: CommandContext,
+  { auto = false }: DrillFlags,
+  where: Pick<StageOptions, 'folder' | 'lab' | 'signal'>,
+  course: Course,
+): Promise<number> {
+  const { folder, signal } = where;
   const say = (line: string) => context.stderr.write(`${line}\n`);
   say('starting the lab: a simulator of the service on this machine, on real PostgreSQL');
   try {
-    await using stage = await setStage(context, {
-      folder,
-      auto: flags.auto ?? false,
-      signal: stop.signal,
-      lab: {
-        revision: flags.revision === '61' ? 61 : 62,
-        instances: instancesFor(chapters),
-        ...(scenario === undefined ? {} : { scenario }),
-      },
-    });
-    const proofs = await playAll(stage, chapters);
-    if (stop.signal.aborted) return left(context, folder);
+    await using stage = await setStage(context, { ...where, auto });
+    course.instances = stage.config.instances;
+    await playAll(stage, course);
+    if (signal.aborted) return left(context, folder, course);
     if (stage.ended !== undefined) {
-      if (stage.ended === EXIT.interrupted) return left(context, folder);
+      if (stage.ended === EXIT.interrupted) return left(context, folder, course);
+      course.failure = 'its run was not proven';
       say(`the drill ends here: the run was not proven; ${whatStays(context, folder)}`);
       // Its lab is gone: there is no run left that could wait for anybody.
       return stage.ended === EXIT.waiting ? EXIT.failed : stage.ended;
     }
-    return await conclude(context, stage, proofs);
+    return await conclude(context, stage, course);
   } catch (thrown) {
-    if (stop.signal.aborted) return left(context, folder);
+    if (signal.aborted) return left(context, folder, course);
     throw thrown;
-  } finally {
-    stop.release();
   }
 }
 
+/** Puts on record how the drill ended, with what was not played. */
+async function endRecord(course: Course): Promise<DrillRecord> {
+  const { chapters, played, instances, outcome, failure, open } = course;
+  course.record = await open.end({
+    outcome,
+    ...(failure === undefined ? {} : { failure }),
+    chapters: chapters.map((chapter, at) =>
+      chapterRecord(chapter, played[at], instances[chapter.instance]?.objectives),
+    ),
+  });
+  return course.record;
+}
+
 /** A drill that was left proves nothing and cannot be resumed: its lab is gone. */
-function left(context: CommandContext, folder: string): number {
+function left(context: CommandContext, folder: string, course: Course): number {
+  course.outcome = 'left';
   const stays = whatStays(context, folder);
   context.stderr.write(
     `the drill was left: its lab and its databases are gone, and it cannot be resumed; ${stays}\n`,
@@ -93,25 +158,24 @@ function whatStays(context: CommandContext, folder: string): string {
 }
 
 /** One chapter after the other; the first whose run is not closed ends the drill. */
-async function playAll(stage: Stage, chapters: readonly Chapter[]): Promise<ChapterProof[]> {
-  const proofs: ChapterProof[] = [];
+async function playAll(stage: Stage, { chapters, played }: Course): Promise<void> {
   for (const [at, chapter] of chapters.entries()) {
     if (chapters.length > 1) stage.say(`chapter ${at + 1}/${chapters.length}: ${chapter.title}`);
+    const began = performance.now();
     const proof = await chapter.play(stage);
-    if (proof === undefined || stage.signal.aborted) return proofs;
-    proofs.push(proof);
+    played.push({ proof, seconds: (performance.now() - began) / 1000 });
+    if (proof === undefined || stage.signal.aborted) return;
   }
-  return proofs;
 }
 
 /** Puts what the databases said on record, writes the reports and says what was shown. */
 async function conclude(
   context: CommandContext,
   stage: Stage,
-  proofs: readonly ChapterProof[],
+  course: Course,
 ): Promise<number> {
   const { folder, workspace, config } = stage;
-  const path = join(folder, 'report.md');
+  const proofs = course.played.flatMap(({ proof }) => proof ?? []);
   const parts: string[] = [];
   const brand = await brandOf(context);
   for (const proof of proofs) {
@@ -119,12 +183,15 @@ async function conclude(
     parts.push(...(await runReports(workspace.journal, folder, proof, brand)));
     parts.push(drillReport(proof, config.instances));
   }
-  await writeFile(path, parts.join('\n'), { mode: 0o600 });
   const proven = proofs.every((proof) => proof.proven);
+  course.outcome = proven ? 'proven' : 'not-proven';
+  const report = drillReportOf(await endRecord(course), knownDrills(context.env), course.every, new Date());
+  const path = await writeDrillReports(folder, report, parts);
   const ended = { proven, report: path, journal: journalIn(folder) };
-  await printResult(context, 'drill', { ...ended, chapters: proofs }, () => {
+  await printResult(context, 'drill', { ...ended, due: report.due, chapters: proofs }, () => {
     const commands = commandsAfter(context, folder, proofs);
-    context.stdout.write(drillSummary(proofs, { ...ended, commands }, config.instances));
+    const words = { ...ended, due: dueWords(report.due), commands };
+    context.stdout.write(drillSummary(proofs, words, config.instances));
   });
   return proven ? EXIT.closed : EXIT.failed;
 }

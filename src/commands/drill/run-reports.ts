@@ -1,6 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Brand } from '../../report/brand.ts';
+import type { DrillReport } from '../../report/drill/drill-report.ts';
+import { renderDrill } from '../../report/drill/render-drill.ts';
 import { renderReport } from '../../report/render-report.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { JournalReader } from '../../store/journal.ts';
@@ -28,4 +30,20 @@ export async function runReports(
     texts.push(renderReport(report, 'md', brand));
   }
   return texts;
+}
+
+/**
+ * Writes the report of the drill, with its trend, as `report.html`, `report.json` and `report.md`; in the
+ * last one the reports of its runs follow. Gives the path of the last one.
+ */
+export async function writeDrillReports(
+  folder: string,
+  report: DrillReport,
+  runs: readonly string[],
+): Promise<string> {
+  for (const format of ['html', 'json'] as const)
+    await writeFile(join(folder, `report.${format}`), renderDrill(report, format), { mode: 0o600 });
+  const path = join(folder, 'report.md');
+  await writeFile(path, [renderDrill(report, 'md'), ...runs].join('\n'), { mode: 0o600 });
+  return path;
 }

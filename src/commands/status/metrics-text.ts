@@ -55,7 +55,26 @@ const METRICS: readonly Metric[] = [
     [{ state: 'overdue' }, followUps?.overdue],
   ]),
   one('calls_in_doubt', 'Calls of which it is not known what became.', ({ inDoubt }) => inDoubt),
+  {
+    name: 'lifeboat_drill_last_timestamp_seconds',
+    help: 'When the last drill ended, whatever came of it.',
+    samples: ({ drills: { last } }) => [[{}, moment(last?.at)]],
+  },
+  {
+    name: 'lifeboat_drill_proven_timestamp_seconds',
+    help: 'When the last drill ended that was proven.',
+    samples: ({ drills: { lastProven } }) => [[{}, moment(lastProven?.at)]],
+  },
+  {
+    name: 'lifeboat_drill_due_timestamp_seconds',
+    help: 'When the next drill is due by the config.',
+    samples: ({ drills: { dueAt } }) => [[{}, moment(dueAt)]],
+  },
 ];
+
+function moment(at: string | undefined): number | undefined {
+  return at === undefined ? undefined : Date.parse(at) / 1000;
+}
 
 /** A gauge for each instance, with further labels. */
 function each(name: string, help: string, samples: (status: InstanceStatus) => readonly Sample[]): Metric {

@@ -1,7 +1,10 @@
 import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
+import type { DrillDue } from '../../report/drill/drill-due.ts';
+import { dueWords } from '../../report/drill/drill-words.ts';
 import type { Answer, InstanceStatus, Verdict } from '../../view/fleet/fleet-status.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
@@ -9,16 +12,18 @@ import { briefly } from '../../view/follow-up-words.ts';
 export interface FleetReport {
   readonly at: Date;
   readonly instances: readonly InstanceStatus[];
+  readonly drills: DrillDue;
 }
 
 /** Prints it to stdout: as one object, or as a table with the reasons below it. */
-export async function printStatus(context: CommandContext, { at, instances }: FleetReport): Promise<void> {
-  await printResult(context, 'status', { at: at.toISOString(), items: instances }, () =>
-    printFleet(context, instances),
+export async function printStatus(context: CommandContext, report: FleetReport): Promise<void> {
+  const { at, instances, drills } = report;
+  await printResult(context, 'status', { at: at.toISOString(), items: instances, drills }, () =>
+    printFleet(context, report),
   );
 }
 
-function printFleet(context: CommandContext, instances: readonly InstanceStatus[]): void {
+function printFleet(context: CommandContext, { instances, drills }: FleetReport): void {
   const columns = [
     { title: 'instance', gives: true },
     { title: 'recoverable' },
@@ -33,7 +38,7 @@ function printFleet(context: CommandContext, instances: readonly InstanceStatus[
     { title: 'follow-ups', drops: true },
   ];
   printTable(context, columns, instances.map(rowOf));
-  for (const line of instances.flatMap(linesBelow)) context.stdout.write(`${line}\n`);
+  for (const line of [...instances.flatMap(linesBelow), drillLine(drills)]) context.stdout.write(`${line}\n`);
 }
 
 const WORDS: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'NO', unknown: 'unknown', empty: 'target' };
@@ -87,6 +92,24 @@ function followUpCell({ open, overdue }: NonNullable<InstanceStatus['followUps']
   if (open === 0) return '0';
   return overdue === 0 ? String(open) : `${open}, ${overdue} late`;
 }
+
+/** `drills: the last was proven 12d ago (story); next due: …`. */
+function drillLine(due: DrillDue): string {
+  const { last } = due;
+  const was =
+    last === undefined
+      ? 'none is on record in this home'
+      : `the last was ${OUTCOMES[last.outcome]} ${briefly(last.ageSeconds)} ago (${show(last.scope, 80)})`;
+  return `drills: ${was}; next due: ${dueWords(due)}`;
+}
+
+const OUTCOMES: Readonly<Record<NonNullable<DrillDue['last']>['outcome'], string>> = {
+  proven: 'proven',
+  'not-proven': 'NOT PROVEN',
+  failed: 'a FAILURE',
+  left: 'left before its end',
+  running: 'without an end',
+};
 
 /** Why, and what else is worth a word. */
 function linesBelow(status: InstanceStatus): string[] {

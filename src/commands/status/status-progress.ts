@@ -1,6 +1,8 @@
 import type { CommandContext } from '../../cli/context.ts';
 
-/** How many instances have answered, on stderr: one line that goes away again, and nothing without a terminal. */
+/**
+ * How many instances have answered, on stderr: one line that goes away again, and nothing without a terminal.
+ */
 export function statusProgress(
   { stderr }: Pick<CommandContext, 'stderr'>,
   total: number,

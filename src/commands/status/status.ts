@@ -6,8 +6,10 @@ import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
+import { drillDue } from '../../report/drill/drill-due.ts';
 import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import { knownDrills } from '../drill/drill-homes.ts';
 import { printStatus } from './print-status.ts';
 import { statusProgress } from './status-progress.ts';
 import { writeMetrics } from './write-metrics.ts';
@@ -59,9 +61,10 @@ export async function status(
     progress.end();
   }
   const at = new Date();
+  const drills = drillDue(knownDrills(context.env), config.drills?.every, at);
   const instances = names.flatMap((name) => found.get(name) ?? []);
-  await printStatus(context, { at, instances });
-  if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances });
+  await printStatus(context, { at, instances, drills });
+  if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances, drills });
   const isGood = instances.every(({ recoverable: { answer } }) => answer === 'yes' || answer === 'empty');
   return isGood ? EXIT.closed : EXIT.failed;
 }

@@ -5,7 +5,8 @@ import type { RunSummary } from '../../store/projections/runs.ts';
 
 /**
  * What one source says of an instance. `known` and `failed` carry when they were said; `why` is one printable
- * line, lower case. `unasked`: nobody has asked yet. `missing`: the interface of the instance has no such call.
+ * line, lower case. `unasked`: nobody has asked yet. `missing`: the interface of the instance has no such
+ * call.
  */
 export type Part<Value> =
   | { readonly state: 'known'; readonly at: Date; readonly value: Value }
@@ -30,7 +31,9 @@ export interface InstanceRecord {
   /** Calls that change this instance and may have left, with no outcome on record. */
   readonly inDoubt: readonly OpenCall[];
   readonly followUps: readonly FollowUp[];
-  /** The newest proven run that recovered this instance, or recovered into it, as a rehearsal or in earnest. */
+  /**
+   * The newest proven run that recovered this instance, or recovered into it, as a rehearsal or in earnest.
+   */
   readonly recovered?: RunSummary | undefined;
 }
 
@@ -43,8 +46,8 @@ export interface InstanceFacts {
   /** The state of the instance in the service's word. */
   readonly overview: Part<{ readonly state?: string | undefined }>;
   /**
-   * The done backups, the one that was triggered last first. `skewMs`: how far the service's clock is ahead of
-   * ours; undefined where it does not say.
+   * The done backups, the one that was triggered last first. `skewMs`: how far the service's clock is ahead
+   * of ours; undefined where it does not say.
    */
   readonly backups: Part<{
     readonly done: readonly ListedBackup[];

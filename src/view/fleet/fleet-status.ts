@@ -74,7 +74,9 @@ export interface PartAge {
   readonly why?: string;
 }
 
-/** One instance as the board shows it: every part with its age, and what follows from them. Times RFC 3339. */
+/**
+ * One instance as the board shows it: every part with its age, and what follows from them. Times RFC 3339.
+ */
 export interface InstanceStatus {
   readonly name: string;
   readonly role: 'source' | 'target';

@@ -1,0 +1,76 @@
+import { type DrillDue, drillDue } from './drill-due.ts';
+import type { DrillChapter, DrillRecord } from './drill-record.ts';
+
+/** One drill in a trend. Times in seconds. */
+export interface TrendRow {
+  readonly id: string;
+  readonly at: string;
+  readonly outcome: DrillChapter['outcome'];
+  readonly rtoSeconds: number | undefined;
+  readonly rpoSeconds: number | undefined;
+  /** Undefined where it was not measured, or there is no objective. */
+  readonly meetsRto: boolean | undefined;
+  readonly meetsRpo: boolean | undefined;
+}
+
+/** The same chapter in the drills of the same scope, oldest first; the last row is this drill. */
+export interface Trend {
+  readonly runbook: string;
+  readonly title: string;
+  readonly objectives: DrillChapter['objectives'];
+  readonly rows: readonly TrendRow[];
+}
+
+/** What a drill has shown, how that compares with the ones before, and when the next is due. */
+export interface DrillReport {
+  readonly schema: 'lifeboat.drill-report/1';
+  readonly drill: DrillRecord;
+  readonly trends: readonly Trend[];
+  readonly due: DrillDue;
+}
+
+/** So many drills make a trend. */
+const MOST = 12;
+
+/** Pure: the report of a drill from its record and those of the drills before. */
+export function drillReportOf(
+  drill: DrillRecord,
+  before: readonly DrillRecord[],
+  everyMs: number | undefined,
+  now: Date,
+): DrillReport {
+  const others = before.filter(({ id }) => id !== drill.id);
+  const alike = others
+    .filter(({ scope, revision }) => scope === drill.scope && revision === drill.revision)
+    .toSorted((one, other) => Date.parse(one.begunAt) - Date.parse(other.begunAt));
+  const trends = drill.chapters.map(({ runbook, title, objectives }) => ({
+    runbook,
+    title,
+    objectives,
+    rows: [...alike, drill].flatMap((one) => trendRows(one, title)).slice(-MOST),
+  }));
+  return {
+    schema: 'lifeboat.drill-report/1',
+    drill,
+    trends,
+    due: drillDue([...others, drill], everyMs, now),
+  };
+}
+
+function trendRows({ id, begunAt, chapters }: DrillRecord, title: string): TrendRow[] {
+  return chapters
+    .filter((chapter) => chapter.title === title && chapter.outcome !== 'unplayed')
+    .map(({ outcome, rtoSeconds, rpoSeconds, objectives }) => ({
+      id,
+      at: begunAt,
+      outcome,
+      rtoSeconds,
+      rpoSeconds,
+      meetsRto: meets(rtoSeconds, objectives.rtoSeconds),
+      meetsRpo: meets(rpoSeconds, objectives.rpoSeconds),
+    }));
+}
+
+function meets(seconds: number | undefined, limit: number | undefined): boolean | undefined {
+  return seconds === undefined || limit === undefined ? undefined : seconds <= limit;
+}
