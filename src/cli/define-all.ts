@@ -5,6 +5,7 @@ import { defineDrill } from '../commands/drill/define-drill.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
 import { defineKeys } from '../commands/keys/define-keys.ts';
 import { defineLab } from '../commands/lab/define-lab.ts';
+import { definePrune } from '../commands/prune/define-prune.ts';
 import { defineRuns } from '../commands/run/define-runs.ts';
 import { defineService } from '../commands/service/define-service.ts';
 import { defineStatus } from '../commands/status/define-status.ts';
@@ -49,6 +50,7 @@ export function defineAll(program: Command, command: Define): void {
   ).addHelpText('after', REPORT_HELP);
   defineKeys(program, command);
   defineStore(program, command);
+  definePrune(program, command);
   program.commandsGroup('The service, endpoint by endpoint:');
   defineService(program, command);
   program.commandsGroup('Help:');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EXIT } from '../../base/errors.ts';
-import { list, schema } from './result.ts';
+import { bytes, list, schema, time } from './result.ts';
 
 /** What concerns lifeboat itself. */
 export const general = {
@@ -38,4 +38,17 @@ export const general = {
     'what can go wrong in a lab',
     z.object({ name: z.string(), summary: z.string() }),
   ),
+  prune: schema('prune', 'what was removed, and what could not be', {
+    bytes: bytes.describe('of all items together'),
+    items: z.array(
+      z.object({
+        kind: z.enum(['drill', 'download', 'home']),
+        path: z.string(),
+        what: z.string(),
+        at: time.describe('when it was last of use'),
+        bytes,
+        problem: z.string().optional().describe('why it is still there'),
+      }),
+    ),
+  }),
 };

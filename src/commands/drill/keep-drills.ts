@@ -9,7 +9,6 @@ export interface OldDrill {
   readonly record: DrillRecord;
 }
 
-/** As `newDrillHome` names it. */
 const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
 /** A folder whose removal has begun: never taken for a drill again. */
 const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
@@ -19,9 +18,9 @@ const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
  * folder, no link, named as drills are, of this user, with a record of that name, and of a drill that is
  * over. The newest drill that was proven never is among them: what is due next is counted from it.
  */
-function oldDrills(parent: string): readonly OldDrill[] {
+export function oldDrills(parent: string): readonly OldDrill[] {
   const all = namesIn(parent)
-    .filter((name) => NAME.test(name))
+    .filter(isDrillName)
     .map((name) => join(parent, name))
     .filter(isOwnFolder)
     .flatMap((path): OldDrill[] => {
@@ -67,6 +66,11 @@ export function finishRemovals(parent: string): void {
   }
 }
 
+/** Whether a folder is called as `newDrillHome` calls them. */
+export function isDrillName(name: string): boolean {
+  return NAME.test(name);
+}
+
 function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder).toSorted();
@@ -75,7 +79,8 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function isOwnFolder(path: string): boolean {
+/** A folder of this user, and no link to one. */
+export function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }

@@ -4,13 +4,23 @@ import type { CommandContext } from '../../cli/context.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { openAsking } from '../../plain/ask.ts';
 
+interface Confirmation {
+  readonly word: string;
+  readonly given: string | undefined;
+  readonly what: string;
+  /** What stands before the dot in the codes of its errors; default `store`. */
+  readonly area?: string;
+  /** The flag that stands in for the typed word; default `--confirm WORD`. */
+  readonly flag?: string;
+}
+
 /**
  * Resolves when a person has typed `word`, or `--confirm` says it. Rejects with exit 2 for another
  * `--confirm`, with exit 3 where nobody can be asked, and with 130 when the person leaves.
  */
 export async function confirmTyped(
   context: CommandContext,
-  { word, given, what }: { readonly word: string; readonly given: string | undefined; readonly what: string },
+  { word, given, what, area = 'store', flag = `--confirm ${word}` }: Confirmation,
 ): Promise<void> {
   if (given === word) return;
   if (given !== undefined)
@@ -19,10 +29,14 @@ export async function confirmTyped(
       exitCode: EXIT.usage,
     });
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
-    throw new LifeboatError('store.unconfirmed', `${what} is not confirmed, and nobody is here to be asked`, {
-      hints: ['nothing was changed', `to do it: add --confirm ${word}`],
-      exitCode: EXIT.waiting,
-    });
+    throw new LifeboatError(
+      `${area}.unconfirmed`,
+      `${what} is not confirmed, and nobody is here to be asked`,
+      {
+        hints: ['nothing was changed', `to do it: add ${flag}`],
+        exitCode: EXIT.waiting,
+      },
+    );
   const stop = stopSignal();
   const asker = openAsking(context, stop.signal);
   try {
@@ -34,5 +48,5 @@ export async function confirmTyped(
     asker.close();
     stop.release();
   }
-  throw new LifeboatError('store.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
+  throw new LifeboatError(`${area}.declined`, 'nothing was changed', { exitCode: EXIT.interrupted });
 }

@@ -1,0 +1,145 @@
+import { EXIT, errorCode } from '../../base/errors.ts';
+import { counted, formatBytes, formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { durationFrom } from '../../cli/numbers.ts';
+import { isForPeople, printResult } from '../../cli/print-result.ts';
+import { printTable } from '../../cli/print-table.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { isShared } from '../../compose/store-of.ts';
+import { homeFolder } from '../../config/load.ts';
+import { checkLog } from '../../store/log/check-log.ts';
+import { rolledBack } from '../../store/log/explain-trouble.ts';
+import { homePlace } from '../../store/log/places/folder-place.ts';
+import { drillsFolder } from '../drill/drill-homes.ts';
+import { finishRemovals, oldDrills, removeDrill } from '../drill/keep-drills.ts';
+import { confirmTyped } from '../store/confirm.ts';
+import { findDownloads } from './find-downloads.ts';
+import { findHomes } from './find-homes.ts';
+import { folderSize } from './folder-size.ts';
+import type { Removable } from './removable.ts';
+
+interface PruneFlags {
+  readonly olderThan: string;
+  readonly drills?: boolean;
+  readonly downloads?: boolean;
+  readonly homes?: boolean;
+  readonly yes?: boolean;
+}
+
+/**
+ * `lifeboat prune`: shows what may be removed and how much that is, then removes it when a person has typed
+ * `remove`, or with `--yes`. Never what proves something still in force, and nothing of the journal, whose
+ * log only grows. Rejects with `journal.rolled-back` (exit 5) where the journal lacks what was signed: nobody
+ * knows then what is in force. What cannot be removed stays, and the exit code is 1.
+ */
+export async function prune(
+  context: CommandContext,
+  _: readonly string[],
+  flags: PruneFlags,
+): Promise<number> {
+  const beforeMs = Date.now() - durationFrom(flags.olderThan, 'older-than');
+  const found = await findAll(context, flags, beforeMs);
+  const bytes = found.reduce((sum, one) => sum + one.bytes, 0);
+  if (isForPeople(context)) showFound(context, found, bytes);
+  if (found.length > 0)
+    await confirmTyped(context, {
+      ...{ word: 'remove', given: flags.yes ? 'remove' : undefined, what: 'the removal' },
+      ...{ area: 'prune', flag: '--yes' },
+    });
+  const problems = new Map(found.flatMap((one) => removeOne(context, one)));
+  const items = found.map(({ kind, path, what, at, bytes: size }) => {
+    return { kind, path, what, at, bytes: size, problem: problems.get(path) };
+  });
+  await printResult(context, 'prune', { bytes, items }, () => {
+    const removed = found.length - problems.size;
+    if (removed > 0) context.stdout.write(`removed: ${counted(removed, 'item')}\n`);
+  });
+  return problems.size === 0 ? EXIT.closed : EXIT.failed;
+}
+
+async function findAll(
+  context: CommandContext,
+  flags: PruneFlags,
+  beforeMs: number,
+): Promise<readonly Removable[]> {
+  const isAll = [flags.drills, flags.downloads, flags.homes].every((named) => named !== true);
+  const found: Removable[] = [];
+  if (isAll || flags.drills) found.push(...findDrills(context, beforeMs));
+  if (isAll || flags.downloads) found.push(...(await downloadsOf(context, beforeMs)));
+  if (isAll || flags.homes) found.push(...(await findHomes(context, beforeMs)));
+  return found;
+}
+
+function findDrills({ env }: CommandContext, beforeMs: number): readonly Removable[] {
+  const drills = drillsFolder(homeFolder(env));
+  finishRemovals(drills);
+  return oldDrills(drills)
+    .map(({ path, record }): Removable => {
+      const { scope, outcome, endedAt, begunAt } = record;
+      return {
+        kind: 'drill',
+        path,
+        what: `${show(scope, 80)}, ${outcome}`,
+        at: endedAt ?? begunAt,
+        bytes: folderSize(path),
+        remove: () => removeDrill({ path }, drills),
+      };
+    })
+    .filter(({ at }) => Date.parse(at) < beforeMs);
+}
+
+/** A home without a journal knows nothing of what lies in it, and keeps it. */
+async function downloadsOf(context: CommandContext, beforeMs: number): Promise<readonly Removable[]> {
+  const { env } = context;
+  const home = homeFolder(env);
+  const journal = await openJournalIfAny(context);
+  if (journal === undefined) return [];
+  try {
+    const { trouble } = await checkLog(journal, [homePlace(home)], {
+      isShared: await isShared(context),
+      most: 1,
+    });
+    if (trouble !== undefined) throw rolledBack(trouble);
+    return await findDownloads(journal, home, beforeMs);
+  } finally {
+    await journal.close();
+  }
+}
+
+function showFound(context: CommandContext, found: readonly Removable[], bytes: number): void {
+  if (found.length === 0) {
+    context.stderr.write('there is nothing that may be removed\n');
+    return;
+  }
+  printTable(
+    context,
+    [
+      { title: 'kind' },
+      { title: 'what', gives: true },
+      { title: 'from (UTC)' },
+      { title: 'size', align: 'right' },
+      { title: 'path', gives: 'start' },
+    ],
+    found.map(({ kind, what, at, bytes: size, path }) => [
+      kind,
+      what,
+      formatTime(at),
+      formatBytes(size),
+      path,
+    ]),
+  );
+  context.stdout.write(`may be removed: ${counted(found.length, 'item')}, ${formatBytes(bytes)}\n`);
+}
+
+/** Removes one; gives its path with what went wrong, and says it. */
+function removeOne({ stderr }: CommandContext, { path, remove }: Removable): [string, string][] {
+  try {
+    remove();
+    return [];
+  } catch (thrown) {
+    const problem = errorCode(thrown) ?? 'the system does not say why';
+    stderr.write(`${show(path, 300)} could not be removed: ${problem}\n`);
+    return [[path, problem]];
+  }
+}

@@ -1,0 +1,66 @@
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, test } from 'vitest';
+import { drillAt } from '../report/drill/drills.ts';
+import { useBenches } from './scene.ts';
+
+const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'];
+
+describe.concurrent('lifeboat prune', () => {
+  const bench = useBenches();
+
+  test('shows what may go and removes nothing until that is confirmed; the journal stays whole', async (context) => {
+    const { expect } = context;
+    const { run, rotate, home } = await bench(context);
+    expect((await rotate()).code).toBe(0);
+    const folder = join(home, 'drills');
+    for (const day of ['01', '02']) {
+      const record = drillAt(`2026-03-${day}T00:00:00Z`);
+      mkdirSync(join(folder, record.id), { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, record.id, 'drill.json'), JSON.stringify(record));
+    }
+    const shown = await run('prune', '--older-than', '30d', '--drills');
+    expect(shown.code, shown.stderr).toBe(3);
+    expect(shown.stdout).toContain('20260301-000000');
+    expect(shown.stdout).not.toContain('20260302-000000');
+    expect(shown.stderr).toContain('hint: to do it: add --yes');
+    expect(readdirSync(folder)).toEqual(['20260301-000000', '20260302-000000']);
+
+    const done = await run('prune', '--older-than', '30d', '--yes', '--json');
+    expect(done.code, done.stderr).toBe(0);
+    expect(JSON.parse(done.stdout)).toMatchObject({
+      schema: 'lifeboat.prune/1',
+      removed: [{ kind: 'drill', what: 'story, proven' }],
+    });
+    expect(readdirSync(folder)).toEqual(['20260302-000000']);
+    expect((await run('audit', 'verify')).code).toBe(0);
+    expect((await run('prune', '--older-than', '30d')).stderr).toContain('nothing that may be removed');
+  });
+
+  test('a download of a closed run goes, the one that proves the key does not', async (context) => {
+    const { expect } = context;
+    const { run, rotate, home } = await bench(context);
+    expect((await rotate()).code).toBe(0);
+    expect((await run(...PROVE)).code).toBe(0);
+    const runs = (await run('runs', '--json')).stdout.trimEnd().split('\n');
+    const { runId } = JSON.parse(runs.at(-1) ?? '') as { readonly runId: string };
+    const folder = join(home, 'backups', 'orders');
+    // A copy of a backup that proves nothing, of a run that left nothing to do.
+    writeFileSync(join(folder, `backup-77-prove-${runId}.tgz.enc`), 'bytes');
+    const before = readdirSync(folder).toSorted();
+    for (const name of before) utimesSync(join(folder, name), new Date(0), new Date(0));
+    const ended = await run('prune', '--older-than', '1d', '--downloads', '--yes', '--json');
+    expect(ended.code, ended.stderr).toBe(0);
+    const { removed } = JSON.parse(ended.stdout) as { readonly removed: readonly { path: string }[] };
+    expect(removed.map(({ path }) => basename(path))).toEqual([`backup-77-prove-${runId}.tgz.enc`]);
+    expect(readdirSync(folder).toSorted()).toEqual(before.filter((name) => !name.startsWith('backup-77-')));
+    expect((await run('status', 'orders', '--json')).stdout).toContain('"isProven":true');
+  });
+
+  test('--older-than is needed, and has to be a duration', async (context) => {
+    const { expect } = context;
+    const { run } = await bench(context);
+    expect((await run('prune')).code).toBe(2);
+    expect((await run('prune', '--older-than', 'soon')).code).toBe(2);
+  });
+});
