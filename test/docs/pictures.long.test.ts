@@ -54,11 +54,13 @@ async function answerUpTo(terminal: Terminal, wanted: string): Promise<void> {
 /** The rows of a picture in words: digits, ids and what is drawn between words differ from drill to drill. */
 function wordsIn(svg: string): string[] {
   const texts = [...svg.matchAll(/<text [^>]*>([^<]*)<\/text>/gu)].map(([, text = '']) => text);
-  return texts
-    .join(' ')
-    .replaceAll(/\b[0-9A-Z]{26}\b/gu, 'ID')
-    // Guids and fingerprints: hexadecimal digits, at least one of them no letter.
-    .replaceAll(/(?<![\p{Letter}\d-])(?=[a-f-]*\d)[\da-f-]+(?![\p{Letter}\d])/gu, ' ')
-    .split(/[^\p{Letter}'-]+/u)
-    .filter((word) => word.length > 2);
+  return (
+    texts
+      .join(' ')
+      .replaceAll(/\b[0-9A-Z]{26}\b/gu, 'ID')
+      // Guids and fingerprints: hexadecimal digits, at least one of them no letter.
+      .replaceAll(/(?<![\p{Letter}\d-])(?=[a-f-]*\d)[\da-f-]+(?![\p{Letter}\d])/gu, ' ')
+      .split(/[^\p{Letter}'-]+/u)
+      .filter((word) => word.length > 2)
+  );
 }

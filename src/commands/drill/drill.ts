@@ -169,11 +169,7 @@ async function playAll(stage: Stage, { chapters, played }: Course): Promise<void
 }
 
 /** Puts what the databases said on record, writes the reports and says what was shown. */
-async function conclude(
-  context: CommandContext,
-  stage: Stage,
-  course: Course,
-): Promise<number> {
+async function conclude(context: CommandContext, stage: Stage, course: Course): Promise<number> {
   const { folder, workspace, config } = stage;
   const proofs = course.played.flatMap(({ proof }) => proof ?? []);
   const parts: string[] = [];
