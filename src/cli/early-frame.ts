@@ -6,6 +6,9 @@ import type { CommandContext } from './context.ts';
 /** Flags with which a run does not take the screen. */
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
+/** `-o json`, `-ojson`, `--output json`, `--output=json`: a run that prints for programs takes no screen. */
+const NAMES_FORM = /^(?:-o|--output(?:=|$))/u;
+
 /**
  * Paints the first frame of the screen before anything heavy is loaded. Gives the function that gives the
  * screen back, for the case that the UI never comes up; undefined when the command line is none that takes
@@ -17,7 +20,8 @@ export function paintEarly(
 ): (() => void) | undefined {
   const [command] = argv;
   const takesScreen =
-    (command === 'run' || command === 'resume') && !argv.some((arg) => WITHOUT_SCREEN.has(arg));
+    (command === 'run' || command === 'resume') &&
+    !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg));
   if (!takesScreen || !canDraw(context) || asksPassphrase(context.env)) return undefined;
   const { columns = 80, rows = 24 } = context.stdout;
   onSignalAlone(() => {
@@ -52,6 +56,6 @@ function titleOf(argv: readonly string[]): string {
 }
 
 function instanceOf(argv: readonly string[]): string {
-  const at = argv.indexOf('--instance');
+  const at = argv.findIndex((arg) => arg === '--instance' || arg === '-i');
   return at === -1 ? '' : (argv[at + 1] ?? '');
 }
