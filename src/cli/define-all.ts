@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { defineApprovals } from '../commands/approvals/define-approvals.ts';
 import { defineAudit } from '../commands/audit/define-audit.ts';
 import { defineDrill } from '../commands/drill/define-drill.ts';
+import { SHELLS } from '../commands/completion/scripts.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
 import { defineKeys } from '../commands/keys/define-keys.ts';
 import { defineLab } from '../commands/lab/define-lab.ts';
@@ -11,7 +12,6 @@ import { defineService } from '../commands/service/define-service.ts';
 import { defineStatus } from '../commands/status/define-status.ts';
 import { defineStore } from '../commands/store/define-store.ts';
 import { type Define, instance } from './define.ts';
-import { REPORT_HELP } from './help-texts.ts';
 
 /** Adds every command, in the order and under the headings of the help. */
 export function defineAll(program: Command, command: Define): void {
@@ -27,27 +27,40 @@ export function defineAll(program: Command, command: Define): void {
   command(
     program,
     'verify <file>',
-    'verdict on a downloaded backup (- reads it from standard input)',
+    'check a downloaded backup to its last byte',
     async () => (await import('../commands/verify.ts')).verify,
     [
       instance('try the keys that are held for this instance'),
-      new Option('--key-file <file>', 'try the key in this file (- for standard input)'),
+      new Option('--key-file <file>', 'try the key in this file (- for stdin)'),
     ],
+    {
+      about: 'Exit code 0 only for a good one. FILE may be - for standard input.',
+      examples: ['lifeboat verify orders-backup-12.tgz.enc -i orders'],
+    },
   );
   defineAudit(program, command);
   command(
     program,
     'report <run...>',
-    'record of a run: objectives, course, decisions, deviations, evidence',
+    'write the record of a run, for people and auditors',
     async () => (await import('../commands/report.ts')).report,
     [
-      new Option('--format <name>', 'Markdown, JSON, or one HTML file that needs nothing else')
+      new Option('--format <name>', 'md, html (one file, prints well) or json')
         .choices(['md', 'json', 'html'])
         .default(undefined, 'md'),
-      new Option('--out <file>', 'write it into this new file (default: standard output)'),
+      new Option('--out <file>', 'write it into this new file (default: stdout)'),
       new Option('--compare', 'two runs side by side, the older one first'),
     ],
-  ).addHelpText('after', REPORT_HELP);
+    {
+      about: `Objectives, course, decisions, deviations and evidence, from the journal alone.
+What only people know (participants, causes, signatures) is left open.`,
+      examples: [
+        'lifeboat report last',
+        'lifeboat report last --format html --out run.html',
+        'lifeboat report --compare 01KA 01KB',
+      ],
+    },
+  );
   defineKeys(program, command);
   defineStore(program, command);
   definePrune(program, command);
@@ -61,32 +74,60 @@ function defineHelp(program: Command, command: Define): void {
   command(
     program,
     'doctor',
-    'check config, token, rights, key store, clock, disk',
+    'check config, token, keys, clock and disk',
     async () => (await import('../commands/doctor/doctor.ts')).doctor,
     [
-      new Option(
-        '--deep',
-        'also compare the lists that commands read with every entry of the journal, and send the newest checkpoint to the commands that keep checkpoints',
-      ),
-      new Option('--rebuild', 'make lists that differ anew from the journal').implies({ deep: true }),
+      new Option('--deep', 'also read the whole journal, and try checkpoint commands'),
+      new Option('--rebuild', 'make lists anew that differ from the journal').implies({ deep: true }),
     ],
+    {
+      about: `It sends only GETs. Exit code 0 when nothing is bad, 4 when only credentials
+are, 1 otherwise.`,
+    },
   );
   command(
     program,
-    'version',
-    'the version of lifeboat, and what it runs on',
-    async () => (await import('../commands/version.ts')).version,
+    'completion <shell>',
+    'print the completion script for bash, zsh or fish',
+    async () => (await import('../commands/completion/completion.ts')).completion,
+    [],
+    {
+      hasNoForm: true,
+      about: `It completes commands, flags and their values, and from config and journal
+the names of instances and the ids of runs and follow-ups.`,
+      examples: [
+        'source <(lifeboat completion bash)      # in ~/.bashrc',
+        'source <(lifeboat completion zsh)       # in ~/.zshrc, after compinit',
+        'lifeboat completion fish | source       # in config.fish',
+      ],
+    },
+  ).registeredArguments[0]?.choices(SHELLS);
+  command(
+    program,
+    'complete <shell> [words...]',
+    'say what fits for the last word; for the completion scripts',
+    async () => (await import('../commands/completion/complete.ts')).completeOn(program),
+    [],
+    { hidden: true, hasNoForm: true },
   );
   command(
     program,
     'schema [name]',
-    'the JSON Schemas of what commands print',
+    'print the JSON Schemas of what commands print',
     async () => (await import('../commands/schema.ts')).schema,
+    [],
+    { examples: ['lifeboat schema', 'lifeboat schema runs'] },
   );
   command(
     program,
-    'help [command...]',
-    'the help of a command',
+    'version',
+    'print the version and what it runs on',
+    async () => (await import('../commands/version.ts')).version,
+  );
+  command(
+    program,
+    'help [name...]',
+    'show the help of a command',
     async () => {
       const { helpOn } = await import('./help-on.ts');
       return async (_, words) => helpOn(program, words);

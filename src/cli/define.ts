@@ -9,38 +9,71 @@ export type Action<Options> = (
   options: Options,
 ) => Promise<number>;
 
+/** What the help of a command says beside its line in the list and its flags. */
+export interface Details {
+  /** Whole sentences; paragraphs are apart by an empty line. */
+  readonly about?: string;
+  /** Command lines to copy. */
+  readonly examples?: readonly string[];
+  /** Tables and lists, each as it is printed: a heading, and lines that are indented. */
+  readonly notes?: readonly string[];
+}
+
 /** What else is to be known of a command. */
-export interface Manner {
+export interface Manner extends Details {
   readonly hidden?: boolean;
   /** It prints nothing that could have another form: then it takes no `-o`. */
   readonly hasNoForm?: boolean;
 }
 
 /**
- * Adds a command whose code is loaded when it is called. An argument `instance` and the flag `-i` are the
- * same: the action finds either in `instance` of its options, and not among its arguments.
+ * Adds a command whose code is loaded when it is called. `summary` is its line in a list: an imperative in
+ * lower case, without a stop. An argument `instance` and the flag `-i` are the same: the action finds either
+ * in `instance` of its options, and not among its arguments.
  */
 export type Define = <Options>(
   parent: Command,
   nameAndArgs: string,
-  description: string,
+  summary: string,
   load: () => Promise<Action<Options>>,
   options?: readonly Option[],
   manner?: Manner,
 ) => Command;
 
 /** A command that only holds others. */
-export function group(parent: Command, name: string, description: string): Command {
-  const made = parent.command(name).description(description).helpCommand(false);
+export function group(parent: Command, name: string, summary: string, details: Details = {}): Command {
+  const made = parent.command(name).helpCommand(false);
   for (const option of common({})) made.addOption(option.hideHelp());
-  return made;
+  return describe(made, summary, details);
+}
+
+/** Gives a command its words. */
+export function describe(command: Command, summary: string, details: Details): Command {
+  const { about, examples = [], notes = [] } = details;
+  const sentence = `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
+  const after = [...notes, ...(examples.length === 0 ? [] : [`Examples:\n${indented(examples)}`])];
+  command.summary(summary).description(about === undefined ? sentence : `${sentence}\n\n${about}`);
+  if (after.length > 0) command.addHelpText('after', `\n${after.join('\n\n')}`);
+  DETAILS.set(command, details);
+  return command;
+}
+
+const DETAILS = new WeakMap<Command, Details>();
+
+/** What `describe` was given, for documents that are made of it. */
+export function detailsOf(command: Command): Details {
+  return DETAILS.get(command) ?? {};
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join('\n');
 }
 
 /** What every flag for a point in time takes: `momentFrom` reads them all. */
-export const TIME = 'the point in time: 2026-03-01T02:59:00Z, 14:32, "10 minutes ago"';
+export const TIME = '14:32, "10 minutes ago" or 2026-03-01T02:59:00Z';
 
 /** The flag that names the instance. */
-export function instance(what = 'the instance, as lifeboat.yaml names it (default: the only one)'): Option {
+export function instance(what = 'the instance (default: the only one)'): Option {
   return new Option('-i, --instance <name>', what);
 }
 
@@ -51,7 +84,7 @@ export const COMMON_OPTIONS = 'Common options:';
 export function common({ hasNoForm = false }: Manner): Option[] {
   const form = [
     new Option('-o, --output <form>', 'table, json or yaml').choices(FORMS).default(undefined, 'table'),
-    new Option('--json', 'the same as -o json'),
+    new Option('--json', 'short for -o json'),
   ];
   return [...(hasNoForm ? [] : form), new Option('--config <file>', 'the lifeboat.yaml to use')].map(
     (option) => option.helpGroup(COMMON_OPTIONS),

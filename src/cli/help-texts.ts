@@ -1,4 +1,8 @@
 import { EXIT, EXIT_CODES } from '../base/errors.ts';
+import type { Details } from './define.ts';
+
+/** What lifeboat is, as its help begins. */
+export const SUMMARY = 'run disaster-recovery runbooks: one safe step at a time, proven with evidence';
 
 /** The runbooks in the order in which a person looks for one, each with what it does. */
 export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = [
@@ -10,65 +14,30 @@ export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = [
   ['change-instance', 'restart, recreate or update it (--action)'],
 ];
 
-/** What `run` prints after its flags. */
-export const RUN_HELP = `
-Runbooks:
-${RUNBOOKS.map(([id, does]) => `  ${id.padEnd(23)}${does}`).join('\n')}
-
-Examples:
-  lifeboat run restore-backup orders
-  lifeboat run restore-backup orders --backup 12 --dry-run
-  lifeboat run restore-point-in-time orders --to "10 minutes ago"
-  lifeboat run disaster-recovery orders --prepare
-  lifeboat run disaster-recovery orders --target orders-dr --perform
-  lifeboat run rotate-key orders --yes --confirm orders`;
-
-/** What `keys` prints after its commands. */
-export const KEYS_HELP = `
-A fingerprint is made with a secret of this key store: another store shows another one for the same key.
-To find out whether two people hold the same key, each runs \`lifeboat keys add INSTANCE --check\` and enters it.`;
-
-/** What `lab` prints after its flags. */
-export const LAB_HELP = `
-While it runs, everything can be turned over HTTP, with the token in the folder that it names:
-  GET    /lab                            what runs, and what goes wrong
-  GET    /lab/calls                      every change that the service carried out
-  POST   /lab/faults                     {"method":"POST","path":"/backups","effect":{"kind":"drop","when":"after"}}
-  DELETE /lab/faults                     nothing goes wrong any more
-  POST   /lab/scenario                   {"name":"lost-answers"}
-  POST   /lab/instances/NAME/disaster    {"lost":true}
-  DELETE /lab/instances/NAME             somebody deletes the instance
-  POST   /lab/instances/NAME/bindings    {"app":"orders-api"}
-  POST   /lab/clock                      {"advance":"30d"}, {"rate":60}, {"skew":"-10m"}
-  POST   /lab/settings                   {"router":"30s"}, {"updateBlocking":false}
-  POST   /lab/tokens                     {"expire":true}
-  GET    /openapi.json                   the service in OpenAPI 3.1`;
-
-/** What `report` prints after its flags. */
-export const REPORT_HELP = `
-  lifeboat report RUN --format html --out run.html    for an auditor: opens in any browser, prints well
-  lifeboat report --compare RUN RUN                   slice by slice, step by step
-What only people know (participants, causes, actions, signatures) is left open, to be filled in.`;
-
-/** What `lifeboat --help` prints at its end. */
-export const HELP = `
-Environment:
-  LIFEBOAT_HOME             journal, checkpoints and downloads (default: the XDG state folder)
-  LIFEBOAT_CONFIG           lifeboat.yaml to use
-  LIFEBOAT_STORE            postgres://… of a team, or sqlite; wins over the config
-  LIFEBOAT_KEYCHAIN         os (default) or vault, a file under a passphrase
-  LIFEBOAT_PASSPHRASE_FILE  file with the passphrase of the vault
-  LIFEBOAT_PGBIN            folder of another PostgreSQL for the lab
-
-Exit codes:
-${exitCodes()}
-
-Try it: lifeboat drill`;
+/** What `lifeboat --help` prints after its commands. */
+export const HELP: Details = {
+  notes: [
+    `Environment:
+  LIFEBOAT_HOME             journal, checkpoints, downloads (default: XDG state)
+  LIFEBOAT_CONFIG           the lifeboat.yaml to use
+  LIFEBOAT_STORE            postgres://... of a team; wins over the config
+  LIFEBOAT_KEYCHAIN         os (default), or vault: a file under a passphrase
+  LIFEBOAT_PASSPHRASE_FILE  the file with the passphrase of the vault
+  LIFEBOAT_PGBIN            the folder of another PostgreSQL for the lab`,
+    `Exit codes:
+${exitCodes()}`,
+  ],
+  examples: [
+    'lifeboat drill          # rehearse all of it, on this machine',
+    'lifeboat doctor         # look at what a recovery needs',
+    'lifeboat help run       # the runbooks, and how to run one',
+  ],
+};
 
 /** The codes in two lines. */
 function exitCodes(): string {
   const codes = Object.entries(EXIT_CODES).map(
     ([name, { means }]) => `${EXIT[name as keyof typeof EXIT]} ${means}`,
   );
-  return [codes.slice(0, 5), codes.slice(5)].map((line) => `  ${line.join(' · ')}`).join('\n');
+  return [codes.slice(0, 4), codes.slice(4)].map((line) => `  ${line.join(' · ')}`).join('\n');
 }

@@ -1,9 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../base/errors.ts';
 import type { CommandContext } from './context.ts';
-import { COMMON_OPTIONS, common, type Define } from './define.ts';
+import { COMMON_OPTIONS, common, type Define, describe } from './define.ts';
 import { defineAll } from './define-all.ts';
-import { HELP } from './help-texts.ts';
+import { HELP, SUMMARY } from './help-texts.ts';
 import { type FormFlags, formFrom, formOfErrors } from './output-form.ts';
 import { printError } from './print-error.ts';
 import { usageError } from './usage-error.ts';
@@ -58,20 +58,17 @@ export function commandLine(
 ): Command {
   const program = new Command('lifeboat')
     .configureOutput({ outputError: () => undefined, writeErr: helpToStderr })
-    .description('Disaster-recovery runbooks: run step by step, never sent twice, proven with evidence.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .configureHelp({ subcommandTerm: termOf, optionDescription: wordsOfOption })
     .enablePositionalOptions()
-    .helpCommand(false)
-    .addHelpText('after', HELP);
+    .helpCommand(false);
+  describe(program, SUMMARY, HELP);
   for (const option of common({})) program.addOption(option);
 
-  const command: Define = (parent, nameAndArgs, description, load, options = [], manner = {}) => {
-    const made = parent
-      .command(nameAndArgs, { hidden: manner.hidden ?? false })
-      .description(description)
-      .helpCommand(false);
+  const command: Define = (parent, nameAndArgs, summary, load, options = [], manner = {}) => {
+    const made = parent.command(nameAndArgs, { hidden: manner.hidden ?? false }).helpCommand(false);
+    describe(made, summary, manner);
     const needed = options.filter(({ mandatory }) => mandatory);
     // Commander would ask for a mandatory option before it names a misspelt one, which is that very option
     // more often than not.

@@ -59,7 +59,17 @@ export function openTerminal(
   args: readonly string[],
   { stops = false }: { readonly stops?: boolean } = {},
 ): Terminal {
-  const command = [process.execPath, product.cli, ...args].map((word) => `'${word}'`).join(' ');
+  return openProgram([process.execPath, product.cli, ...args], product, bench, { stops });
+}
+
+/** The same for another program, such as a shell. */
+export function openProgram(
+  words: readonly string[],
+  product: Product,
+  bench: Pick<TestBench, 'env'>,
+  { stops = false }: { readonly stops?: boolean } = {},
+): Terminal {
+  const command = words.map((word) => `'${word}'`).join(' ');
   const settings = `stty -a | tr '\\n' ' '`;
   const stopped = stops ? `; ${settings}; echo '$ stopped'; read -r _; fg` : '';
   const shell = `${stops ? 'set -m; ' : ''}echo '$ before'; stty cols ${SIZE.cols} rows ${SIZE.rows}; ${command}${stopped}; echo "rc=$?"; ${settings}; echo '$ after'`;

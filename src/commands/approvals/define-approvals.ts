@@ -1,44 +1,55 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
-import { APPROVE_HELP } from './help-text.ts';
 
 /** The commands of the second person, and of whoever waits for one. */
 export function defineApprovals(program: Command, command: Define): void {
   command(
     program,
-    'approve [challenge]',
-    'sign what somebody else is about to do; on a machine of your own, without any config',
+    'approve [request]',
+    'sign what a colleague is about to do',
     async () => (await import('./approve.ts')).approve,
     [
-      new Option(
-        '--key <file>',
-        "the SSH key to sign with, or its .pub for an agent's (default: lifeboat's own)",
-      ),
-      new Option('--out <file>', 'where the signature goes (default: the name of the request and .sig)'),
-      new Option('--confirm <name>', 'the name of the target, when no one is there to type it'),
-      new Option(
-        '--print-key <name>',
-        "print the line for the other side's allowed signers, under your name",
-      ),
+      new Option('--key <file>', "an SSH key, or its .pub (default: lifeboat's own key)"),
+      new Option('--out <file>', 'where the signature goes (default: REQUEST.sig)'),
+      new Option('--confirm <name>', 'the name of the target, in a script'),
+      new Option('--print-key <name>', 'print your line for the allowed signers'),
     ],
-  ).addHelpText('after', APPROVE_HELP);
+    {
+      about: 'It needs no config, and is meant for a machine of your own.',
+      notes: [
+        `Two people:
+  1. The run stops before the change and writes a request, a text file.
+  2. The second person reads it and signs it, on another machine:
+       lifeboat approve REQUEST.txt --key ~/.ssh/id_ed25519
+     or without lifeboat:
+       ssh-keygen -Y sign -n lifeboat-approval -f ~/.ssh/id_ed25519 REQUEST.txt
+  3. The signature comes back: lifeboat approvals accept RUN REQUEST.txt.sig
+  4. The name is typed, or: lifeboat resume RUN --confirm NAME
+Who may approve is in the file \`approvals.allowedSigners\` of lifeboat.yaml, in
+the format of ssh-keygen(1).`,
+      ],
+    },
+  );
   const approvals = command(
     program,
     'approvals [run]',
-    'what waits for the approval of a second person',
+    'show what waits for a second person',
     async () => (await import('./approvals.ts')).approvals,
+    [],
+    { about: 'Exit code 3 while something waits. `lifeboat approve --help` has the steps.' },
   );
   command(
     approvals,
     'accept <run> <signature>',
-    'check a signature that was brought back, and let the run find it',
+    'check a signature and hand it to the run',
     async () => (await import('./approvals.ts')).approvalsAccept,
   );
   command(
     approvals,
     'withdraw <run>',
-    'take the approval back, until the name is typed',
+    'take a request or an approval back',
     async () => (await import('./approvals.ts')).approvalsWithdraw,
     [new Option('--reason <text>', 'why, for the record').makeOptionMandatory()],
+    { about: 'Possible until the name is typed at the run.' },
   );
 }

@@ -1,66 +1,79 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
+import { repeated } from '../run/run-options.ts';
 
 /** `lifeboat audit …`. */
 export function defineAudit(program: Command, command: Define): void {
-  const audit = group(program, 'audit', 'the journal: prove it, read it, hand it over');
+  const audit = group(program, 'audit', 'prove, read and export the journal');
   command(
     audit,
     'verify [run|bundle]',
-    'recompute every entry, the tree, and each checkpoint, here or of a bundle (tar, folder, exported lines)',
+    'recompute the journal, or a bundle, and its checkpoints',
     async () => (await import('./verify.ts')).auditVerifyCommand,
     [
       new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'),
-      anchor(
-        'what a run printed at its end, or a raw command; from elsewhere; pins the whole store up to it; may be repeated',
-      ),
+      anchor('an anchor from a ticket; pins all before it (repeatable)'),
     ],
+    {
+      about: `Exit code 0: intact under a pinned key. 3: nothing is wrong, and the verdict
+names what is not pinned. 1: not intact. A bundle is a tar, a folder, or the
+lines of \`audit export --lines\`; it needs no home and no config.`,
+      examples: ['lifeboat audit verify', 'lifeboat audit verify lifeboat-01K....tar --public-key key.pem'],
+    },
   );
   command(
     audit,
     'show [run]',
-    'what happened, one line an entry',
+    'show what happened, one line an entry',
     async () => (await import('./show.ts')).auditShowCommand,
-    [instance('the ledger of this instance: what has changed it, by whom')],
+    [instance('the ledger of this instance: who changed it, and how')],
+    { examples: ['lifeboat audit show last', 'lifeboat audit show -i orders'] },
   );
   command(
     audit,
     'export [run]',
-    'all evidence of a run in one signed bundle, with what it takes to verify it',
+    'write all evidence of a run into one signed bundle',
     async () => (await import('./export.ts')).auditExportCommand,
     [
-      new Option('--out <file>', 'where to (default: lifeboat-RUN.tar here; - for standard output)'),
-      new Option('--lines', 'the journal alone, as JSON lines with their proof, to standard output'),
-      anchor('shows the log at this anchor too, so that it can be verified with the bundle; may be repeated'),
+      new Option('--out <file>', 'default: lifeboat-RUN.tar in this folder; - for stdout'),
+      new Option('--lines', 'print only the journal, as JSON lines with their proof'),
+      anchor('also prove the log at this anchor (repeatable)'),
     ],
+    { examples: ['lifeboat audit export last', 'lifeboat audit export last --out evidence.tar'] },
   );
   command(
     audit,
     'anchor [run]',
-    'the head of the store in one line for the ticket: it betrays a journal that was rolled back',
+    'print the head of the store in one line, for a ticket',
     async () => (await import('./anchor.ts')).auditAnchorCommand,
+    [],
+    { about: 'Kept elsewhere, it shows later whether the journal was set back or changed.' },
   );
   command(
     audit,
     'accept-loss',
-    'go on although entries are lost: on record, in every later report, with the lost calls in doubt',
+    'go on although entries are lost; puts it on record',
     async () => (await import('./accept-loss.ts')).auditAcceptLossCommand,
     [
-      new Option('--reason <text>', 'why nothing can be put back, for the record').makeOptionMandatory(),
-      new Option('--confirm <log>', 'the 16 hex digits of the log, when no one is there to type them'),
+      new Option('--reason <text>', 'why nothing can be put back').makeOptionMandatory(),
+      new Option('--confirm <log>', 'the 16 hex digits of the log, in a script'),
     ],
+    {
+      about: `It shows what is lost and asks. Calls that were in the lost part are then in
+doubt, and every later report begins with the loss. Put the journal back from
+a backup instead, where there is one.`,
+    },
   );
   command(
     audit,
     'key',
-    'the public key that verifies the records of this installation',
+    'print the public key of this installation',
     async () => (await import('./public-key.ts')).auditKeyCommand,
+    [],
+    { about: 'Its records are verified with it: `lifeboat audit verify --public-key FILE`.' },
   );
 }
 
 function anchor(what: string): Option {
-  return new Option('--anchor <text>', what).argParser((text: string, others: readonly string[] = []) => [
-    ...others,
-    text,
-  ]);
+  return new Option('--anchor <text>', what).argParser(repeated);
 }

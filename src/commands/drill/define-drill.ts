@@ -1,23 +1,32 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
+import { revision } from '../lab/revision-option.ts';
 
 /** `lifeboat drill`. */
 export function defineDrill(program: Command, command: Define): void {
   command(
     program,
     'drill [runbook]',
-    'rehearse on a lab: rotate, lose a region, recover, undo a mishap; compare every row',
+    'rehearse a recovery on a lab; compare every row',
     async () => (await import('./drill.ts')).drill,
     [
-      new Option('--auto', 'by itself, also in a terminal'),
-      new Option(
-        '--report <dir>',
-        'folder in which this drill gets one of its own (default: drills, below LIFEBOAT_HOME)',
-      ),
-      new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
-      new Option('--scenario <name>', 'what goes wrong, as for `lifeboat lab`'),
-      new Option('--junit <file>', 'also write the result as JUnit XML, for Jenkins and GitLab'),
-      new Option('--keep <number>', 'then remove the oldest drills beside this one, so that so many stay'),
+      new Option('--auto', 'without questions, also in a terminal'),
+      new Option('--report <dir>', 'keep the drill below this folder'),
+      revision(),
+      new Option('--scenario <name>', 'what goes wrong, see `lifeboat lab --scenario list`'),
+      new Option('--junit <file>', 'also write the result as JUnit XML'),
+      new Option('--keep <number>', 'then remove the oldest drills: so many stay'),
     ],
+    {
+      about: `It starts the simulated service on real PostgreSQL, with an application that
+keeps writing. Without RUNBOOK it plays all of it: a rotation, the loss of a
+region, an accidental DELETE. The lab is gone afterwards. Journal and reports
+stay in a folder of their own, by default below LIFEBOAT_HOME/drills.`,
+      examples: [
+        'lifeboat drill',
+        'lifeboat drill restore-backup --scenario lost-answers',
+        'lifeboat drill --auto --report ./evidence --keep 12 --junit drill.xml',
+      ],
+    },
   );
 }

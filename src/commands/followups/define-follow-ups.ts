@@ -9,29 +9,39 @@ export function defineFollowUps(program: Command, command: Define): void {
   const followUps = command(
     program,
     'followups',
-    'the work that recoveries leave, by whom and until when: list, run, done, skip',
+    'list, do and close the work that recoveries leave',
     list,
     listing(),
+    {
+      about: `A run stays open until each of its follow-ups is done or skipped. Exit code 3
+while one is open. ID is an id, the beginning of one, RUN:ID, or \`last\`.`,
+      examples: [
+        'lifeboat followups',
+        'lifeboat followups run bind-orders-api',
+        'lifeboat followups done bind-orders-api --proof "ticket 4711"',
+        'lifeboat followups skip bind-orders-api --reason "retired"',
+      ],
+    },
   );
-  command(followUps, 'list', 'the open follow-ups; the same as `lifeboat followups`', list, listing());
+  command(followUps, 'list', 'list the open follow-ups; the default', list, listing());
   command(
     followUps,
     'run <id>',
-    'do it from here: by the platform, or by a backup',
+    'have it done: by the platform, or by a backup',
     async () => (await import('./followups.ts')).followUpsRun,
     answering(),
   );
   command(
     followUps,
     'done <id>',
-    'report that you did it by hand, with a proof; its run goes on',
+    'report that you did it by hand, with a proof',
     async () => (await import('./followups.ts')).followUpsDone,
     [new Option('--proof <text>', 'what shows that it was done').makeOptionMandatory(), ...answering()],
   );
   command(
     followUps,
     'skip <id>',
-    'leave it undone, with a reason that stays in the report',
+    'leave it undone, with a reason for the report',
     async () => (await import('./followups.ts')).followUpsSkip,
     [new Option('--reason <text>', 'why it is not done').makeOptionMandatory(), ...answering()],
   );

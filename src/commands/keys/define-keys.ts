@@ -1,35 +1,43 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
-import { KEYS_HELP } from '../../cli/help-texts.ts';
 
 /** `lifeboat keys …`. */
 export function defineKeys(program: Command, command: Define): void {
-  const keys = group(program, 'keys', 'encryption keys, by fingerprint; a key itself is never printed');
-  keys.addHelpText('after', KEYS_HELP);
+  const keys = group(program, 'keys', 'list and add encryption keys, by fingerprint', {
+    about: `A key itself is never printed. A fingerprint is made with a secret of this key
+store: another store shows another one for the same key. To find out whether
+two people hold the same key, each runs \`lifeboat keys add NAME --check\`.`,
+  });
   command(
     keys,
     'list [instance]',
-    'keys that are held, and what the ledger knows of them',
+    'list the keys that are held or on record',
     async () => (await import('./keys.ts')).keysList,
     [instance('only those of this instance')],
+    { examples: ['lifeboat keys list orders'] },
   );
   command(
     keys,
     'add [instance]',
-    'store a key that you have (asked for twice, hidden)',
+    'store a key that you have; it is asked for, hidden',
     async () => (await import('./keys.ts')).keysAdd,
     [
       instance(),
-      new Option('--file <file>', 'read it from this file (- for standard input)'),
+      new Option('--file <file>', 'read it from this file (- for stdin)'),
       new Option('--note <text>', 'a note for the ledger'),
-      new Option('--as <fingerprint>', 'under the fingerprint that another key store gave it').conflicts([
+      new Option('--as <fingerprint>', 'under the fingerprint of another key store').conflicts([
         'token',
         'check',
       ]),
-      new Option('--token', 'store the access token of the instance instead of a key'),
-      new Option('--check', 'store nothing: only say whether this key is held (exit 0) or not (1)').conflicts(
-        ['token', 'note'],
-      ),
+      new Option('--token', 'store the access token of the instance instead'),
+      new Option('--check', 'store nothing: exit 0 if it is held, 1 if not').conflicts(['token', 'note']),
     ],
+    {
+      examples: [
+        'lifeboat keys add orders',
+        'lifeboat keys add orders --check',
+        'lifeboat keys add orders --token --file ./token',
+      ],
+    },
   );
 }

@@ -1,26 +1,37 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
-import { LAB_HELP } from '../../cli/help-texts.ts';
 import { labOptions } from '../run/run-options.ts';
+import { revision } from './revision-option.ts';
 
 /** The commands of the simulator. */
 export function defineLab(program: Command, command: Define): void {
   command(
     program,
     'lab',
-    'the service on this machine, on real PostgreSQL; prints a lifeboat.yaml',
+    'run the simulated service on this machine',
     async () => (await import('./lab.ts')).lab,
     [
-      new Option('--port <n>', 'port on 127.0.0.1 (default: any free one)'),
-      new Option('--revision <n>', 'revision of the service').choices(['61', '62']).default('62'),
-      new Option('--folder <dir>', 'folder for tokens, keys and backups: empty or new; removed at the end'),
+      new Option('--port <n>', 'port on 127.0.0.1 (default: any that is free)'),
+      revision(),
+      new Option('--folder <dir>', 'a new folder for its files; removed at the end'),
       ...labOptions(),
     ],
-  ).addHelpText('after', LAB_HELP);
+    {
+      about: `It prints a lifeboat.yaml and runs until Ctrl-C. Instances, backups and
+archives are those of real PostgreSQL. Everything is removed at its end.
+KIND of an instance is standard, archiving, or one of them with :empty.`,
+      notes: [ENDPOINTS],
+      examples: [
+        'lifeboat lab > lifeboat.yaml',
+        'lifeboat lab -i orders:archiving -i orders-dr:standard:empty',
+        'lifeboat lab --scenario lost-answers',
+      ],
+    },
+  );
   command(
     program,
     'lab-query <name>',
-    'what the sample application of a running lab holds',
+    'ask what the sample application of a running lab holds',
     async () => (await import('./lab-query.ts')).labQuery,
     [new Option('--folder <dir>', 'the folder of the lab').makeOptionMandatory()],
     { hidden: true, hasNoForm: true },
@@ -34,3 +45,18 @@ export function defineLab(program: Command, command: Define): void {
     { hidden: true, hasNoForm: true },
   );
 }
+
+const ENDPOINTS = `Change it while it runs, over HTTP, with the token that it names:
+  GET    /lab                          what runs, and what goes wrong
+  GET    /lab/calls                    every change that was carried out
+  POST   /lab/faults                   {"method":"POST","path":"/backups",
+                                        "effect":{"kind":"drop","when":"after"}}
+  DELETE /lab/faults                   nothing goes wrong any more
+  POST   /lab/scenario                 {"name":"lost-answers"}
+  POST   /lab/instances/NAME/disaster  {"lost":true}
+  DELETE /lab/instances/NAME           somebody deletes the instance
+  POST   /lab/instances/NAME/bindings  {"app":"orders-api"}
+  POST   /lab/clock                    {"advance":"30d"}, {"rate":60}
+  POST   /lab/settings                 {"router":"30s"}
+  POST   /lab/tokens                   {"expire":true}
+  GET    /openapi.json                 the service in OpenAPI 3.1`;

@@ -6,14 +6,19 @@ export function definePrune(program: Command, command: Define): void {
   command(
     program,
     'prune',
-    'remove old drills, downloads and rehearsals; shows them first, and never removes what is still in force',
+    'remove old drills, downloads and rehearsals',
     async () => (await import('./prune.ts')).prune,
     [
-      new Option('--older-than <duration>', 'what was last of use so long ago: 90d').makeOptionMandatory(),
-      new Option('--drills', 'only this: drills; any of the three may be named together'),
-      new Option('--downloads', 'only this: backups that runs have downloaded'),
-      new Option('--homes', 'only this: homes of rehearsals without a record of their drill'),
-      new Option('--yes', 'remove them without asking'),
+      new Option('--older-than <time>', 'what was last used so long ago: 90d').makeOptionMandatory(),
+      new Option('--drills', 'only drills'),
+      new Option('--downloads', 'only backups that runs have downloaded'),
+      new Option('--homes', 'only homes of rehearsals that are no drill'),
+      new Option('--yes', 'remove without asking'),
     ],
+    {
+      about: `It shows first what it would remove. It never removes what proves something
+that is still in force, and nothing of the journal.`,
+      examples: ['lifeboat prune --older-than 90d', 'lifeboat prune --older-than 1y --drills --yes'],
+    },
   );
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Define, TIME } from '../../cli/define.ts';
-import { RUN_HELP } from '../../cli/help-texts.ts';
+import { RUNBOOKS } from '../../cli/help-texts.ts';
 import { ANSWERING, about, driving } from './run-options.ts';
 
 /** The commands that begin runs, carry on with them and list them. */
@@ -12,27 +12,54 @@ export function defineRuns(program: Command, command: Define): void {
     async () => (await import('./run.ts')).run,
     [
       ...about(),
-      new Option(
-        '--dry-run',
-        'print the calls that the run would make, in order, and start no run; sends only GETs',
-      ).conflicts(ANSWERING),
+      new Option('--dry-run', 'print the calls of the run; send only GETs').conflicts(ANSWERING),
       ...driving(),
     ],
-  ).addHelpText('after', RUN_HELP);
+    {
+      about: `In a terminal it shows the screen and asks. In a script it stops at the first
+question that no flag answers, with exit code 3; \`lifeboat resume\` goes on.
+With -o json it prints each entry of the journal as it is written.`,
+      notes: [`Runbooks:\n${RUNBOOKS.map(([id, does]) => `  ${id.padEnd(23)}${does}`).join('\n')}`],
+      examples: [
+        'lifeboat run restore-backup orders',
+        'lifeboat run restore-backup orders --backup 12 --dry-run',
+        'lifeboat run restore-point-in-time orders --to "10 minutes ago"',
+        'lifeboat run disaster-recovery orders --prepare',
+        'lifeboat run disaster-recovery orders --target orders-dr --perform',
+        'lifeboat run rotate-key orders --yes --confirm orders',
+      ],
+    },
+  );
   command(
     program,
     'resume [run]',
-    'carry on with a run; asks the service first what has happened',
+    'carry on with a run',
     async () => (await import('./resume.ts')).resume,
     [
-      new Option('--abandon <reason>', 'give the run up instead; its record stays'),
-      new Option('--to <time>', `for a run that asks for one, ${TIME}`),
+      new Option('--abandon <reason>', 'end the run as it is; its record stays'),
+      new Option('--to <time>', TIME),
       ...driving(),
     ],
+    {
+      about: `The service is asked first what became of the last call. Nothing is sent twice.
+Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.`,
+      examples: [
+        'lifeboat resume',
+        'lifeboat resume 01K --yes',
+        'lifeboat resume last --abandon "done by hand"',
+      ],
+    },
   );
-  command(program, 'runs', 'runs and where they stand', async () => (await import('../runs.ts')).runs, [
-    new Option('--open', 'only those that are not closed'),
-    new Option('--drills', 'those of the drills, each with the folder that keeps it'),
-    new Option('--limit <number>', 'only the newest so many'),
-  ]);
+  command(
+    program,
+    'runs',
+    'list runs and where they stand',
+    async () => (await import('../runs.ts')).runs,
+    [
+      new Option('--open', 'only those that are open'),
+      new Option('--drills', 'those of drills, each with its folder'),
+      new Option('--limit <number>', 'only the newest of them'),
+    ],
+    { examples: ['lifeboat runs --open', 'lifeboat runs --limit 10 -o json'] },
+  );
 }

@@ -1,96 +1,131 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance, TIME } from '../../cli/define.ts';
-import { patience } from '../run/run-options.ts';
+import { patience, tokenFile } from '../run/run-options.ts';
 
 /**
  * The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no
  * runbook covers.
  */
 export function defineService(program: Command, command: Define): void {
-  const backups = group(program, 'backups', 'backups of an instance: list, get, create, download, restore');
+  defineBackups(program, command);
+  defineConfig(program, command);
+  defineInstance(program, command);
+  defineRecoveries(program, command);
+  defineCalls(program, command);
+}
+
+/** What is said of every command that changes something. */
+const CHANGES = `It says what will happen, and asks. In a script, --yes agrees to what can be
+made good again, and --confirm NAME to what cannot. The call is on the ledger of
+the instance before it is sent; a call in doubt stops the next one.`;
+
+function defineBackups(program: Command, command: Define): void {
+  const backups = group(program, 'backups', 'list, create, download and restore backups');
   command(
     backups,
     'list [instance]',
-    'every backup, as the service lists them',
+    'list the backups of an instance',
     async () => (await import('./backups.ts')).backupsList,
     naming(),
+    { examples: ['lifeboat backups list orders', 'lifeboat backups list orders -o json'] },
   );
-  command(backups, 'get <id>', 'one backup', async () => (await import('./backups.ts')).backupsGet, [
-    ...naming(),
-    ...waiting('look until it has ended'),
-  ]);
+  command(
+    backups,
+    'get <id>',
+    'show one backup',
+    async () => (await import('./backups.ts')).backupsGet,
+    [...naming(), ...waiting('look until it has ended')],
+    { examples: ['lifeboat backups get 12 -i orders --wait'] },
+  );
   command(
     backups,
     'create [instance]',
-    'ask for a backup',
+    'make a backup',
     async () => (await import('./backups.ts')).backupsCreate,
     changing({ waits: true }),
+    { about: CHANGES, examples: ['lifeboat backups create orders --yes --wait'] },
   );
   command(
     backups,
     'download <id>',
-    'save the encrypted bytes of a backup; goes on where an earlier download ended, if the service lets it',
+    'save the encrypted bytes of a backup',
     async () => (await import('./download.ts')).backupsDownload,
     [
       ...naming(),
-      new Option(
-        '--out <file>',
-        'where to (- for standard output; default: INSTANCE-backup-ID.tgz.enc in this folder)',
-      ),
+      new Option('--out <file>', 'default: INSTANCE-backup-ID.tgz.enc; - for stdout'),
       new Option('--force', 'replace a file that is there'),
     ],
+    {
+      about: `It goes on where an earlier download ended, where the service offers that. At
+the end it compares size and beginning, and prints the SHA-256.`,
+      examples: ['lifeboat backups download 12 -i orders'],
+    },
   );
   command(
     backups,
     'restore <id>',
-    'replace the data of the instance by this backup',
+    'replace the data of the instance by a backup',
     async () => (await import('./backups.ts')).backupsRestore,
     changing({ waits: true }),
+    {
+      about: `${CHANGES}\n\n\`lifeboat run restore-backup\` also sees to what follows a restore.`,
+      examples: ['lifeboat backups restore 12 -i orders --wait'],
+    },
   );
 
-  const restores = group(program, 'restores', 'restores of an instance: list, get');
+  const restores = group(program, 'restores', 'list and show restores');
   command(
     restores,
     'list [instance]',
-    'every restore, as the service lists them',
+    'list the restores of an instance',
     async () => (await import('./restores.ts')).restoresList,
     naming(),
   );
-  command(restores, 'get <id>', 'one restore', async () => (await import('./restores.ts')).restoresGet, [
+  command(restores, 'get <id>', 'show one restore', async () => (await import('./restores.ts')).restoresGet, [
     ...naming(),
     ...waiting('look until it has ended'),
   ]);
+}
 
-  const config = group(program, 'backup-config', 'backup configuration of an instance: get, set');
+function defineConfig(program: Command, command: Define): void {
+  const config = group(program, 'backup-config', 'show and change the backup configuration', {
+    about: 'It is the service that keeps it. The configuration of lifeboat is lifeboat.yaml.',
+  });
   command(
     config,
     'get [instance]',
-    'the configuration',
+    'show the backup configuration',
     async () => (await import('./config.ts')).configGet,
     naming(),
   );
   command(
     config,
     'set [instance]',
-    'change it; a new key is stored and read back before it is sent',
+    'change the backup configuration',
     async () => (await import('./config.ts')).configSet,
     [
-      new Option('--min-backup-count <n>', 'backups that are kept at least'),
-      new Option('--retention-time <days>', 'days after which backups are deleted'),
-      new Option(
-        '--exclude-from-auto-backup <bool>',
-        'whether to leave the instance out of scheduled backups',
-      ).choices(['true', 'false']),
+      new Option('--min-backup-count <n>', 'keep at least so many backups'),
+      new Option('--retention-time <days>', 'delete backups after so many days'),
+      new Option('--exclude-from-auto-backup <bool>', 'true: no scheduled backups').choices([
+        'true',
+        'false',
+      ]),
       ...newKey(),
       ...changing({}),
     ],
+    {
+      about: `${CHANGES}\n\nA new key is stored and read back before it is sent.`,
+      examples: ['lifeboat backup-config set orders --retention-time 30'],
+    },
   );
+}
 
-  const itself = group(program, 'instance', 'an instance itself: show, restart, recreate, update, settings');
+function defineInstance(program: Command, command: Define): void {
+  const itself = group(program, 'instance', 'show, restart, recreate or update an instance');
   command(
     itself,
     'show [instance]',
-    'the overview',
+    'show the overview of an instance',
     async () => (await import('./instance.ts')).instanceShow,
     naming(),
   );
@@ -100,6 +135,7 @@ export function defineService(program: Command, command: Define): void {
     'restart the database',
     async () => (await import('./instance.ts')).instanceRestart,
     changing({ waits: true }),
+    { about: CHANGES },
   );
   command(
     itself,
@@ -107,6 +143,7 @@ export function defineService(program: Command, command: Define): void {
     'build the machines of the instance anew',
     async () => (await import('./instance.ts')).instanceRecreate,
     changing({ waits: true }),
+    { about: CHANGES },
   );
   command(
     itself,
@@ -114,6 +151,7 @@ export function defineService(program: Command, command: Define): void {
     'install the pending maintenance updates',
     async () => (await import('./instance.ts')).instanceUpdate,
     changing({ waits: true }),
+    { about: CHANGES },
   );
   command(
     itself,
@@ -121,31 +159,33 @@ export function defineService(program: Command, command: Define): void {
     'allow or forbid maintenance updates (revision 61)',
     async () => (await import('./instance.ts')).instanceSettings,
     [
-      new Option('--allow-updates <bool>', 'whether updates are allowed')
+      new Option('--allow-updates <bool>', 'whether updates are allowed: true or false')
         .choices(['true', 'false'])
         .makeOptionMandatory(),
       new Option('--type <word>', 'the kind of the setting').default('general'),
       ...changing({}),
     ],
+    { about: CHANGES },
   );
-
   command(
     program,
     'metrics [instance]',
-    'measurements, disks against the parachute first',
+    'show measurements; disks and their parachute first',
     async () => (await import('./metrics.ts')).metrics,
     [
-      new Option('--quantity <n>', 'only the latest n data points'),
+      new Option('--quantity <n>', 'only the latest data points'),
       new Option('--path <text>', 'only paths with this in them'),
       ...naming(),
     ],
   );
+}
 
-  const pitr = group(program, 'pitr', 'point-in-time recovery: show, restore');
+function defineRecoveries(program: Command, command: Define): void {
+  const pitr = group(program, 'pitr', 'show the point-in-time range; restore to a time');
   command(
     pitr,
     'show [instance]',
-    'the range that can be restored to',
+    'show the range that can be restored to',
     async () => (await import('./pitr.ts')).pitrShow,
     naming(),
   );
@@ -155,15 +195,22 @@ export function defineService(program: Command, command: Define): void {
     'bring the instance back to a point in time',
     async () => (await import('./pitr.ts')).pitrRestore,
     [new Option('--to <time>', TIME).makeOptionMandatory(), ...changing({ waits: true })],
+    {
+      about: `${CHANGES}\n\n\`lifeboat run restore-point-in-time\` also sees to what follows a restore.`,
+      examples: ['lifeboat pitr restore orders --to "10 minutes ago"'],
+    },
   );
 
-  const dr = group(program, 'dr', 'disaster recovery: prepare, perform');
+  const dr = group(program, 'dr', 'prepare and perform disaster recovery by hand', {
+    about: '`lifeboat run disaster-recovery` does both, checks the target, and keeps a record.',
+  });
   command(
     dr,
     'prepare [instance]',
-    'get the guid that a recovery needs; with a key it sets that key',
+    'get the guid that a recovery needs',
     async () => (await import('./dr.ts')).drPrepare,
     [...newKey(), ...changing({})],
+    { about: `${CHANGES}\n\nWith a key it sets that key as well.` },
   );
   command(
     dr,
@@ -171,38 +218,46 @@ export function defineService(program: Command, command: Define): void {
     'recover a backup of another instance into this one',
     async () => (await import('./dr.ts')).drPerform,
     [
-      new Option(
-        '--backup-guid <guid>',
-        'what `dr prepare` gave; or a backup_id, for that backup',
-      ).makeOptionMandatory(),
+      new Option('--backup-guid <guid>', 'from `dr prepare`; or a backup_id').makeOptionMandatory(),
       new Option('--source <name>', 'take the key from those held for this instance'),
       new Option('--key <fingerprint>', 'which of them'),
-      new Option('--key-file <file>', 'take the key from this file (- for standard input)').conflicts('key'),
+      new Option('--key-file <file>', 'take the key from this file (- for stdin)').conflicts('key'),
       ...changing({ waits: true, target: true }),
     ],
+    {
+      about: CHANGES,
+      examples: ['lifeboat dr perform orders-dr --backup-guid GUID --source orders'],
+    },
   );
+}
 
-  const calls = group(program, 'calls', 'calls of these commands that are in doubt: list, resolve');
+function defineCalls(program: Command, command: Define): void {
+  const calls = group(program, 'calls', 'list and resolve single calls that are in doubt', {
+    about: `A call is in doubt when it may have been sent and its answer is lost. The next
+change of the instance asks the service first, and sends nothing until it is
+known what became of the call.`,
+  });
   command(
     calls,
     'list [instance]',
-    'what may have been sent, and nobody knows what became of it',
+    'list the calls that are in doubt',
     async () => (await import('./calls.ts')).callsList,
     [instance('only those of this instance')],
   );
   command(
     calls,
     'resolve [call]',
-    'decide what became of one, where the service cannot tell; sends nothing',
+    'decide what became of a call; sends nothing',
     async () => (await import('./calls.ts')).callsResolve,
     [
       ...naming(),
-      new Option(
-        '--became <id>',
-        'the id of the backup or restore that it became, or `nothing`',
-      ).makeOptionMandatory(),
+      new Option('--became <id>', 'the backup or restore it became, or `nothing`').makeOptionMandatory(),
       new Option('--reason <text>', 'how you know').makeOptionMandatory(),
     ],
+    {
+      about: 'For a call of which the service shows nothing. CALL may be `last`.',
+      examples: ['lifeboat calls resolve -i orders --became nothing --reason "no such task"'],
+    },
   );
 }
 
@@ -210,37 +265,34 @@ export function defineService(program: Command, command: Define): void {
 function changing(does: { readonly waits?: boolean; readonly target?: boolean }): Option[] {
   return [
     ...naming(does.target),
-    new Option('--yes', 'do it without asking, where nothing is destroyed'),
-    new Option('--confirm <name>', 'the typed name, when no one is there to type it'),
+    new Option('--yes', 'agree, where nothing is destroyed'),
+    new Option('--confirm <name>', "agree in any case, by the instance's name"),
     ...(does.waits ? waiting('follow it to its end') : []),
     new Option('--reason <text>', 'why, for the record'),
-    new Option('--anyway <reason>', 'do it although something speaks against it; the reason is recorded'),
-    new Option('--break-glass <reason>', 'do it without the second person who would have to approve it'),
+    new Option('--anyway <reason>', 'do it although something speaks against it'),
+    new Option('--break-glass <reason>', 'do it without the second person; on record'),
   ];
 }
 
 function waiting(what: string): Option[] {
-  return [new Option('--wait', what), patience('with --wait, when no one is there')];
+  return [new Option('--wait', what), patience()];
 }
 
 /** Flags that say whom to ask, and as whom. */
 function naming(target = false): Option[] {
   return [
     target ? instance('the instance to recover into (default: the only one)') : instance(),
-    new Option('--token-file <file>', 'read the access token from this file'),
+    tokenFile(),
   ];
 }
 
 function newKey(): Option[] {
   return [
-    new Option('--new-key', 'set a new encryption key, made here and kept in the key store').conflicts([
+    new Option('--new-key', 'make, store and set a new key').conflicts([
       'keyFile',
       'askKey',
     ]),
-    new Option('--key-file <file>', 'set the encryption key in this file (- for standard input)'),
-    new Option('--ask-key', 'set an encryption key that is asked for, hidden').conflicts([
-      'keyFile',
-      'newKey',
-    ]),
+    new Option('--key-file <file>', 'set the key in this file (- for stdin)'),
+    new Option('--ask-key', 'set a key that is asked for, hidden').conflicts(['keyFile', 'newKey']),
   ];
 }

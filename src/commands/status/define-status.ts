@@ -5,12 +5,21 @@ import type { Define } from '../../cli/define.ts';
 export function defineStatus(program: Command, command: Define): void {
   command(
     program,
-    'status [instance...]',
-    'each instance, and whether it could be recovered now: exit 1 where it could not, or nothing shows it',
+    'status [name...]',
+    'show whether each instance could be recovered now',
     async () => (await import('./status.ts')).status,
     [
-      new Option('--prometheus <file>', 'also write it for the textfile collector of the node exporter'),
-      new Option('--limit <duration>', 'so long each instance has to answer (default: 20s)'),
+      new Option('--prometheus <file>', 'also write metrics for the textfile collector'),
+      new Option('--limit <duration>', 'how long an instance may take (default: 20s)'),
     ],
+    {
+      about: `It sends only GETs. The exit code is 1 when an instance could not be recovered
+now, and when nothing shows that it could be.`,
+      examples: [
+        'lifeboat status',
+        'lifeboat status orders -o json',
+        'lifeboat status --prometheus /var/lib/node_exporter/lifeboat.prom',
+      ],
+    },
   );
 }

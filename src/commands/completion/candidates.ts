@@ -1,0 +1,161 @@
+import type { Argument, Command, Option } from 'commander';
+import { show } from '../../base/text.ts';
+import { FILES } from './scripts.ts';
+
+/** What may stand at the end of a command line. */
+export interface Candidate {
+  readonly value: string;
+  /** What it is, in a few words. */
+  readonly about: string;
+}
+
+/** Where the values of a flag or an argument come from. */
+export type Source =
+  | 'instances'
+  | 'runbooks'
+  | 'runs'
+  | 'followUps'
+  | 'calls'
+  | 'scenarios'
+  | 'schemas'
+  | 'commands';
+
+/** What is offered for the last word of a line. */
+export interface Offer {
+  readonly fixed: readonly Candidate[];
+  readonly sources: readonly Source[];
+  readonly files: boolean;
+  /** What stands in the last word before the value: `--output=`. */
+  readonly before: string;
+  /** The value of `--config` on the line. */
+  readonly config: string | undefined;
+}
+
+/** What fits at the end of a line: its words without the program, the last one as far as it is typed. Pure. */
+export function offerFor(program: Command, words: readonly string[]): Offer {
+  const { command, pending, positionals, config, isOver } = walk(program, words.slice(0, -1));
+  const last = words.at(-1) ?? '';
+  const none = { fixed: [], sources: [], files: false, before: '', config };
+  if (pending !== undefined) return { ...none, ...valuesOf(pending) };
+  const [, flag = '', attached] = /^(--[^=]+)(=)/u.exec(last) ?? [];
+  if (!isOver && attached !== undefined) {
+    const option = optionOf(command, flag);
+    return option === undefined ? none : { ...none, ...valuesOf(option), before: `${flag}=` };
+  }
+  if (!isOver && last.startsWith('-')) return { ...none, fixed: flagsOf(command) };
+  const below = positionals === 0 ? command.createHelp().visibleCommands(command) : [];
+  const fixed = below.map((one) => ({ value: one.name(), about: one.summary() }));
+  const argument = argumentAt(command, positionals);
+  const wanted = argument === undefined ? none : { ...none, ...valuesOf(argument, command) };
+  return { ...wanted, fixed: [...fixed, ...wanted.fixed] };
+}
+
+interface Walked {
+  readonly command: Command;
+  /** A flag that waits for its value. */
+  readonly pending: Option | undefined;
+  readonly positionals: number;
+  readonly config: string | undefined;
+  /** Behind `--` nothing is a flag. */
+  readonly isOver: boolean;
+}
+
+/** Reads a line from its beginning, as the parser would. */
+function walk(program: Command, words: readonly string[]): Walked {
+  let walked: Walked = {
+    command: program,
+    pending: undefined,
+    positionals: 0,
+    config: undefined,
+    isOver: false,
+  };
+  for (const word of words) walked = step(walked, word);
+  return walked;
+}
+
+function step(walked: Walked, word: string): Walked {
+  const { command, pending, positionals, isOver } = walked;
+  if (pending !== undefined) {
+    const isConfig = pending.long === '--config';
+    return { ...walked, pending: undefined, ...(isConfig ? { config: word } : {}) };
+  }
+  if (isOver || !word.startsWith('-') || word === '-') {
+    const below =
+      positionals === 0 && !isOver ? command.commands.find((one) => one.name() === word) : undefined;
+    return below === undefined ? { ...walked, positionals: positionals + 1 } : { ...walked, command: below };
+  }
+  if (word === '--') return { ...walked, isOver: true };
+  const config = /^--config=(.*)$/u.exec(word)?.[1];
+  if (config !== undefined) return { ...walked, config };
+  const option = optionOf(command, word);
+  return option?.required === true ? { ...walked, pending: option } : walked;
+}
+
+function optionOf(command: Command, flag: string): Option | undefined {
+  return command.options.find(({ short, long }) => short === flag || long === flag);
+}
+
+function flagsOf(command: Command): readonly Candidate[] {
+  const help = command.createHelp();
+  return help
+    .visibleOptions(command)
+    .flatMap(({ short, long, description }) =>
+      [long, short].flatMap((value) => (value === undefined ? [] : [{ value, about: description }])),
+    );
+}
+
+function argumentAt(command: Command, at: number): Argument | undefined {
+  const all = command.registeredArguments;
+  const last = all.at(-1);
+  return all[at] ?? (last?.variadic === true ? last : undefined);
+}
+
+/** The values of a flag or an argument: its choices, or what its name stands for. */
+function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fixed' | 'sources' | 'files'> {
+  const choices = taken.argChoices ?? [];
+  if (choices.length > 0)
+    return { fixed: choices.map((value) => ({ value, about: '' })), sources: [], files: false };
+  const name =
+    'flags' in taken
+      ? (taken.long ?? '')
+      : `${command?.parent?.name() ?? ''} ${command?.name() ?? ''} ${taken.name()}`;
+  const found = SOURCES.find(([pattern]) => pattern.test(name));
+  const placeholder = 'flags' in taken ? taken.flags : `<${taken.name()}>`;
+  return {
+    fixed: [],
+    sources: found === undefined ? [] : [found[1]],
+    files: /<(?:file|dir|request|signature)>/u.test(placeholder) || placeholder.includes('bundle'),
+  };
+}
+
+/** By the name of a flag, or by those of command and argument. */
+const SOURCES: readonly (readonly [RegExp, Source])[] = [
+  [/^--(?:instance|target|source|confirm)$/u, 'instances'],
+  [/^--scenario$/u, 'scenarios'],
+  [/ instance$/u, 'instances'],
+  [/ runbook$/u, 'runbooks'],
+  [/ run(?:\|bundle)?$/u, 'runs'],
+  [/^followups \w+ id$/u, 'followUps'],
+  [/ call$/u, 'calls'],
+  [/ schema name$/u, 'schemas'],
+  [/ help name$/u, 'commands'],
+];
+
+/** What a shell may take as it is: nothing that it would expand, split or run. */
+const PLAIN = /^[\w@%+:,./-]+$/u;
+
+/** The lines for a shell, of the candidates that go on with the last word. */
+export function linesFor(shell: string, last: string, offer: Offer, found: readonly Candidate[]): string[] {
+  const { before, files } = offer;
+  const begun = last.slice(before.length);
+  const fitting = [...offer.fixed, ...found].filter(
+    ({ value }) => value.startsWith(begun) && PLAIN.test(value),
+  );
+  if (fitting.length === 0) return files ? [FILES] : [];
+  return fitting.map(({ value, about }) => LINES[shell]?.(value, show(about, 80), before) ?? value);
+}
+
+const LINES: Readonly<Record<string, (value: string, about: string, before: string) => string>> = {
+  zsh: (value, about) => [value.replaceAll(':', '\\:'), ...(about === '' ? [] : [about])].join(':'),
+  fish: (value, about, before) => [`${before}${value}`, ...(about === '' ? [] : [about])].join('\t'),
+};
