@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
+import { commandLine } from '../../src/cli/program.ts';
 import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
 import { fillBlocks } from './blocks.ts';
+import { commandsPage, manPage } from './command-pages.ts';
 import { diagramOf, sharedDiagrams } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
 
@@ -20,6 +23,9 @@ for (const runbook of Object.values(runbooks)) {
 }
 renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
 renew(join('docs', 'automation.md'), { 'exit-codes': exitCodes() }, ['exit-codes']);
+const program = commandLine(packageJson.version);
+write(join('docs', 'commands.md'), commandsPage(program));
+write(join('man', 'lifeboat.1'), manPage(program, packageJson.version));
 for (const name of Object.keys(SCHEMAS) as SchemaName[])
   write(join('schemas', `${name}.json`), `${JSON.stringify(jsonSchemaOf(name), undefined, 2)}\n`);
 
