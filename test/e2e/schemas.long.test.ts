@@ -87,7 +87,7 @@ describe('a command with -o json prints what its schema says:', () => {
   });
 
   test('a run and its record', { timeout: 120_000 }, async (context) => {
-    const { run, folder, env } = await bench(context, { taskMs: 20 });
+    const { run, folder, env, server } = await bench(context, { taskMs: 20 });
     const config = env['LIFEBOAT_CONFIG'] ?? '';
     const apps = '    apps: [{ name: shop }, { name: desk }]';
     writeFileSync(config, readFileSync(config, 'utf8').replace('  orders:\n', `  orders:\n${apps}\n`));
@@ -109,7 +109,8 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['audit-key'], 'audit', 'key');
     await prints(['export'], 'audit', 'export', 'last', '--out', join(folder, 'bundle.tar'));
     await prints(['loss'], 'audit', 'accept-loss', '--reason', 'a test');
-    await prints(['entry'], 'run', 'restore-backup', 'orders', ...ANSWERED);
+    const newest = String(Math.max(...server.backups.map(({ id }) => id)));
+    await prints(['entry'], 'run', 'restore-backup', 'orders', '--backup', newest, ...ANSWERED);
     const open = itemsIn<{ id: string; runId?: string }>((await run('followups', '--json')).stdout);
     const [one, other] = open.filter(({ runId }) => runId !== undefined).map(({ id }) => id);
     await prints(['entry'], 'followups', 'done', one ?? '', '--proof', 'seen');
