@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { defineApprovals } from '../commands/approvals/define-approvals.ts';
 import { defineAudit } from '../commands/audit/define-audit.ts';
-import { defineDrill } from '../commands/drill/define-drill.ts';
 import { SHELLS } from '../commands/completion/scripts.ts';
+import { defineDrill } from '../commands/drill/define-drill.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
 import { defineKeys } from '../commands/keys/define-keys.ts';
 import { defineLab } from '../commands/lab/define-lab.ts';

@@ -288,10 +288,7 @@ function naming(target = false): Option[] {
 
 function newKey(): Option[] {
   return [
-    new Option('--new-key', 'make, store and set a new key').conflicts([
-      'keyFile',
-      'askKey',
-    ]),
+    new Option('--new-key', 'make, store and set a new key').conflicts(['keyFile', 'askKey']),
     new Option('--key-file <file>', 'set the key in this file (- for stdin)'),
     new Option('--ask-key', 'set a key that is asked for, hidden').conflicts(['keyFile', 'newKey']),
   ];
