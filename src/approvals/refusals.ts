@@ -21,7 +21,7 @@ export function signCommand(file: string): string {
 export function needed(request: Request): LifeboatError {
   return refusal(
     'approval.needed',
-    `a second person has to approve it until ${formatTime(request.expiresAt)} UTC`,
+    `a second person has to approve it by ${formatTime(request.expiresAt)} UTC`,
     request,
   );
 }

@@ -34,7 +34,7 @@ describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real 
     const { bench, at } = await sitDown(context);
     const screen = at(...ROTATE);
     await screen.answerToTheChange();
-    await screen.shows('a second person has to approve it until');
+    await screen.shows('a second person has to approve it by');
     await screen.shows(/sign: ssh-keygen -Y sign -n lifeboat-approval/);
     await screen.confirm();
     await screen.shows('! a second person has to approve it');

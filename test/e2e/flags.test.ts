@@ -39,7 +39,7 @@ describe.concurrent('a run without a terminal', () => {
     const { server, run } = await bench(context);
     const { code, stderr } = await run(...ROTATE, '--yes', '--confirm', 'order');
     expect(code, stderr).toBe(3);
-    expect(stderr).toContain('that is not the name');
+    expect(stderr).toContain('the name does not match: type orders; nothing was sent');
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
     expect(server.keys).toEqual([CANARIES.oldKey]);
   });

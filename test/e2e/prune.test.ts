@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { drillAt } from '../report/drill/drills.ts';
+import { itemsIn } from './results.ts';
 import { useBenches } from './scene.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'];
@@ -30,7 +31,7 @@ describe.concurrent('lifeboat prune', () => {
     expect(done.code, done.stderr).toBe(0);
     expect(JSON.parse(done.stdout)).toMatchObject({
       schema: 'lifeboat.prune/1',
-      removed: [{ kind: 'drill', what: 'story, proven' }],
+      items: [{ kind: 'drill', what: 'story, proven' }],
     });
     expect(readdirSync(folder)).toEqual(['20260302-000000']);
     expect((await run('audit', 'verify')).code).toBe(0);
@@ -42,8 +43,8 @@ describe.concurrent('lifeboat prune', () => {
     const { run, rotate, home } = await bench(context);
     expect((await rotate()).code).toBe(0);
     expect((await run(...PROVE)).code).toBe(0);
-    const runs = (await run('runs', '--json')).stdout.trimEnd().split('\n');
-    const { runId } = JSON.parse(runs.at(-1) ?? '') as { readonly runId: string };
+    const runs = itemsIn<{ readonly runId: string }>((await run('runs', '--json')).stdout);
+    const runId = runs.at(-1)?.runId;
     const folder = join(home, 'backups', 'orders');
     // A copy of a backup that proves nothing, of a run that left nothing to do.
     writeFileSync(join(folder, `backup-77-prove-${runId}.tgz.enc`), 'bytes');
@@ -51,7 +52,7 @@ describe.concurrent('lifeboat prune', () => {
     for (const name of before) utimesSync(join(folder, name), new Date(0), new Date(0));
     const ended = await run('prune', '--older-than', '1d', '--downloads', '--yes', '--json');
     expect(ended.code, ended.stderr).toBe(0);
-    const { removed } = JSON.parse(ended.stdout) as { readonly removed: readonly { path: string }[] };
+    const { items: removed } = JSON.parse(ended.stdout) as { readonly items: readonly { path: string }[] };
     expect(removed.map(({ path }) => basename(path))).toEqual([`backup-77-prove-${runId}.tgz.enc`]);
     expect(readdirSync(folder).toSorted()).toEqual(before.filter((name) => !name.startsWith('backup-77-')));
     expect((await run('status', 'orders', '--json')).stdout).toContain('"isProven":true');

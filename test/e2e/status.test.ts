@@ -110,7 +110,7 @@ describe.concurrent('lifeboat status', () => {
 });
 
 function statusIn({ stdout }: Ended, name: string): InstanceStatus {
-  const { instances } = JSON.parse(stdout) as { readonly instances: readonly InstanceStatus[] };
+  const { items: instances } = JSON.parse(stdout) as { readonly items: readonly InstanceStatus[] };
   const found = instances.find((one) => one.name === name);
   if (found === undefined) throw new Error(`no ${name} in ${stdout}`);
   return found;

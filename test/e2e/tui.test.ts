@@ -27,7 +27,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     const { open } = await sitDown(context);
     const screen = open('run');
     await screen.isGivenBack(2);
-    context.expect(screen.text()).toMatch(/^error: missing required argument 'runbook'$/mu);
+    context.expect(screen.text()).toMatch(/^lifeboat: missing required argument 'runbook'$/mu);
   });
 
   test('a dry run prints on the ordinary screen and leaves the terminal as it was', async (context) => {

@@ -41,7 +41,10 @@ test('a journal that is locked by a process in the middle of a write names it an
     hints: [
       expect.stringContaining('nothing was written'),
       expect.stringMatching(
-        new RegExp(`^it may be process ${holder.pid} on \\S+, which has run/a since \\S+: let it go on`, 'u'),
+        new RegExp(
+          `^it may be process ${holder.pid} on \\S+, which has run/a since \\S+: continue it if it was stopped`,
+          'u',
+        ),
       ),
     ],
   });

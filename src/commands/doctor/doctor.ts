@@ -15,7 +15,6 @@ import { homeFolder, homePath, type LoadedConfig, loadConfig } from '../../confi
 import type { Keyring, KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
 import { runnableOn } from '../run/refuse-unsupported.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
@@ -111,7 +110,7 @@ async function configChecks(
     ...held,
     ...(await surroundings(context, config)),
     ...(await approvalChecks(config)),
-    ...drillChecks(config, knownDrills(context.env)),
+    ...(await drillChecks(context.env, config)),
   ];
 }
 
