@@ -72,6 +72,8 @@ describe('a command with -o json prints what its schema says:', () => {
       prints(['metrics'], 'metrics', 'orders'),
       prints(['pitr'], 'pitr', 'show', 'orders'),
       prints(['dry-run'], 'run', 'rotate-key', 'orders', '--dry-run'),
+      prints(['status'], 'status'),
+      prints(['prune'], 'prune', '--older-than', '90d'),
     ]);
     const file = join(folder, 'backup');
     await prints(['download'], 'backups', 'download', '900041', '-i', 'orders', '--out', file);

@@ -78,7 +78,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
       screen.type(KEYS.enter);
       await screen.asks('❯ take the fresh backup');
       screen.type(KEYS.enter);
-      await screen.asks(/^2 still open/mu);
+      await screen.asks(/^2 follow-ups open/mu);
       screen.type('\u0003');
       await screen.asks('the run stays open');
       screen.type('\u0003');
