@@ -18,7 +18,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     const left = await run(...RESTART, '--yes', '--confirm', 'orders', '--patience', '1s');
     expect(left.code, left.stderr).toBe(3);
     expect(left.stderr).toContain('the objective (RTO 2 s) is used up');
-    expect(left.stderr).toContain('waiting on is safe, and so is leaving');
+    expect(left.stderr).toContain('waiting is safe, and so is leaving');
     expect(left.stderr).not.toContain('look again now');
     const overdue = (await entries()).filter(({ type }) => type === 'activity.overdue');
     expect(overdue.map(({ body }) => body)).toEqual([
@@ -39,7 +39,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     Object.assign(opened.env, warp, { FAULTS_SPEED: '400' });
     const left = await opened.run(...command);
     expect(left.code, left.stderr).toBe(3);
-    expect(left.stderr).toMatch(/the step has taken .*, which is too long: no finished actions tell/u);
+    expect(left.stderr).toMatch(/the step has taken .*, which is too long: no finished actions show/u);
     expect(changes(opened.server)).toMatchObject({ patches: 1 });
     expect((await opened.run('runs', '--open')).code).toBe(0);
   });
