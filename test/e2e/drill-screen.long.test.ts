@@ -64,7 +64,7 @@ async function playThrough(terminal: Terminal): Promise<string[]> {
 
 /** What is wanted in a field: a name, a moment, a proof. */
 function wantedIn(text: string): string | undefined {
-  if (text.includes('── a moment ──')) {
+  if (text.includes('── point in time ──')) {
     const moment = /was deleted after (\S+ \S+)/u.exec(text)?.[1] ?? '';
     return text.split('\n').some((row) => row.includes('❯') && row.includes(moment)) ? undefined : moment;
   }
