@@ -65,7 +65,8 @@ async function playThrough(terminal: Terminal): Promise<string[]> {
 /** What is wanted in a field: a name, a moment, a proof. */
 function wantedIn(text: string): string | undefined {
   if (text.includes('── point in time ──')) {
-    const moment = /was deleted after (\S+ \S+)/u.exec(text)?.[1] ?? '';
+    const moment = /incident +(\d\S+ \d\S+) UTC/u.exec(text)?.[1];
+    if (moment === undefined) throw new Error(`the screen does not say when the incident was:\n${text}`);
     return text.split('\n').some((row) => row.includes('❯') && row.includes(moment)) ? undefined : moment;
   }
   if (text.includes('the proof you type')) return 'the lab removes it';
