@@ -205,7 +205,8 @@ function asBench(peers: Peers): TestBench {
   const { server } = peers;
   const run = async () => {
     const { start, end } = server.instance('orders').range() ?? { start: new Date(0), end: new Date(0) };
-    return { stdout: JSON.stringify({ start_time: start.toISOString(), end_time: end.toISOString() }) };
+    const answer = { start_time: start.toISOString(), end_time: end.toISOString() };
+    return { stdout: JSON.stringify({ answer }) };
   };
   return { server, run } as unknown as TestBench;
 }
