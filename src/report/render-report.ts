@@ -1,6 +1,8 @@
 import { printableJson } from '../base/text.ts';
 import type { Brand } from './brand.ts';
 import type { Comparison } from './comparison.ts';
+import { drillPages } from './drill/drill-pages.ts';
+import type { DrillReport } from './drill/drill-report.ts';
 import type { Report } from './model/model.ts';
 import type { Document } from './render/document.ts';
 import { htmlDocument } from './render/html-document.ts';
@@ -25,8 +27,13 @@ export function renderComparison(comparison: Comparison, format: ReportFormat, b
   return render(comparison, () => comparisonPages(comparison), format, brand);
 }
 
+/** The same for a drill with its trend. */
+export function renderDrill(report: DrillReport, format: ReportFormat, brand: Brand = {}): string {
+  return render(report, () => drillPages(report), format, brand);
+}
+
 function render(
-  value: Report | Comparison,
+  value: Report | Comparison | DrillReport,
   pages: () => Document,
   format: ReportFormat,
   brand: Brand,

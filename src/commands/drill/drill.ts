@@ -182,7 +182,7 @@ async function conclude(context: CommandContext, stage: Stage, course: Course): 
   const proven = proofs.every((proof) => proof.proven);
   course.outcome = proven ? 'proven' : 'not-proven';
   const report = drillReportOf(await endRecord(course), knownDrills(context.env), course.every, new Date());
-  const path = await writeDrillReports(folder, report, parts);
+  const path = await writeDrillReports(folder, report, parts, brand);
   const ended = { proven, report: path, journal: journalIn(folder) };
   await printResult(context, 'drill', { ...ended, due: report.due, chapters: proofs }, () => {
     const commands = commandsAfter(context, folder, proofs);

@@ -2,8 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Brand } from '../../report/brand.ts';
 import type { DrillReport } from '../../report/drill/drill-report.ts';
-import { renderDrill } from '../../report/drill/render-drill.ts';
-import { renderReport } from '../../report/render-report.ts';
+import { renderDrill, renderReport } from '../../report/render-report.ts';
 import { findRun } from '../../runner/runs.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { reportOf } from '../run/run-report.ts';
@@ -40,10 +39,11 @@ export async function writeDrillReports(
   folder: string,
   report: DrillReport,
   runs: readonly string[],
+  brand: Brand,
 ): Promise<string> {
   for (const format of ['html', 'json'] as const)
-    await writeFile(join(folder, `report.${format}`), renderDrill(report, format), { mode: 0o600 });
+    await writeFile(join(folder, `report.${format}`), renderDrill(report, format, brand), { mode: 0o600 });
   const path = join(folder, 'report.md');
-  await writeFile(path, [renderDrill(report, 'md'), ...runs].join('\n'), { mode: 0o600 });
+  await writeFile(path, [renderDrill(report, 'md', brand), ...runs].join('\n'), { mode: 0o600 });
   return path;
 }

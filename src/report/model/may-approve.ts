@@ -1,5 +1,5 @@
 import type { Entry } from '../../store/journal.ts';
-import type { ApprovalPolicy, Who } from '../../store/run-entries.ts';
+import type { ApprovalPolicy, Who } from '../../store/run-entry-parts.ts';
 import { policyFacts } from '../../store/who-words.ts';
 import { findAll } from './found.ts';
 import type { MayApprove } from './model-rows.ts';
