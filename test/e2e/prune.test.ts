@@ -52,8 +52,9 @@ describe.concurrent('lifeboat prune', () => {
     for (const name of before) utimesSync(join(folder, name), new Date(0), new Date(0));
     const ended = await run('prune', '--older-than', '1d', '--downloads', '--yes', '--json');
     expect(ended.code, ended.stderr).toBe(0);
-    const { items: removed } = JSON.parse(ended.stdout) as { readonly items: readonly { path: string }[] };
-    expect(removed.map(({ path }) => basename(path))).toEqual([`backup-77-prove-${runId}.tgz.enc`]);
+    expect(itemsIn<{ path: string }>(ended.stdout).map(({ path }) => basename(path))).toEqual([
+      `backup-77-prove-${runId}.tgz.enc`,
+    ]);
     expect(readdirSync(folder).toSorted()).toEqual(before.filter((name) => !name.startsWith('backup-77-')));
     expect((await run('status', 'orders', '--json')).stdout).toContain('"isProven":true');
   });

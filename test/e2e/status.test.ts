@@ -4,6 +4,7 @@ import { describe, test } from 'vitest';
 import type { InstanceStatus } from '../../src/view/fleet/fleet-status.ts';
 import { parseMetrics } from '../commands/status/openmetrics.ts';
 import type { Ended } from './product.ts';
+import { itemsIn } from './results.ts';
 import { changes, useBenches } from './scene.ts';
 import { CANARIES } from './test-bench.ts';
 
@@ -110,8 +111,7 @@ describe.concurrent('lifeboat status', () => {
 });
 
 function statusIn({ stdout }: Ended, name: string): InstanceStatus {
-  const { items: instances } = JSON.parse(stdout) as { readonly items: readonly InstanceStatus[] };
-  const found = instances.find((one) => one.name === name);
+  const found = itemsIn<InstanceStatus>(stdout).find((one) => one.name === name);
   if (found === undefined) throw new Error(`no ${name} in ${stdout}`);
   return found;
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
-import { revision } from '../lab/revision-option.ts';
+import { revision } from '../run/run-options.ts';
 
 /** `lifeboat drill`. */
 export function defineDrill(program: Command, command: Define): void {

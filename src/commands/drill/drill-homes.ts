@@ -67,8 +67,8 @@ export function journalIn(home: string): string {
 
 /**
  * The context of the home that knows a run: the own one, or that of the newest drill with a run of this name
- * when only drills have one; stderr then says which drill. A word that names no run anywhere changes nothing; whoever opens
- * the journal says so.
+ * when only drills have one; stderr then says which drill. A word that names no run anywhere changes nothing;
+ * whoever opens the journal says so.
  */
 export async function whereRunIs(context: CommandContext, word: string | undefined): Promise<CommandContext> {
   const home = await drillOfRun(context, word);

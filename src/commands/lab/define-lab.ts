@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Define } from '../../cli/define.ts';
-import { labOptions } from '../run/run-options.ts';
-import { revision } from './revision-option.ts';
+import { labOptions, revision } from '../run/run-options.ts';
 
 /** The commands of the simulator. */
 export function defineLab(program: Command, command: Define): void {

@@ -44,8 +44,11 @@ export async function prune(
   if (isForPeople(context)) showFound(context, found, bytes);
   if (found.length > 0)
     await confirmTyped(context, {
-      ...{ word: 'remove', given: flags.yes ? 'remove' : undefined, what: 'the removal' },
-      ...{ area: 'prune', flag: '--yes' },
+      word: 'remove',
+      given: flags.yes ? 'remove' : undefined,
+      what: 'the removal',
+      area: 'prune',
+      flag: '--yes',
     });
   const problems = new Map(found.flatMap((one) => removeOne(context, one)));
   const items = found.map(({ kind, path, what, at, bytes: size }) => {

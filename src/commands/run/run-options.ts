@@ -69,6 +69,13 @@ export function labOptions(): Option[] {
   ];
 }
 
+/** Which revision of the service a lab has. */
+export function revision(): Option {
+  return new Option('--revision <n>', 'revision of the service: 61 or 62')
+    .choices(['61', '62'])
+    .default('62');
+}
+
 /** A flag that may be given several times. */
 export function repeated(value: string, all: readonly string[] = []): readonly string[] {
   return [...all, value];
