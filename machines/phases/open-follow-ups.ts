@@ -1,4 +1,5 @@
 import type { Failure } from '../../src/base/failure.ts';
+import { counted } from '../../src/base/quantity.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
 import { rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
@@ -214,7 +215,7 @@ function unseenApps({ space, apps }: Bound['unseen'][number]): FollowUp {
     id: `rebind-unseen-${space}`,
     kind: 'rebind',
     subject: `${apps} in space ${space}`,
-    what: `have the ${apps} applications bound in space ${space} unbound, bound and restaged: this token cannot see them`,
+    what: `have ${counted(apps, 'application')} in space ${space} unbound, bound and restaged: this token cannot see that space`,
     commands: [],
   };
 }
