@@ -25,8 +25,8 @@ export const drawAtOnce: Plugin = {
 
 /**
  * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what the
- * packages that draw know Unicode by, until a text is more than src/plain/graphemes.ts knows. Fails when a new
- * version of one of them looks different.
+ * packages that draw know Unicode by, until a text is more than src/plain/graphemes.ts knows. Fails when a
+ * new version of one of them looks different.
  */
 export const startLazily: Plugin = {
   name: 'start-lazily',

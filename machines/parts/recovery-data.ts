@@ -41,7 +41,8 @@ export const ProvenBackup = z.object({
 export type ProvenBackup = z.infer<typeof ProvenBackup>;
 
 /**
- * What it takes to recover a lost instance into another one (design: recovery card). It lives in the instance's ledger.
+ * What it takes to recover a lost instance into another one (design: recovery card). It lives in the
+ * instance's ledger.
  */
 export const RecoveryCard = z.object({
   backupGuid: z.string(),

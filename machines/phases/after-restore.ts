@@ -19,9 +19,9 @@ interface AfterRestore {
 }
 
 /**
- * The phases after any restore, from `available` on: the instance is back, its data is counted, its follow-ups
- * are done or skipped, the record is written. It ends in `done`, or in `unproven` where the run has not shown
- * that everything runs on the restored data.
+ * The phases after any restore, from `available` on: the instance is back, its data is counted, its
+ * follow-ups are done or skipped, the record is written. It ends in `done`, or in `unproven` where the run
+ * has not shown that everything runs on the restored data.
  */
 export function afterRestore({ runbook, on, mayBeUnsaid = false, byHand }: AfterRestore) {
   const side = on === undefined ? {} : { on };

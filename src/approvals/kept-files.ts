@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { ApprovalPolicy } from '../store/run-entries.ts';
+import type { ApprovalPolicy } from '../store/run-entry-parts.ts';
 import { lineHash, namesIn, signerLines } from './allowed-signers.ts';
 import { sshKeygen } from './ssh-keygen.ts';
 import { fingerprintOfBlob } from './ssh-signature.ts';

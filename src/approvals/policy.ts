@@ -1,5 +1,5 @@
 import { counted, formatSeconds } from '../base/format.ts';
-import type { ApprovalLevel, ApprovalPolicy } from '../store/run-entries.ts';
+import type { ApprovalLevel, ApprovalPolicy } from '../store/run-entry-parts.ts';
 
 /** What a confirmation leads to: data that is replaced, or another change that cannot be taken back. */
 export type Risk = 'overwrites' | 'destructive';

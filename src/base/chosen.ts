@@ -3,7 +3,8 @@ export const LAST = 'last';
 
 /**
  * What a person means by a word: the one with exactly this id; else those with an id that begins with it; for
- * `last` the newest. An empty word, as of a variable that is not set, means nothing. `idsOf` gives all ids by which one is known, `atOf` its time, RFC 3339 in UTC.
+ * `last` the newest. An empty word, as of a variable that is not set, means nothing. `idsOf` gives all ids by
+ * which one is known, `atOf` its time, RFC 3339 in UTC.
  */
 export function meantBy<Item>(
   word: string,

@@ -14,8 +14,8 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
- * What ends with which exit code. The help, the table in docs/automation.md and the tests are made of it: each
- * situation is tried on the built product under its name.
+ * What ends with which exit code. The help, the table in docs/automation.md and the tests are made of it:
+ * each situation is tried on the built product under its name.
  */
 export const EXIT_CODES = {
   closed: {

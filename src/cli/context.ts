@@ -7,8 +7,8 @@ export interface CommandContext extends Streams {
   readonly version: string;
   readonly configPath: string | undefined;
   /**
-   * Lets the terminal show again what is typed, where it shows nothing since the process was started (hush.ts):
-   * called once the key store is open, after which nobody is asked for its passphrase.
+   * Lets the terminal show again what is typed, where it shows nothing since the process was started
+   * (hush.ts): called once the key store is open, after which nobody is asked for its passphrase.
    */
   readonly unhush?: (() => void) | undefined;
   /** How the result is printed; without it, for people. */

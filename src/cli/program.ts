@@ -11,8 +11,8 @@ import { type CommonFlags, wordsOf } from './words-of.ts';
 
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `beforeError`: it belongs on the ordinary screen. `unhush` is for the
- * commands (`CommandContext`).
+ * the form that the line asks for, after `beforeError`: it belongs on the ordinary screen. `unhush` is for
+ * the commands (`CommandContext`).
  */
 export async function parse(
   argv: readonly string[],

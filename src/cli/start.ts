@@ -30,7 +30,8 @@ export async function start(argv: readonly string[]): Promise<void> {
   keepPrivate();
   const unhush = asksPassphrase(process.env) ? hushFromStart(process.stdin) : undefined;
   const giveScreenBack = paintEarly(argv, process);
-  // A screen stays for hours. V8 would double the space for what is new at each burst, and never give it back.
+  // A screen stays for hours. V8 would double the space for what is new at each burst, and never give it
+  // back.
   if (giveScreenBack !== undefined) setFlagsFromString('--semi-space-growth-factor=1');
   const bundle = await openCommands(command);
   // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.

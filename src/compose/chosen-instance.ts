@@ -1,7 +1,9 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { instanceNamed, type LoadedConfig } from '../config/load.ts';
 
-/** The instance that was named, or the only one there is; `usage.instance` (exit 2) where there are several. */
+/**
+ * The instance that was named, or the only one there is; `usage.instance` (exit 2) where there are several.
+ */
 export function chosenInstance(config: LoadedConfig, named: string | undefined): string {
   if (named !== undefined) {
     instanceNamed(config, named);

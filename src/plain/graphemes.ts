@@ -1,6 +1,6 @@
 /*
- * What a start would pay for knowing every character of Unicode: 8 ms for the first `Intl.Segmenter` and 24 ms
- * for the first emoji that is looked for. What the screen draws needs neither. The build puts this in the
+ * What a start would pay for knowing every character of Unicode: 8 ms for the first `Intl.Segmenter` and 24
+ * ms for the first emoji that is looked for. What the screen draws needs neither. The build puts this in the
  * place of both in the packages that draw (build/plugins.ts).
  */
 
@@ -24,7 +24,8 @@ const MAY_JOIN =
 let whole: Intl.Segmenter | undefined;
 
 /**
- * `Intl.Segmenter` for graphemes in the locale of the process, built when a text is more than such characters.
+ * `Intl.Segmenter` for graphemes in the locale of the process, built when a text is more than such
+ * characters.
  */
 export class GraphemeSegmenter {
   segment(text: string): Graphemes {

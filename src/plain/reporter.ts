@@ -82,7 +82,9 @@ export function createReporter(
   return { report, end, lines };
 }
 
-/** Where the run is now, and which steps it did not need on the way there. Steps count as this run takes them. */
+/**
+ * Where the run is now, and which steps it did not need on the way there. Steps count as this run takes them.
+ */
 function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']): string[] {
   const named = (step: RailStep) => `step ${after.indexOf(step) + 1} of ${after.length}`;
   const stateBefore = (id: string) => before?.find((step) => step.id === id)?.state;

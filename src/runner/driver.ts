@@ -18,7 +18,7 @@ const LEAVE_GRACE_MS = 5_000;
 
 /**
  * Drives one run: performs what its machine invokes, takes answers, and writes before it acts. Gives its
- * holds back at its end. When one is lost, nothing more is written and `ended` rejects with `journal.lost-hold`.
+ * holds back at its end. When one is lost, nothing is written and `ended` rejects with `journal.lost-hold`.
  */
 export class Driver implements Run {
   readonly ended: Promise<RunEnd>;

@@ -1,95 +1,17 @@
 import { z } from 'zod';
 import type { Entry, NewEntry } from './journal.ts';
+import {
+  ApprovalPolicy,
+  ClockMark,
+  Verdict,
+  Who,
+  WrittenFailure,
+  WrittenFollowUp,
+} from './run-entry-parts.ts';
 
 /**
- * A failure as it was written down. It has the shape of the machines' failures, but is a schema of its own: what is in old
- * journals stays readable whatever the machines do later.
- */
-const WrittenFailure = z.object({
-  code: z.string(),
-  shortMessage: z.string(),
-  hints: z.array(z.string()).default([]),
-  evidence: z.record(z.string(), z.json()).default({}),
-});
-
-/** A follow-up of a run and how it was closed, as written at the end of the run. */
-const WrittenFollowUp = z.object({
-  id: z.string(),
-  kind: z.string(),
-  subject: z.string(),
-  what: z.string(),
-  owner: z.string().optional(),
-  since: z.string().optional(),
-  dueSeconds: z.number().optional(),
-  closed: z
-    .object({
-      how: z.string(),
-      text: z.string(),
-      at: z.string().optional(),
-      evidence: z.record(z.string(), z.json()).default({}),
-    })
-    .optional(),
-});
-
-const verdict = z.enum(['landed', 'absent', 'ambiguous']);
-
-/**
- * How the wall clock of a machine stands to the time since it was started, which nobody can set: seconds that it is ahead. Comparable with
- * another mark of the same `boot` only, a fingerprint of the machine and its start.
- */
-const ClockMark = z.object({ boot: z.string(), leadSeconds: z.number() });
-
-/** Who drives a run or makes a call: as the config names them, and as the machine knows the process. */
-export const Who = z.object({
-  name: z.string(),
-  email: z.string().optional(),
-  /** Of the process, as the system has it, whatever the config or the environment says. */
-  login: z.string(),
-  /** Undefined where the system has none. */
-  uid: z.int().optional(),
-  host: z.string(),
-  /** SHA-256, hex, of the config file. */
-  config: z.string(),
-});
-export type Who = z.output<typeof Who>;
-
-/**
- * Which changes of an instance need a second person: none, those that replace its data, or all that cannot be
- * taken back.
- */
-const ApprovalLevel = z.enum(['none', 'overwrites', 'destructive']);
-export type ApprovalLevel = z.output<typeof ApprovalLevel>;
-
-/** What a file said, so that a later look at it can tell what has come and what has gone. */
-const KeptFile = z.object({
-  /** SHA-256, hex; empty where the file could not be read. */
-  sha256: z.string(),
-  /** Its lines without remarks, each as the first 32 hex digits of its SHA-256. */
-  lines: z.array(z.string()),
-  /** Why the file could not be read. */
-  problem: z.string().optional(),
-});
-
-/** What a second person has to approve, and who that can be, as config and files had it. */
-const ApprovalPolicy = z.object({
-  /** By the name of each instance of the run. */
-  required: z.record(z.string(), ApprovalLevel),
-  /**
-   * How long a request may be signed and used. Undefined, as the files are, where the config has no
-   * approvals.
-   */
-  expiresSeconds: z.number().optional(),
-  signers: KeptFile.extend({
-    /** Whom the first lines name, and with which key (`SHA256:...`). */
-    people: z.array(z.object({ names: z.string(), key: z.string() })),
-  }).optional(),
-  revoked: KeptFile.optional(),
-});
-export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
-
-/**
- * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate types that are not here and fields
- * they do not know: a newer version may have written them.
+ * The bodies of the entries of a `run/<id>` stream, by type. Readers must tolerate types that are not here
+ * and fields they do not know: a newer version may have written them.
  */
 export const RUN_ENTRIES = {
   'run.started': z.object({
@@ -102,7 +24,10 @@ export const RUN_ENTRIES = {
     mode: z.enum(['LIVE', 'REHEARSAL']),
     /** What the run is measured against, as the config had it when it began. */
     objectives: z.object({ rtoSeconds: z.number().optional(), rpoSeconds: z.number().optional() }).optional(),
-    /** Where the instances of the run are, and with which revision of the interface, as the config had it when it began. */
+    /**
+     * Where the instances of the run are, and with which revision of the interface, as the config had it when
+     * it began.
+     */
     services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     operator: z.string(),
@@ -115,7 +40,10 @@ export const RUN_ENTRIES = {
     by: z.string().optional(),
     pid: z.int(),
     clock: ClockMark.optional(),
-    /** Keys that the run needs and this key store did not hold, by fingerprint: entered now, or gone on without. */
+    /**
+     * Keys that the run needs and this key store did not hold, by fingerprint: entered now, or gone on
+     * without.
+     */
     keys: z.partialRecord(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
     /** Where it differs from what the record said before. */
     who: Who.optional(),
@@ -127,7 +55,10 @@ export const RUN_ENTRIES = {
     to: z.string(),
     title: z.string().optional(),
   }),
-  /** `activity` is the machine's invoke id, `verb` its source, `key` the intent id of a `once` verb, `begunAt` when its process took it up. */
+  /**
+   * `activity` is the machine's invoke id, `verb` its source, `key` the intent id of a `once` verb, `begunAt`
+   * when its process took it up.
+   */
   'activity.begun': z.object({
     activity: z.string(),
     verb: z.string(),
@@ -145,7 +76,10 @@ export const RUN_ENTRIES = {
   'intent.armed': z.object({
     intent: z.string(),
     verb: z.string(),
-    /** By the clock of the machine that armed it, which need not be the one that stamps entries; first, where it was sent again. RFC 3339. */
+    /**
+     * By the clock of the machine that armed it, which need not be the one that stamps entries; first, where
+     * it was sent again. RFC 3339.
+     */
     armedAt: z.string().optional(),
     firstArmedAt: z.string().optional(),
   }),
@@ -162,14 +96,17 @@ export const RUN_ENTRIES = {
     refused: z.literal(true).optional(),
     /** When the answer was lost, or the refusal came, by the clock of the machine that sent it. RFC 3339. */
     lostAt: z.string().optional(),
-    /** Set where the call was turned away before it was looked into: it may be armed once more after so many milliseconds. */
+    /**
+     * Set where the call was turned away before it was looked into: it may be armed once more after so many
+     * milliseconds.
+     */
     againMs: z.number().optional(),
   }),
   /** What the service showed after a lost answer. */
   'intent.judged': z.object({
     intent: z.string(),
     verb: z.string(),
-    verdict,
+    verdict: Verdict,
     evidence: z.json().optional(),
     output: z.json().optional(),
     failure: WrittenFailure.optional(),
@@ -180,7 +117,9 @@ export const RUN_ENTRIES = {
     label: z.string().optional(),
     reason: z.string().optional(),
   }),
-  /** What a second person has to agree to before the run goes on. The text is what is signed, byte for byte. */
+  /**
+   * What a second person has to agree to before the run goes on. The text is what is signed, byte for byte.
+   */
   'approval.asked': z.object({
     /** The first 16 hex digits of the SHA-256 of the text. */
     challenge: z.string(),
@@ -206,9 +145,14 @@ export const RUN_ENTRIES = {
     method: z.enum(['ssh', 'lifeboat']),
     /** SHA-256, hex, of the file of allowed signers. */
     allowedSigners: z.string(),
-    /** The line of that file that allowed the key, with which the signature can be verified without the file. */
+    /**
+     * The line of that file that allowed the key, with which the signature can be verified without the file.
+     */
     allowedBy: z.string().optional(),
-    /** RFC 3339: the moment that counted for the end of the request and of the key, where that was not this machine's clock. */
+    /**
+     * RFC 3339: the moment that counted for the end of the request and of the key, where that was not this
+     * machine's clock.
+     */
     moment: z.string().optional(),
   }),
   /** The approval, or the request for it, was taken back; `approver` is who did that. */
@@ -237,7 +181,10 @@ export const RUN_ENTRIES = {
     verb: z.string(),
     seconds: z.number(),
     limitSeconds: z.number(),
-    /** What the limit comes from: the instance's own finished tasks, the objective, or a default where there is neither. */
+    /**
+     * What the limit comes from: the instance's own finished tasks, the objective, or a default where there
+     * is neither.
+     */
     basis: z.enum(['history', 'objective', 'default']),
     detail: z.string().optional(),
   }),
@@ -246,7 +193,10 @@ export const RUN_ENTRIES = {
     failure: WrittenFailure,
   }),
   'run.detached': z.object({ why: z.string() }),
-  /** The wall clock of this machine moved otherwise than time passed, ahead or (less than zero) back, and so did what stamps entries, or not. */
+  /**
+   * The wall clock of this machine moved otherwise than time passed, ahead or (less than zero) back, and so
+   * did what stamps entries, or not.
+   */
   'clock.moved': z.object({ seconds: z.number(), entries: z.literal('unmoved').optional() }),
   'run.closed': z.object({
     outcome: z.string(),
@@ -277,7 +227,10 @@ export type RunEntry = {
   [T in RunEntryType]: { readonly type: T; readonly body: RunEntryBody<T> };
 }[RunEntryType];
 
-/** A new entry of a run, checked against its schema: a body that does not fit throws a ZodError, a bug of the caller. */
+/**
+ * A new entry of a run, checked against its schema: a body that does not fit throws a ZodError, a bug of the
+ * caller.
+ */
 export function runEntry<T extends RunEntryType>(
   runId: string,
   type: T,

@@ -1,5 +1,6 @@
 import { counted, formatSeconds } from '../base/format.ts';
-import { type ApprovalPolicy, type RunEntryBody, Who } from './run-entries.ts';
+import type { RunEntryBody } from './run-entries.ts';
+import { type ApprovalPolicy, Who } from './run-entry-parts.ts';
 
 /**
  * `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty where an entry of an earlier version does

@@ -57,8 +57,8 @@ export async function gateOfRun(
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
 /**
- * Who may approve for the operator of this home, by the clock of the store. Rejects with `approval.nobody` where the config has no
- * approvals.
+ * Who may approve for the operator of this home, by the clock of the store. Rejects with `approval.nobody`
+ * where the config has no approvals.
  */
 export async function rulesOf(
   config: LoadedConfig,

@@ -9,7 +9,7 @@ import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { Admitted } from '../../runner/run.ts';
 import type { Entry } from '../../store/journal.ts';
-import type { Who } from '../../store/run-entries.ts';
+import type { Who } from '../../store/run-entry-parts.ts';
 import { levelOf } from './required.ts';
 
 /** Who this process is, for the record: the config's word for it, and the system's. */

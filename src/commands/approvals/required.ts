@@ -3,7 +3,7 @@ import { metaAt, nodesAt } from '../../../machines/parts/states.ts';
 import { asksFor, type Risk } from '../../approvals/policy.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { LoadedConfig } from '../../config/load.ts';
-import type { ApprovalLevel } from '../../store/run-entries.ts';
+import type { ApprovalLevel } from '../../store/run-entry-parts.ts';
 
 const CONFIRM = 'operator.confirm';
 /** Calls that replace data (service-api.md section 4.1). */

@@ -31,7 +31,9 @@ export interface Offer {
   readonly config: string | undefined;
 }
 
-/** What fits at the end of a line: its words without the program, the last one as far as it is typed. Pure. */
+/**
+ * What fits at the end of a line: its words without the program, the last one as far as it is typed. Pure.
+ */
 export function offerFor(program: Command, words: readonly string[]): Offer {
   const { command, pending, positionals, config, isOver } = walk(program, words.slice(0, -1));
   const last = words.at(-1) ?? '';

@@ -7,7 +7,8 @@ export const FILES = ':files';
 /*
  * The scripts ask `lifeboat complete` for what fits, word by word, so that they never have to change. What
  * somebody has typed is handed over as arguments and never evaluated: completion must not run what stands on
- * the line. That is why they are our own: @bomb.sh/tab 0.0 and what follows cobra put the line through `eval`.
+ * the line. That is why they are our own: @bomb.sh/tab 0.0 and what follows cobra put the line through
+ * `eval`.
  */
 export const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: `# bash completion for lifeboat; in ~/.bashrc: source <(lifeboat completion bash)

@@ -44,8 +44,8 @@ export interface DriveOptions extends Policy {
 
 /**
  * Drives a run to its end, to a question that nobody here can answer, or until the operator leaves; gives the
- * exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, it goes by the
- * flags.
+ * exit code. In a terminal it shows the screen; otherwise, or with `-o json`, `plain` or `yes`, it goes by
+ * the flags.
  */
 export async function drive(
   context: CommandContext,

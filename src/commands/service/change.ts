@@ -14,7 +14,7 @@ import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import type { Call, Caller } from '../../runner/call.ts';
 import type { Operation } from '../../service/revisions.ts';
-import type { Who } from '../../store/run-entries.ts';
+import type { Who } from '../../store/run-entry-parts.ts';
 import { whoIs } from '../approvals/present.ts';
 import { refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
 import { adoptedLine } from './adopted.ts';

@@ -52,7 +52,9 @@ export interface SeenStore {
   readonly isGone: boolean;
   /** Where it is there and cannot be read: in one line, what and why. */
   readonly unreadable: string | undefined;
-  /** Its last word is that the log goes on in another store: what is signed beyond it is to be found there. */
+  /**
+   * Its last word is that the log goes on in another store: what is signed beyond it is to be found there.
+   */
   readonly isMoved: boolean;
   /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
   readonly isShared: boolean;

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+
+/**
+ * A failure as it was written down. It has the shape of the machines' failures, but is a schema of its own:
+ * what is in old journals stays readable whatever the machines do later.
+ */
+export const WrittenFailure = z.object({
+  code: z.string(),
+  shortMessage: z.string(),
+  hints: z.array(z.string()).default([]),
+  evidence: z.record(z.string(), z.json()).default({}),
+});
+
+/** A follow-up of a run and how it was closed, as written at the end of the run. */
+export const WrittenFollowUp = z.object({
+  id: z.string(),
+  kind: z.string(),
+  subject: z.string(),
+  what: z.string(),
+  owner: z.string().optional(),
+  since: z.string().optional(),
+  dueSeconds: z.number().optional(),
+  closed: z
+    .object({
+      how: z.string(),
+      text: z.string(),
+      at: z.string().optional(),
+      evidence: z.record(z.string(), z.json()).default({}),
+    })
+    .optional(),
+});
+
+export const Verdict = z.enum(['landed', 'absent', 'ambiguous']);
+
+/**
+ * How the wall clock of a machine stands to the time since it was started, which nobody can set: seconds that
+ * it is ahead. Comparable with another mark of the same `boot` only, a fingerprint of the machine and its
+ * start.
+ */
+export const ClockMark = z.object({ boot: z.string(), leadSeconds: z.number() });
+
+/** Who drives a run or makes a call: as the config names them, and as the machine knows the process. */
+export const Who = z.object({
+  name: z.string(),
+  email: z.string().optional(),
+  /** Of the process, as the system has it, whatever the config or the environment says. */
+  login: z.string(),
+  /** Undefined where the system has none. */
+  uid: z.int().optional(),
+  host: z.string(),
+  /** SHA-256, hex, of the config file. */
+  config: z.string(),
+});
+export type Who = z.output<typeof Who>;
+
+/**
+ * Which changes of an instance need a second person: none, those that replace its data, or all that cannot be
+ * taken back.
+ */
+const ApprovalLevel = z.enum(['none', 'overwrites', 'destructive']);
+export type ApprovalLevel = z.output<typeof ApprovalLevel>;
+
+/** What a file said, so that a later look at it can tell what has come and what has gone. */
+const KeptFile = z.object({
+  /** SHA-256, hex; empty where the file could not be read. */
+  sha256: z.string(),
+  /** Its lines without remarks, each as the first 32 hex digits of its SHA-256. */
+  lines: z.array(z.string()),
+  /** Why the file could not be read. */
+  problem: z.string().optional(),
+});
+
+/** What a second person has to approve, and who that can be, as config and files had it. */
+export const ApprovalPolicy = z.object({
+  /** By the name of each instance of the run. */
+  required: z.record(z.string(), ApprovalLevel),
+  /**
+   * How long a request may be signed and used. Undefined, as the files are, where the config has no
+   * approvals.
+   */
+  expiresSeconds: z.number().optional(),
+  signers: KeptFile.extend({
+    /** Whom the first lines name, and with which key (`SHA256:...`). */
+    people: z.array(z.object({ names: z.string(), key: z.string() })),
+  }).optional(),
+  revoked: KeptFile.optional(),
+});
+export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
