@@ -15,8 +15,11 @@ import type { StoreContext } from './store-of.ts';
  */
 const MOST_RUNS = 500;
 
-/** Runbooks that bring data back. One that recovers a lost instance does so where it has a target. */
-const RESTORING: ReadonlySet<string> = new Set(['restore-backup', 'restore-point-in-time']);
+/**
+ * Runbooks that bring data back into the instance itself; a test holds them against the verbs of their
+ * machines. Their machines are not loaded for it.
+ */
+export const RESTORING: ReadonlySet<string> = new Set(['restore-backup', 'restore-point-in-time']);
 
 /**
  * What the journal knows of each of these instances. Only looks. A journal that cannot be read makes the part

@@ -122,7 +122,7 @@ describe.skipIf(!isLinux)('a drill', () => {
   test('leaves its record, its report in three forms with the trend, and its result as JUnit', () => {
     const home = drillBelow(reports);
     const record = DrillRecord.parse(JSON.parse(readFileSync(join(home, 'drill.json'), 'utf8')));
-    expect(record).toMatchObject({ outcome: 'proven', scope: 'story', id: basename(home) });
+    expect(record).toMatchObject({ outcome: 'proven', scope: 'full', id: basename(home) });
     expect(record.chapters.map(({ outcome }) => outcome)).toEqual(['proven', 'proven', 'proven']);
     const report = JSON.parse(readFileSync(join(home, 'report.json'), 'utf8')) as DrillReport;
     expect(report.trends.map(({ rows }) => rows.at(-1)?.id)).toEqual([record.id, record.id, record.id]);

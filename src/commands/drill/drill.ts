@@ -71,7 +71,7 @@ export async function drill(
   locatePostgres();
   const context = await knowingStore(outside);
   const folder = await newDrillHome(context.env, flags.report);
-  const rehearsed = runbook ?? (scenario === undefined ? 'story' : (chapters[0]?.runbook ?? 'story'));
+  const rehearsed = runbook ?? (scenario === undefined ? 'full' : (chapters[0]?.runbook ?? 'full'));
   const open = await beginRecord(folder, {
     scope: scenario === undefined ? rehearsed : `${rehearsed}, ${scenario.name}`,
     revision: flags.revision,

@@ -93,7 +93,7 @@ function followUpCell({ open, overdue }: NonNullable<InstanceStatus['followUps']
   return overdue === 0 ? String(open) : `${open}, ${overdue} late`;
 }
 
-/** `drills: the last was proven 12d ago (story); next due: …`. */
+/** `drills: the last was proven 12d ago (full); next due: …`. */
 function drillLine(due: DrillDue): string {
   const { last } = due;
   const was =

@@ -17,7 +17,7 @@ describe('a drill as JUnit', () => {
     const xml = junitText(drillAt(AT), 'host');
     expect(elements(xml, 'testsuite')).toEqual([
       {
-        ...{ name: 'lifeboat drill story', timestamp: '2026-03-10T12:00:00', hostname: 'host' },
+        ...{ name: 'lifeboat drill full', timestamp: '2026-03-10T12:00:00', hostname: 'host' },
         ...{ tests: '3', failures: '0', errors: '0', skipped: '0', time: '12.500' },
       },
     ]);

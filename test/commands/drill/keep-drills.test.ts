@@ -57,7 +57,7 @@ test('only what is known to be the folder of a drill that is over is ever named'
   symlinkSync(leave(elsewhere, drillAt(day(3))), join(parent, '20260303-000000'));
   const running = join(parent, '20260304-000000');
   mkdirSync(running);
-  const open = await beginRecord(running, { scope: 'story', revision: '62', version: '1' });
+  const open = await beginRecord(running, { scope: 'full', revision: '62', version: '1' });
   expect(beyond(parent, 1)).toEqual([]);
 
   open.release();

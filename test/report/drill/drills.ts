@@ -21,7 +21,7 @@ export function drillAt(at: string, more: Partial<DrillRecord> = {}): DrillRecor
   return {
     schema: 'lifeboat.drill/1',
     id,
-    scope: 'story',
+    scope: 'full',
     revision: '62',
     version: '1.0.0',
     begunAt: at,
