@@ -80,7 +80,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     const json = ending === undefined ? ['--json'] : [];
     const { child, ended, stderr } = runProduct(
       product,
-      ['drill', '--auto', ...json, '--report', report, '--junit', `${report}.xml`],
+      ['drill', '--auto', ...json, '--report', report, '--junit', `${report}.xml`, '--keep', '12'],
       env,
     );
     const watch = watchTree(child.pid ?? 0);
@@ -129,7 +129,7 @@ describe.skipIf(!isLinux)('a drill', () => {
     const html = readFileSync(join(home, 'report.html'), 'utf8');
     expect(html).toContain('Trend: rotate the key and prove a backup');
     const xml = readFileSync(`${reports}.xml`, 'utf8');
-    expect(xml).toMatch(/<testsuite name="lifeboat drill story"[^>]* failures="0" errors="0" skipped="0"/);
+    expect(xml).toMatch(/<testsuite name="lifeboat drill full"[^>]* failures="0" errors="0" skipped="0"/);
   });
 
   test('that was killed leaves a record without an end, and no folder that looks proven', () => {

@@ -1,0 +1,222 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type LabBench, useLabs } from '../e2e/lab-bench.ts';
+import { builtProduct, runProduct } from '../e2e/product.ts';
+import { answerIn, itemsIn } from '../e2e/results.ts';
+import { commandsIn } from './commands-in.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** What was done so far, for the words that a reader puts in place of those in capitals. */
+interface Session {
+  readonly bench: LabBench;
+  readonly folder: string;
+}
+
+/** A command as the documents print it. */
+interface Step {
+  readonly text: string;
+  /** How it ends without a terminal; 3: it stops at its first question. */
+  readonly code: number;
+  /** What a reader types in place of some of its words. */
+  readonly put: (session: Session) => Promise<Readonly<Record<string, string>>>;
+}
+
+const nothing: Step['put'] = async () => ({});
+const step = (text: string, code = 0, put = nothing): Step => ({ text, code, put });
+const printed = async ({ bench }: Session, ...args: string[]) => (await bench.run(...args, '--json')).stdout;
+
+const newestBackup: Step['put'] = async (session) => ({
+  7: `${answerIn(await printed(session, 'backups', 'list', 'orders'))[0].id}`,
+});
+const newestRun: Step['put'] = async (session) => ({
+  RUN: itemsIn<{ runId: string }>(await printed(session, 'runs'))[0]?.runId ?? '',
+});
+const followUp: Step['put'] = async (session) => ({
+  ID: itemsIn<{ id: string }>(await printed(session, 'followups'))[0]?.id ?? '',
+  TEXT: 'seen by a reader',
+});
+
+/** What a reader does who only looked at the first question. */
+const LEAVE = step('lifeboat resume last --abandon looked');
+
+/** The commands in the order in which a reader can give them, who goes through the pages with a lab. */
+const SESSION: readonly Step[] = [
+  step('lifeboat doctor'),
+  step('lifeboat doctor --deep'),
+  step('lifeboat doctor --rebuild'),
+  step('lifeboat completion bash'),
+  step('lifeboat schema'),
+  step('lifeboat schema NAME', 0, async () => ({ NAME: 'status' })),
+  step('lifeboat lab --help'),
+  step('lifeboat lab --scenario list'),
+  step('lifeboat keys list'),
+  step('lifeboat keys add INSTANCE --as FINGERPRINT --file FILE', 0, async (session) => ({
+    INSTANCE: 'orders',
+    FINGERPRINT:
+      itemsIn<{ fingerprint: string }>(await printed(session, 'keys', 'list'))[0]?.fingerprint ?? '',
+    FILE: session.bench.lab.instances.find(({ name }) => name === 'orders')?.keyFile ?? '',
+  })),
+  step('lifeboat status', 1),
+  step('lifeboat status -o json', 1),
+  step('lifeboat backups create orders --yes --wait'),
+  step('lifeboat backups list orders --json'),
+  step('lifeboat backups download 7 -i orders --out orders.backup', 0, newestBackup),
+  step('lifeboat verify orders.backup -i orders'),
+  step('lifeboat verify FILE --instance NAME', 0, async ({ folder }) => ({
+    FILE: join(folder, 'orders.backup'),
+    NAME: 'orders',
+  })),
+  step('lifeboat run back-up-and-verify --instance orders'),
+  step('lifeboat run back-up-and-verify', 2),
+  step('lifeboat run back-up-and-verify --instance orders --yes'),
+  step('lifeboat run disaster-recovery --prepare --instance orders', 3),
+  LEAVE,
+  step('lifeboat run disaster-recovery --instance orders --prepare --yes'),
+  step('lifeboat run rotate-key --instance orders', 3),
+  LEAVE,
+  step('lifeboat run rotate-key --instance orders --yes --confirm orders'),
+  step('lifeboat followups', 3),
+  step('lifeboat followups run ID', 2, followUp),
+  step('lifeboat followups done ID --proof TEXT', 0, followUp),
+  step('lifeboat run rotate-key --instance orders --yes --confirm orders'),
+  step('lifeboat followups skip ID --reason TEXT', 0, followUp),
+  step('lifeboat run change-instance --instance orders --action restart', 3),
+  LEAVE,
+  step('lifeboat run change-instance --instance orders --action restart --yes --confirm orders'),
+  step('lifeboat run restore-backup --instance orders --dry-run'),
+  step('lifeboat run restore-backup --instance orders', 3),
+  step('lifeboat runs --open'),
+  step('lifeboat runs --open -o yaml'),
+  step('lifeboat resume', 3),
+  LEAVE,
+  step('lifeboat run restore-backup --instance orders --backup 7 --yes --confirm orders', 0, newestBackup),
+  step('lifeboat calls list'),
+  step('lifeboat calls resolve', 2),
+  step('lifeboat run restore-point-in-time --instance orders', 3),
+  LEAVE,
+  step(
+    'lifeboat run restore-point-in-time --instance orders --to "10 minutes ago" --yes --confirm orders',
+    3,
+  ),
+  LEAVE,
+  step('lifeboat run disaster-recovery --perform', 2),
+  step('lifeboat run disaster-recovery --instance orders --target orders-dr --perform', 3),
+  LEAVE,
+  step(
+    'lifeboat run disaster-recovery --instance orders --target orders-dr --perform --yes --confirm orders-dr',
+    3,
+  ),
+  step('lifeboat report last'),
+  step('lifeboat report last --format html --out report.html'),
+  step('lifeboat report RUN', 0, newestRun),
+  step('lifeboat report --compare RUN RUN', 0, newestRun),
+  step('lifeboat audit show'),
+  step('lifeboat audit show --instance NAME', 0, async () => ({ NAME: 'orders' })),
+  step('lifeboat audit anchor'),
+  step('lifeboat audit verify --anchor ANCHOR', 0, async ({ bench }) => ({
+    ANCHOR: (await bench.good('audit', 'anchor')).trim(),
+  })),
+  step('lifeboat audit key'),
+  step('lifeboat audit verify'),
+  step('lifeboat audit accept-loss --reason TEXT'),
+  step('lifeboat approvals'),
+  step('lifeboat store status'),
+  step('lifeboat runs --drills'),
+  step('lifeboat prune --older-than 90d'),
+  step('lifeboat prune --older-than 90d --drills --yes'),
+];
+
+/** Each takes a drill's time, and a home of its own. */
+const DRILLS: readonly Step[] = [
+  step('lifeboat drill disaster-recovery'),
+  step('lifeboat drill restore-backup --scenario lost-answers'),
+];
+
+/** Those that need a terminal, a second person, a database or a signal: the tests that give these. */
+const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
+  'lifeboat drill': ['test/e2e/drill-screen.long.test.ts', "'drill'"],
+  'lifeboat drill --auto --keep 12': ['test/e2e/drill.test.ts', "'--keep', '12'"],
+  'lifeboat drill --auto --junit drill.xml': ['test/e2e/drill.test.ts', "'--junit'"],
+  'lifeboat drill --auto --report ./evidence --json': ['test/e2e/drill.test.ts', "'--report'"],
+  'lifeboat lab': ['test/e2e/signals-lab.long.test.ts', "'lab'"],
+  'lifeboat lab --scenario storm': ['test/e2e/signals-lab.long.test.ts', "'lab'"],
+  'lifeboat keys add': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
+  'lifeboat keys add orders': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
+  'lifeboat keys add orders --check': ['test/e2e/keys-kept.test.ts', "'--check'"],
+  'lifeboat keys add NAME --token': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders', '--token'"],
+  'lifeboat approve --print-key NAME': [
+    'test/e2e/approvals-refused.long.test.ts',
+    "'approve', '--print-key'",
+  ],
+  'lifeboat approve CHALLENGE.txt --key ~/.ssh/id_ed25519': [
+    'test/e2e/approvals-bound.long.test.ts',
+    "'--key'",
+  ],
+  'lifeboat approvals accept RUN CHALLENGE.txt.sig': [
+    'test/e2e/approvals-bound.long.test.ts',
+    "'approvals', 'accept'",
+  ],
+  'lifeboat approvals withdraw RUN --reason TEXT': [
+    'test/e2e/approvals-refused.long.test.ts',
+    "'approvals', 'withdraw'",
+  ],
+  'lifeboat audit export RUN': ['test/e2e/bundle.long.test.ts', "'audit', 'export'"],
+  'lifeboat audit verify BUNDLE': ['test/e2e/bundle.long.test.ts', "'audit', 'verify'"],
+  'lifeboat store init': ['test/e2e/store.long.test.ts', "'store', 'init'"],
+  'lifeboat store copy': ['test/e2e/store.long.test.ts', "'store', 'copy'"],
+  'lifeboat store copy --from sqlite --to postgres://robin@db.example.com/lifeboat': [
+    'test/e2e/store.long.test.ts',
+    "'store', 'copy', '--from', 'sqlite', '--to'",
+  ],
+  'lifeboat store endorse INSTALLATION --reason "compared by telephone"': ['test/team/team.ts', "'endorse'"],
+};
+
+describe('the pages', () => {
+  const newLab = useLabs();
+
+  test('say of each command how it ends, tried one after the other on one lab', {
+    timeout: 300_000,
+  }, async (context) => {
+    const bench = await newLab(context);
+    const session = { bench, folder: join(bench.home, '..') };
+    for (const one of SESSION) await take(one, session);
+  });
+});
+
+test.each(DRILLS)('$text is proven', { timeout: 180_000 }, async (drill) => {
+  const product = builtProduct({ cheapVault: true });
+  const home = mkdtempSync(join(tmpdir(), 'lifeboat-docs-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  const ended = await runProduct(product, argv(drill.text, {}, home), { HOME: home, TMPDIR: tmpdir() }).ended;
+  expect(ended.code, ended.stderr).toBe(0);
+});
+
+test('no page names a command that no test runs, and no test runs one that no page names', () => {
+  const pages = readdirSync(join(ROOT, 'docs')).filter(
+    (file) => file.endsWith('.md') && file !== 'commands.md',
+  );
+  const named = ['README.md', ...pages.map((file) => `docs/${file}`)].flatMap((file) =>
+    commandsIn(readFileSync(join(ROOT, file), 'utf8')).map(({ text }) => text.replaceAll(/ +/gu, ' ')),
+  );
+  const ran = [...[...SESSION, ...DRILLS].map(({ text }) => text), ...Object.keys(ELSEWHERE)];
+  const isOnPages = (text: string) =>
+    text !== LEAVE.text && text !== 'lifeboat --' && text !== 'lifeboat verify';
+  expect(new Set(ran.filter(isOnPages))).toEqual(new Set(named.filter(isOnPages)));
+  for (const [file, words] of Object.values(ELSEWHERE))
+    expect(readFileSync(join(ROOT, file), 'utf8'), file).toContain(words);
+});
+
+async function take({ text, code, put }: Step, session: Session): Promise<void> {
+  const ended = await session.bench.run(...argv(text, await put(session), session.folder));
+  expect(ended.code, `${text}: ${ended.stderr}`).toBe(code);
+}
+
+/** The words of a command; files lie in the folder of the session. */
+function argv(text: string, put: Readonly<Record<string, string>>, folder: string): string[] {
+  const words = [...text.matchAll(/"([^"]*)"|(\S+)/gu)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const isFile = (word: string) => /\.(?:backup|html)$/u.test(word);
+  return words.slice(1).map((word) => put[word] ?? (isFile(word) ? join(folder, word) : word));
+}
