@@ -41,6 +41,8 @@ const main = await build({
   entryPoints: ['src/cli/main.ts'],
   outfile: join(OUT, 'main.cjs'),
   format: 'cjs',
+  // The packages beside it are loaded by `require`: of `import` in a script that was compiled before, Node warns.
+  supported: { 'dynamic-import': false },
   // One function, as `openBundle` runs it.
   banner: {
     js: '(function(exports,require,module,__filename,__dirname){const here=require("node:url").pathToFileURL(__filename).href;',
