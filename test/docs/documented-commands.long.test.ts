@@ -120,6 +120,7 @@ const SESSION: readonly Step[] = [
     ANCHOR: (await bench.good('audit', 'anchor')).trim(),
   })),
   step('lifeboat audit key'),
+  step('lifeboat audit verify docs/samples/bundle.tar --public-key docs/samples/lifeboat.pub'),
   step('lifeboat audit verify'),
   step('lifeboat audit accept-loss --reason TEXT'),
   step('lifeboat approvals'),
