@@ -5,11 +5,11 @@ import { BaseSequencer } from 'vitest/node';
 const SLOWEST = [
   'hostile/inputs',
   'hostile/secrets',
-  'e2e/stranger-cf',
+  'e2e/foreign-platform-cf',
   'store/disk-refuses',
   'store/clock',
   'team/team',
-  'e2e/stranger-weather',
+  'e2e/foreign-platform-trouble',
   'hostile/secrets-screen',
   'e2e/recoveries-by-hand',
   'e2e/v0',

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestBench } from '../e2e/test-bench.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import type { TrialDatabase } from './database.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Ended } from '../e2e/product.ts';
+import type { Ended } from '../bench-kit/product.ts';
 import { befall } from './accident.ts';
 import { type After, type Chances, goOn } from './after.ts';
 import type { Point } from './points.ts';

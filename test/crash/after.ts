@@ -1,4 +1,4 @@
-import type { Ended } from '../e2e/product.ts';
+import type { Ended } from '../bench-kit/product.ts';
 import type { Errand } from './errands.ts';
 import { look } from './look.ts';
 import type { Point } from './points.ts';

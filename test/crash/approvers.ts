@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { withApprovals } from '../e2e/approval-bench.ts';
-import type { TestBench } from '../e2e/test-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 
 /** A second person, who signs what lies there for them. */
 export interface Approver {

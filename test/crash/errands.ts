@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Ended } from '../e2e/product.ts';
+import type { Ended } from '../bench-kit/product.ts';
 import type { Stage } from './stage.ts';
 
 /**

@@ -2,8 +2,8 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import type { Call } from '../e2e/foreign/call.ts';
-import type { Wish } from '../e2e/foreign/capi.ts';
+import type { Call } from '../bench-kit/foreign/call.ts';
+import type { Wish } from '../bench-kit/foreign/capi.ts';
 import type { Stage } from './stage.ts';
 
 /**

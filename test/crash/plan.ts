@@ -1,4 +1,4 @@
-import type { Product } from '../e2e/product.ts';
+import type { Product } from '../bench-kit/product.ts';
 import { randomFrom } from '../random.ts';
 import { ACCIDENTS } from './accident.ts';
 import { seedOf, spread } from './draw.ts';

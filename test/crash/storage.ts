@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { sealedVictim } from '../audit/sealed-victim.ts';
 import { sweepTamperings, type TamperingFigures } from '../audit/tampering-sweep.ts';
-import { builtProduct } from '../e2e/product.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 import { type Figures, type Kind, sweepImages } from '../store/disk/images.ts';
 import { type Recording, recordRotation, recordWriter } from '../store/disk/record.ts';
 import { canTrace } from './strace.ts';

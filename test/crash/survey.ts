@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Product } from '../e2e/product.ts';
+import type { Product } from '../bench-kit/product.ts';
 import { type Point, pointsOf, type Way } from './points.ts';
 import type { Scene } from './scenes.ts';
 import { openStage } from './stage.ts';

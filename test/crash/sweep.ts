@@ -1,4 +1,4 @@
-import type { Product } from '../e2e/product.ts';
+import type { Product } from '../bench-kit/product.ts';
 import { randomFrom } from '../random.ts';
 import { seedOf } from './draw.ts';
 import type { Point } from './points.ts';

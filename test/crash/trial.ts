@@ -1,4 +1,4 @@
-import type { Product } from '../e2e/product.ts';
+import type { Product } from '../bench-kit/product.ts';
 import { type After, type Chances, goOn } from './after.ts';
 import { type AfterLoss, goOnAfterLoss } from './after-loss.ts';
 import { ledgerOf } from './ledger.ts';

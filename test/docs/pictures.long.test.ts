@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { openMachine } from '../e2e/machine.ts';
-import { builtProduct } from '../e2e/product.ts';
-import { hasTerminal, KEYS, openTerminal, type Terminal } from '../e2e/terminal.ts';
+import { openMachine } from '../bench-kit/machine.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal, KEYS, openTerminal, type Terminal } from '../bench-kit/terminal.ts';
 
 /*
  * The pictures of README and docs show what the program draws: each is taken in a drill of the built product.

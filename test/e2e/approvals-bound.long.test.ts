@@ -4,10 +4,10 @@ import { describe, test } from 'vitest';
 import type { Json } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { type ApprovalBench, withApprovals } from './approval-bench.ts';
-import { itemsIn } from './results.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import { ANSWERED, signerOf } from './test-bench.ts';
+import { type ApprovalBench, withApprovals } from '../bench-kit/approval-bench.ts';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ANSWERED, signerOf } from '../bench-kit/test-bench.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

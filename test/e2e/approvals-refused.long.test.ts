@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { withApprovals } from './approval-bench.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import { ANSWERED } from './test-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { ANSWERED } from '../bench-kit/test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
-import { withApprovals } from './approval-bench.ts';
-import { builtProduct } from './product.ts';
-import { changes, typesOf } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
-import { openBench, ROTATE } from './test-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { changes, typesOf } from '../bench-kit/entries-of.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from '../bench-kit/terminal.ts';
+import { openBench, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });

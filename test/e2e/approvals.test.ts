@@ -3,10 +3,10 @@ import { statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
-import { withApprovals } from './approval-bench.ts';
-import { itemsIn } from './results.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import { ANSWERED } from './test-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ANSWERED } from '../bench-kit/test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 

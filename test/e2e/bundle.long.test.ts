@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
 import { canTrace, signallingAt } from '../crash/strace.ts';
-import { useBenches } from './scene.ts';
-import { CANARIES, type TestBench } from './test-bench.ts';
 
 /** A rotation, its bundle, and the folder that a stranger has unpacked it into. */
 async function bundled({ folder, rotate, run, entries }: TestBench) {

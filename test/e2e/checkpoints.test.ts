@@ -1,9 +1,9 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { itemsIn } from './results.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 import { originIn } from './rolled-back.ts';
-import { useBenches } from './scene.ts';
 
 const CREATE = ['backups', 'create', '--instance', 'orders', '--yes'] as const;
 

@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { openProgram, personAt } from '../bench-kit/terminal.ts';
 import { describeWith } from '../keys/programs.ts';
-import { itemsIn } from './results.ts';
-import { useBenches } from './scene.ts';
-import { openProgram, personAt } from './terminal.ts';
 
 const TAB = '\t';
 const CLEAR = '\u0015';

@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { answerIn, itemsIn } from '../bench-kit/results.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
-import type { Trouble } from './foreign/call.ts';
-import { answerIn, itemsIn } from './results.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import type { TestBench } from './test-bench.ts';
 
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
 const LOST: Trouble = { answer: 'lost' };

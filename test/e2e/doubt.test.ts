@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
-import type { Trouble } from './foreign/call.ts';
-import { itemsIn } from './results.ts';
-import { changes, outputOf, statesOf, typesOf, useBenches } from './scene.ts';
-import { ANSWERED, CANARIES } from './test-bench.ts';
+import { changes, outputOf, statesOf, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ANSWERED, CANARIES } from '../bench-kit/test-bench.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { builtProduct, runProduct } from '../bench-kit/product.ts';
 import { chunk, head, LAST_CHUNK, SHAPED, startDownloadServer } from '../service/download-server.ts';
-import { builtProduct, runProduct } from './product.ts';
 
 const SHA256 = createHash('sha256').update(SHAPED).digest('hex');
 const LENGTH = String(SHAPED.length);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { builtProduct, runProduct } from './product.ts';
+import { builtProduct, runProduct } from '../bench-kit/product.ts';
 
 const product = builtProduct({ cheapVault: true });
 

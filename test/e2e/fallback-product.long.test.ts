@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { changes, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
 import { until } from '../lab/helpers.ts';
 import { followFallback, recorder } from './follow-fallback.ts';
-import { changes, useBenches } from './scene.ts';
-import { CANARIES, type TestBench } from './test-bench.ts';
 
 const DO_IT = '';
 const HAND_DONE = '';

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type ExpectStatic, test } from 'vitest';
 import { type SampleDigest, sampleDigest } from '../../src/lab/sample-data/digest.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { answerIn } from '../bench-kit/results.ts';
 import { until } from '../lab/helpers.ts';
-import { type LabBench, useLabs } from './lab-bench.ts';
-import { answerIn } from './results.ts';
 import { followTired } from './tired-person.ts';
 
 const PREPARE = ['run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes'] as const;

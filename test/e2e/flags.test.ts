@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
 import { type Entry, LOG_STREAM } from '../../src/store/journal.ts';
-import { itemsIn } from './results.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('a run without a terminal', () => {
   const bench = useBenches();

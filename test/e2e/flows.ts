@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { answerIn } from './results.ts';
-import type { TestBench } from './test-bench.ts';
+import { answerIn } from '../bench-kit/results.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 
 /** A recovery with everything answered by flags. */
 export interface Flow {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { addressOf, type Servers } from '../team/servers.ts';
 import { database, loseLog } from './rolled-back.ts';
-import type { TestBench } from './test-bench.ts';
 
 /** What somebody with a database tool can do to the store of a bench, of either engine. */
 export interface HurtStore {

@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
-import { type LabBench, useLabs } from './lab-bench.ts';
-import { itemsIn } from './results.ts';
-import { statesOf } from './scene.ts';
+import { statesOf } from '../bench-kit/entries-of.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 
 const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;
 const ANSWERED = ['--yes', '--confirm', 'orders'] as const;

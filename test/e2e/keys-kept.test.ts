@@ -1,10 +1,10 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import type { Trouble } from './foreign/call.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
-import { ANSWERED, CANARIES, ROTATE, type TestBench } from './test-bench.ts';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { ANSWERED, CANARIES, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 
 const NO: Trouble = {
   work: false,

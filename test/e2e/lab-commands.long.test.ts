@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Lab, startLab } from '../../src/lab/lab.ts';
-import { builtProduct, runProduct } from './product.ts';
-import { answerIn, itemsIn } from './results.ts';
+import { builtProduct, runProduct } from '../bench-kit/product.ts';
+import { answerIn, itemsIn } from '../bench-kit/results.ts';
 
 const product = builtProduct({ cheapVault: true });
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SeenProcess } from './process-tree.ts';
+import type { SeenProcess } from '../bench-kit/process-tree.ts';
 
 /** Where a secret was found, and in which form; empty is what everybody hopes for. */
 export type Leaks = string[];

@@ -1,9 +1,9 @@
 import { describe, test } from 'vitest';
-import { withApprovals } from './approval-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { changes, useBenches } from '../bench-kit/entries-of.ts';
+import type { Answer, Call } from '../bench-kit/foreign/call.ts';
+import { ANSWERED, ROTATE } from '../bench-kit/test-bench.ts';
 import { CASES, walk } from './flows.ts';
-import type { Answer, Call } from './foreign/call.ts';
-import { changes, useBenches } from './scene.ts';
-import { ANSWERED, ROTATE } from './test-bench.ts';
 
 /**
  * An instance whose time of the last change is another one each time that it is asked for, while nothing else

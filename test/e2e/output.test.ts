@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, test } from 'vitest';
-import { openMachine } from './machine.ts';
-import { builtProduct } from './product.ts';
+import { openMachine } from '../bench-kit/machine.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 
 /** A device on which every write finds the disk full (full(4)). */
 const FULL = '/dev/full';

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { changes, statesOf, useBenches } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
-import type { TestBench } from './test-bench.ts';
+import { changes, statesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 

@@ -4,9 +4,9 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import { builtProduct } from './product.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
-import { openBench } from './test-bench.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { openBench } from '../bench-kit/test-bench.ts';
 
 const PASSPHRASE = 'canary-Wq8zLp3';
 const CTRL_T = '\u0014';

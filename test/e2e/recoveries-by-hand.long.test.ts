@@ -1,7 +1,7 @@
 import { describe, type ExpectStatic, type TestContext, test } from 'vitest';
-import { type LabBench, useLabs } from './lab-bench.ts';
-import { answerIn } from './results.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { answerIn } from '../bench-kit/results.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
 
 /**
  * What a person does who sees a runbook for the first time, key by key, at a real terminal, on real

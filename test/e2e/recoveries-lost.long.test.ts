@@ -1,11 +1,11 @@
 import { describe, test } from 'vitest';
+import { statesOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { CASES, isChange, V0_CASES, walk } from './flows.ts';
-import type { Call, Trouble } from './foreign/call.ts';
-import { statesOf, useBenches } from './scene.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 
-describe.concurrent('a recovery with a lost answer, against a service that a stranger wrote', () => {
+describe.concurrent('a recovery with a lost answer, against a foreign service', () => {
   const bench = useBenches();
 
   test.for([...CASES, ...V0_CASES])(

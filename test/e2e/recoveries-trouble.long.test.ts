@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
-import { type LabBench, useLabs } from './lab-bench.ts';
-import { itemsIn } from './results.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
 
 const PERFORM = [
   ...['run', 'disaster-recovery', '--instance', 'orders'],

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
 import { CASES, V0_CASES, walk } from './flows.ts';
-import { useBenches } from './scene.ts';
 
-describe.concurrent('a recovery against a service that a stranger wrote', () => {
+describe.concurrent('a recovery against a foreign service', () => {
   const bench = useBenches();
 
   test.for([...CASES, ...V0_CASES])(

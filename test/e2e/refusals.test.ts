@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, test } from 'vitest';
-import type { Call, Trouble } from './foreign/call.ts';
-import { changes, outputOf, statesOf, typesOf, useBenches } from './scene.ts';
-import { ANSWERED, CANARIES } from './test-bench.ts';
+import { changes, outputOf, statesOf, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { ANSWERED, CANARIES } from '../bench-kit/test-bench.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'] as const;
 

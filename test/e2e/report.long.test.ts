@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Comparison } from '../../src/report/comparison.ts';
 import { Report } from '../../src/report/model/model.ts';
+import { builtProduct, drillBelow, type Ended, runProduct } from '../bench-kit/product.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 import { readHtml } from '../report/html-words.ts';
-import { builtProduct, drillBelow, type Ended, runProduct } from './product.ts';
-import { itemsIn } from './results.ts';
 
 const browser = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 

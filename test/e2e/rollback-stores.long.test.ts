@@ -1,6 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { type Servers, startServers } from '../team/servers.ts';
 import { databaseOn, type HurtStore, hurtSqlite } from './hurt-stores.ts';
 import {
@@ -17,8 +19,6 @@ import {
   sent,
   UNANSWERED,
 } from './rolled-back.ts';
-import { useBenches } from './scene.ts';
-import type { TestBench } from './test-bench.ts';
 
 let servers: Servers;
 let parts = 0;

@@ -1,5 +1,6 @@
 import { describe, test } from 'vitest';
-import { itemsIn } from './results.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 import {
   accept,
   killedAtAnswer,
@@ -12,7 +13,6 @@ import {
   sent,
   UNANSWERED,
 } from './rolled-back.ts';
-import { useBenches } from './scene.ts';
 
 describe.concurrent('a call that was killed while its answer was awaited is not sent again', () => {
   const benches = useBenches();

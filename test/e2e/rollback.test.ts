@@ -1,7 +1,9 @@
 import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { runProduct } from './product.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { runProduct } from '../bench-kit/product.ts';
+import { hasTerminal, openTerminal, personAt } from '../bench-kit/terminal.ts';
 import {
   accept,
   database,
@@ -18,8 +20,6 @@ import {
   sent,
   UNANSWERED,
 } from './rolled-back.ts';
-import { useBenches } from './scene.ts';
-import { hasTerminal, openTerminal, personAt } from './terminal.ts';
 
 /** Bytes of a page of SQLite, unless it is told otherwise. */
 const PAGE = 4_096;

@@ -2,10 +2,10 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExpectStatic } from 'vitest';
-import type { Call, Trouble } from './foreign/call.ts';
-import type { Ended } from './product.ts';
-import { answerIn } from './results.ts';
-import type { BenchOptions, TestBench } from './test-bench.ts';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import type { Ended } from '../bench-kit/product.ts';
+import { answerIn } from '../bench-kit/results.ts';
+import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
 
 export const ORDERS = ['--instance', 'orders'] as const;
 export const SURE = [...ORDERS, '--confirm', 'orders'] as const;

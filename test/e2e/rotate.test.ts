@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, test } from 'vitest';
-import { PROFILES, type Profile } from './foreign/pack.ts';
-import { itemsIn } from './results.ts';
-import { changes, outputOf, typesOf, useBenches } from './scene.ts';
-import { CANARIES } from './test-bench.ts';
+import { changes, outputOf, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { PROFILES, type Profile } from '../bench-kit/foreign/pack.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { CANARIES } from '../bench-kit/test-bench.ts';
 
-describe.concurrent('a rotation against a service that a stranger wrote', () => {
+describe.concurrent('a rotation against a foreign service', () => {
   const bench = useBenches();
   const benchWithRealVault = useBenches({ cheapVault: false });
   const combinations = ([61, 62] as const).flatMap((revision) =>

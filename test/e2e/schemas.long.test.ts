@@ -5,12 +5,12 @@ import { parse } from 'yaml';
 import { commandLine, withAllBelow } from '../../src/cli/program.ts';
 import type { SchemaName } from '../../src/cli/schemas/index.ts';
 import { pathOf } from '../../src/cli/usage-error.ts';
-import { withApprovals } from './approval-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import type { Ended } from '../bench-kit/product.ts';
+import { itemsIn, schemasIn } from '../bench-kit/results.ts';
+import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
-import type { Ended } from './product.ts';
-import { itemsIn, schemasIn } from './results.ts';
-import { useBenches } from './scene.ts';
-import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
 
 /*
  * Every command is run with `-o json` and held against its schema: here, or in the suite that sets up what it

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
+import { typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { watchTree } from '../bench-kit/process-tree.ts';
+import type { Ended } from '../bench-kit/product.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
-import { watchTree } from './process-tree.ts';
-import type { Ended } from './product.ts';
-import { itemsIn } from './results.ts';
-import { typesOf, useBenches } from './scene.ts';
-import { ANSWERED, CANARIES, ROTATE } from './test-bench.ts';
 
 const hasProc = existsSync('/proc/self/environ');
 

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
-import { openMachine } from './machine.ts';
-import { isRunning, treeOf } from './process-tree.ts';
-import { builtProduct, type Running } from './product.ts';
-import { hasTerminal, openTerminal, personAt } from './terminal.ts';
+import { openMachine } from '../bench-kit/machine.ts';
+import { isRunning, treeOf } from '../bench-kit/process-tree.ts';
+import { builtProduct, type Running } from '../bench-kit/product.ts';
+import { hasTerminal, openTerminal, personAt } from '../bench-kit/terminal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const CTRL_C = '\u0003';

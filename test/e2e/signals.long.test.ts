@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
+import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Call } from '../bench-kit/foreign/call.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { ANSWERED, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 import { canTrace, signallingAt } from '../crash/strace.ts';
-import type { Call } from './foreign/call.ts';
-import { changes, typesOf, useBenches } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
-import { ANSWERED, ROTATE, type TestBench } from './test-bench.ts';
 
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';

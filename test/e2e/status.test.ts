@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { InstanceStatus } from '../../src/view/fleet/fleet-status.ts';
+import { changes, useBenches } from '../bench-kit/entries-of.ts';
+import type { Ended } from '../bench-kit/product.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { CANARIES } from '../bench-kit/test-bench.ts';
 import { parseMetrics } from '../commands/status/openmetrics.ts';
-import type { Ended } from './product.ts';
-import { itemsIn } from './results.ts';
-import { changes, useBenches } from './scene.ts';
-import { CANARIES } from './test-bench.ts';
 
 const PREPARE = [
   'run',

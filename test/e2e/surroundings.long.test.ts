@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
-import { type LabBench, useLabs } from './lab-bench.ts';
-import { itemsIn } from './results.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 
 describe('what a recovery leans on besides the service', () => {
   const bench = useLabs();

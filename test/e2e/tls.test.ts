@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { runProduct } from '../bench-kit/product.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 import { makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from '../service/fault-server.ts';
-import { runProduct } from './product.ts';
-import { itemsIn } from './results.ts';
-import { useBenches } from './scene.ts';
 
 describe.concurrent('an environment that switches certificates off', () => {
   const bench = useBenches();

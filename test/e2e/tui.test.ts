@@ -1,9 +1,9 @@
 import { describe, type TestContext, test } from 'vitest';
-import type { Trouble } from './foreign/call.ts';
-import { builtProduct } from './product.ts';
-import { changes, statesOf } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from './terminal.ts';
-import { ANSWERED, type BenchOptions, CANARIES, openBench, ROTATE } from './test-bench.ts';
+import { changes, statesOf } from '../bench-kit/entries-of.ts';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from '../bench-kit/terminal.ts';
+import { ANSWERED, type BenchOptions, CANARIES, openBench, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });

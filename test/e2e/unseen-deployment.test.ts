@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import type { Answer, Call } from './foreign/call.ts';
-import { changes, outputOf, useBenches } from './scene.ts';
+import { changes, outputOf, useBenches } from '../bench-kit/entries-of.ts';
+import type { Answer, Call } from '../bench-kit/foreign/call.ts';
 
 /** An overview that says this, whatever is true of the rest. */
 function showing(said: { readonly updated_at: string; readonly state?: string }) {

@@ -1,8 +1,8 @@
 import { describe, test } from 'vitest';
-import type { Call, Trouble } from './foreign/call.ts';
-import { useBenches } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
-import { ANSWERED, type BenchOptions, type TestBench } from './test-bench.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { ANSWERED, type BenchOptions, type TestBench } from '../bench-kit/test-bench.ts';
 
 const REFUSED: Trouble = {
   work: false,

@@ -1,8 +1,8 @@
 import { describe, type TestContext, test } from 'vitest';
-import { type LabBench, useLabs } from './lab-bench.ts';
-import { itemsIn } from './results.ts';
-import { statesOf } from './scene.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
+import { statesOf } from '../bench-kit/entries-of.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders'] as const;
 const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;

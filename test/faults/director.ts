@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Run } from '../../src/runner/run.ts';
-import type { TaskWish } from '../e2e/foreign/call.ts';
-import type { ForeignServer } from '../e2e/foreign/server.ts';
+import type { TaskWish } from '../bench-kit/foreign/call.ts';
+import type { ForeignServer } from '../bench-kit/foreign/server.ts';
 import type { Certificates } from './certificates.ts';
 import { AT_CONNECT, type Elsewhere, type Fault, meet, NAMES_OLD, OF_TASKS } from './faults.ts';
 import { count, isNext, isSame, positionOf } from './position.ts';

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { CASES } from '../e2e/flows.ts';
-import type { TestBench } from '../e2e/test-bench.ts';
 
 /** A flow on a revision, with everything answered by flags. */
 export interface Flow {

@@ -7,8 +7,8 @@ import { openReaderOf } from '../../src/compose/store-of.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { type Ended, type Product, runProduct } from '../e2e/product.ts';
-import { CANARIES } from '../e2e/test-bench.ts';
+import { type Ended, type Product, runProduct } from '../bench-kit/product.ts';
+import { CANARIES } from '../bench-kit/test-bench.ts';
 import type { Flow } from './flows.ts';
 import type { Peers } from './peers.ts';
 

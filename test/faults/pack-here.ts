@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
-import type { Packing } from '../e2e/foreign/pack.ts';
+import type { Packing } from '../bench-kit/foreign/pack.ts';
 
 /**
  * The bytes that `tar cz` and `openssl enc -md md5` would write, made in this process: four processes a run

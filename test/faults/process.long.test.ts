@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXIT } from '../../src/base/errors.ts';
-import { builtProduct } from '../e2e/product.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 import type { Plan } from './director.ts';
 import type { Kind } from './kinds.ts';

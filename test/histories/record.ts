@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import { leafText } from '../../src/store/leaf.ts';
-import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
-import type { Call, Trouble } from '../e2e/foreign/call.ts';
-import { builtProduct, type Product } from '../e2e/product.ts';
+import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { builtProduct, type Product } from '../bench-kit/product.ts';
 import {
   ANSWERED,
   type BenchOptions,
@@ -15,7 +14,8 @@ import {
   openBench,
   ROTATE,
   type TestBench,
-} from '../e2e/test-bench.ts';
+} from '../bench-kit/test-bench.ts';
+import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 
 /*
  * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { TestBench } from '../e2e/test-bench.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { count } from './figures.ts';
 import { type Measured, measured } from './peak.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/test-bench.ts';
 import { leaksInFolder } from '../e2e/leaks.ts';
-import { useBenches } from '../e2e/scene.ts';
-import { CANARIES } from '../e2e/test-bench.ts';
 import { piecesIn } from './pieces.ts';
 import { hostileWords } from './twist.ts';
 

@@ -15,9 +15,9 @@ import {
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { withApprovals } from '../e2e/approval-bench.ts';
-import { useBenches } from '../e2e/scene.ts';
-import type { TestBench } from '../e2e/test-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { calmIn } from './calm.ts';
 import { count } from './figures.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Ended } from '../e2e/product.ts';
+import type { Ended } from '../bench-kit/product.ts';
 import { actingIn } from './acting.ts';
 import { count } from './figures.ts';
 

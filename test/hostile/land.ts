@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
-import type { Mishap, Wish } from '../e2e/foreign/capi.ts';
-import { refusal } from '../e2e/foreign/capi-words.ts';
-import type { StrangerBench } from '../e2e/stranger.ts';
+import type { Mishap, Wish } from '../bench-kit/foreign/capi.ts';
+import { refusal } from '../bench-kit/foreign/capi-words.ts';
+import type { PlatformBench } from '../bench-kit/platform-bench.ts';
 
 /*
  * A platform in which whoever may create something has chosen a hostile name, and which says something
@@ -14,7 +14,7 @@ import type { StrangerBench } from '../e2e/stranger.ts';
  * Renames everything that there is, and binds one more application, stopped, and a service key for each of
  * the texts.
  */
-export function hostileLand({ land, orders, target }: StrangerBench, texts: readonly string[]): void {
+export function hostileLand({ land, orders, target }: PlatformBench, texts: readonly string[]): void {
   let next = 0;
   const word = () => texts[next++ % texts.length] ?? '';
   const rename = (things: readonly { readonly name: string | null }[]) => {
@@ -55,7 +55,7 @@ export function hostileMishaps(texts: readonly string[]): (wish: Wish) => Mishap
  * A tool `cf` that reads what there is and, asked to change anything, says something hostile on both streams
  * and fails.
  */
-export function installHostileCf(bench: StrangerBench, text: string): void {
+export function installHostileCf(bench: PlatformBench, text: string): void {
   bench.installCf(true);
   const [real, bin] = [join(bench.folder, 'bin/cf'), join(bench.folder, 'hostile-bin')];
   mkdirSync(bin);

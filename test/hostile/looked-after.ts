@@ -5,8 +5,8 @@ import { expect } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openVault } from '../../src/keys/vault.ts';
-import { PARAMETER } from '../e2e/stranger.ts';
-import { CANARIES, type TestBench } from '../e2e/test-bench.ts';
+import { PARAMETER } from '../bench-kit/platform-bench.ts';
+import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
 import { count } from './figures.ts';
 import { type Watched, watchOver } from './watched.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Ended, Running } from '../e2e/product.ts';
+import type { Ended, Running } from '../bench-kit/product.ts';
 
 export interface Measured extends Ended {
   /** The most memory that the process ever had in use, MiB; as the kernel counts it (VmHWM, proc(5)). */

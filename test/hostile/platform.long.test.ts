@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { show } from '../../src/base/text.ts';
 import { isTypeable } from '../../src/view/fallback/shell-text.ts';
-import { type StrangeOptions, type StrangerBench, useStrangers } from '../e2e/stranger.ts';
-import { hasTerminal, openTerminal, personAt } from '../e2e/terminal.ts';
-import { CANARIES } from '../e2e/test-bench.ts';
+import {
+  type PlatformBench,
+  type PlatformBenchOptions,
+  usePlatformBenches,
+} from '../bench-kit/platform-bench.ts';
+import { hasTerminal, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { CANARIES } from '../bench-kit/test-bench.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { families, MARK } from './corpus.ts';
 import { count } from './figures.ts';
@@ -42,20 +46,20 @@ const SHOWING_IN_JSON = [
 ];
 
 describe('a platform whose names are hostile', () => {
-  const strangers = useStrangers();
+  const benchesWithPlatform = usePlatformBenches();
 
   async function open(
     context: Pick<TestContext, 'onTestFinished'>,
     texts: readonly string[],
-    options: StrangeOptions = {},
+    options: PlatformBenchOptions = {},
   ) {
-    const bench = await strangers(context, { jobMs: 10, ...options });
+    const bench = await benchesWithPlatform(context, { jobMs: 10, ...options });
     hostileLand(bench, texts);
     return bench;
   }
 
   /** Looks at a run in every way there is. */
-  async function lookEverywhere({ run, home }: StrangerBench): Promise<void> {
+  async function lookEverywhere({ run, home }: PlatformBench): Promise<void> {
     const [id = ''] = runIdsIn((await run('runs', '--json')).stdout);
     for (const words of SHOWING) expectCalm(await run(...words), words.join(' '));
     for (const words of SHOWING_IN_JSON) expectJson(await run(...words), words.join(' '));

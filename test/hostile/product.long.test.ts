@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { builtProduct } from '../e2e/product.ts';
-import { answerIn } from '../e2e/results.ts';
-import { hasTerminal, openTerminal } from '../e2e/terminal.ts';
-import { type BenchOptions, openBench } from '../e2e/test-bench.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { answerIn } from '../bench-kit/results.ts';
+import { hasTerminal, openTerminal } from '../bench-kit/terminal.ts';
+import { type BenchOptions, openBench } from '../bench-kit/test-bench.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { corpus, families } from './corpus.ts';
 import { expectCalm, expectJson } from './judges.ts';

@@ -1,4 +1,4 @@
-import { itemsIn } from '../e2e/results.ts';
+import { itemsIn } from '../bench-kit/results.ts';
 
 /** The ids of the runs that `lifeboat runs --json` lists. */
 export function runIdsIn(stdout: string): string[] {

@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withApprovals } from '../e2e/approval-bench.ts';
-import { itemsIn } from '../e2e/results.ts';
-import { useBenches } from '../e2e/scene.ts';
-import { useStrangers } from '../e2e/stranger.ts';
-import { ANSWERED, CANARIES } from '../e2e/test-bench.ts';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { usePlatformBenches } from '../bench-kit/platform-bench.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ANSWERED, CANARIES } from '../bench-kit/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { tellAll } from './telling.ts';
 
@@ -14,7 +14,7 @@ const ORDERS = ['--instance', 'orders'] as const;
 
 describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but where it belongs', () => {
   const benches = useBenches();
-  const strangers = useStrangers();
+  const benchesWithPlatform = usePlatformBenches();
 
   test('after a change that a second person has approved, with everything that OpenSSH was started for', {
     timeout: 180_000,
@@ -38,7 +38,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   test('once no follow-up is open any more: the run closes and removes what the bindings were made with', {
     timeout: 180_000,
   }, async (context) => {
-    const bench = await strangers(context);
+    const bench = await benchesWithPlatform(context);
     const bindings = join(bench.home, 'backups/bindings');
     const first = await bench.restore();
     expect(first.code, first.stderr).toBe(3);

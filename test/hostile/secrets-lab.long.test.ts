@@ -9,10 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { openMachine } from '../bench-kit/machine.ts';
+import { watchTree } from '../bench-kit/process-tree.ts';
+import { builtProduct, drillBelow } from '../bench-kit/product.ts';
 import { leaksIn, leaksInProcesses } from '../e2e/leaks.ts';
-import { openMachine } from '../e2e/machine.ts';
-import { watchTree } from '../e2e/process-tree.ts';
-import { builtProduct, drillBelow } from '../e2e/product.ts';
 import { count } from './figures.ts';
 import { piecesIn } from './pieces.ts';
 import { runIdsIn } from './run-ids.ts';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { PARAMETER, usePlatformBenches } from '../bench-kit/platform-bench.ts';
+import { watchTree } from '../bench-kit/process-tree.ts';
+import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { ANSWERED, CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
 import { leaksInProcesses } from '../e2e/leaks.ts';
-import { watchTree } from '../e2e/process-tree.ts';
-import { useBenches } from '../e2e/scene.ts';
-import { PARAMETER, useStrangers } from '../e2e/stranger.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../e2e/terminal.ts';
-import { ANSWERED, CANARIES, type TestBench } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { tellAll } from './telling.ts';
 
@@ -15,7 +15,7 @@ const canLook = existsSync('/proc/self/environ') && hasTerminal();
 
 describe.skipIf(!canLook)('no secret is in the bytes that a full screen has written', () => {
   const benches = useBenches();
-  const strangers = useStrangers();
+  const benchesWithPlatform = usePlatformBenches();
 
   /**
    * A command on a terminal, with everything that is started for it; the bytes are looked at when it is left.
@@ -54,7 +54,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
   test('by a whole disaster recovery whose key is typed, with the applications bound anew, and by all that tells of it', {
     timeout: 120_000,
   }, async (context) => {
-    const bench = await strangers(context);
+    const bench = await benchesWithPlatform(context);
     const secrets = [...SECRETS, CANARIES.otherToken, PARAMETER];
     await lookedAfter(bench, secrets, async (run) => {
       const words = ['run', 'disaster-recovery', '--instance', 'orders'];

@@ -2,11 +2,11 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
+import { useBenches } from '../bench-kit/entries-of.ts';
+import { PARAMETER, usePlatformBenches } from '../bench-kit/platform-bench.ts';
+import type { Ended } from '../bench-kit/product.ts';
+import { CANARIES } from '../bench-kit/test-bench.ts';
 import { CASES } from '../e2e/flows.ts';
-import type { Ended } from '../e2e/product.ts';
-import { useBenches } from '../e2e/scene.ts';
-import { PARAMETER, useStrangers } from '../e2e/stranger.ts';
-import { CANARIES } from '../e2e/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { piecesIn } from './pieces.ts';
 import { tellAll } from './telling.ts';
@@ -33,7 +33,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 
 describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
   const benches = useBenches();
-  const strangers = useStrangers();
+  const benchesWithPlatform = usePlatformBenches();
   // Empty at first, so that the compiled code of every command is written while there are secrets. Each test
   // looks into all of it.
   const compiled = mkdtempSync(join(tmpdir(), 'lifeboat-compiled-'));
@@ -102,7 +102,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
       const done: (() => unknown)[] = [];
       const context = { onTestFinished: (work: () => unknown) => void done.push(work) };
       try {
-        const bench = await strangers(context as never);
+        const bench = await benchesWithPlatform(context as never);
         if (way !== 'its API') bench.installCf(true);
         const secrets = [CANARIES.token, CANARIES.otherToken, CANARIES.passphrase, PARAMETER];
         await lookedAfter(bench, secrets, async (run) => {

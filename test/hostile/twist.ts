@@ -1,5 +1,5 @@
-import type { Answer } from '../e2e/foreign/call.ts';
-import type { ForeignOptions } from '../e2e/foreign/options.ts';
+import type { Answer } from '../bench-kit/foreign/call.ts';
+import type { ForeignOptions } from '../bench-kit/foreign/options.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { runProduct } from '../e2e/product.ts';
+import { runProduct } from '../bench-kit/product.ts';
 import { tapIn } from './tap.ts';
 import { watchOver } from './watched.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type SeenProcess, watchTree } from '../bench-kit/process-tree.ts';
+import type { Ended, Running } from '../bench-kit/product.ts';
 import { leaksInFolder, leaksInProcesses } from '../e2e/leaks.ts';
-import { type SeenProcess, watchTree } from '../e2e/process-tree.ts';
-import type { Ended, Running } from '../e2e/product.ts';
 import { piecesIn } from './pieces.ts';
 
 /** Where commands are run: somebody's machine. */

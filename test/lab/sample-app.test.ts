@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { builtProduct, runProduct } from '../e2e/product.ts';
+import { builtProduct, runProduct } from '../bench-kit/product.ts';
 import { temporaryFolder, until } from './helpers.ts';
 
 test('the sample application is also a command: a single executable can start only itself', async () => {

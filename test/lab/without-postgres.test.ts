@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { afterAll, expect, test } from 'vitest';
 import { PACKAGE_VERSION } from '../../src/lab/engine/locate-postgres.ts';
-import { builtProduct, runProduct } from '../e2e/product.ts';
+import { builtProduct, runProduct } from '../bench-kit/product.ts';
 
 /* The product in a global folder of its own, as `npm install --global` leaves it. */
 const ROOT = resolve(import.meta.dirname, '../..');

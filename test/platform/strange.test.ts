@@ -3,15 +3,15 @@ import { failureOf } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import type { Pace } from '../../src/platform/wait.ts';
-import { type ForeignCapiOptions, startForeignCapi } from '../e2e/foreign/capi.ts';
+import { type ForeignCapiOptions, startForeignCapi } from '../bench-kit/foreign/capi.ts';
 import { rejection } from '../service/serve.ts';
 import { PACE, RUN } from './world.ts';
 
 const URL = 'https://dashboard.example.com/service-instances/77';
-const TOKEN = 'tok-of-a-stranger';
+const TOKEN = 'tok-of-a-foreign-platform';
 
 /**
- * One application with a worker, bound an hour ago to an instance of a platform that a stranger wrote;
+ * One application with a worker, bound an hour ago to an instance of a foreign platform;
  * restored ten minutes ago.
  */
 async function strange(given: Partial<ForeignCapiOptions> = {}, pace: Partial<Pace> = {}) {

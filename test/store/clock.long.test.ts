@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Report } from '../../src/report/model/model.ts';
-import type { Trouble } from '../e2e/foreign/call.ts';
-import { builtProduct, type Running } from '../e2e/product.ts';
-import { ANSWERED, openBench, ROTATE, type TestBench } from '../e2e/test-bench.ts';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { builtProduct, type Running } from '../bench-kit/product.ts';
+import { ANSWERED, openBench, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 import { type FakedClock, fakeClock } from './faked-clock.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { withApprovals } from '../bench-kit/approval-bench.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { ANSWERED, openBench, ROTATE } from '../bench-kit/test-bench.ts';
 import { closeDatabases, freshDatabase } from '../crash/database.ts';
-import { withApprovals } from '../e2e/approval-bench.ts';
-import { builtProduct } from '../e2e/product.ts';
-import { ANSWERED, openBench, ROTATE } from '../e2e/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 import { fakeClock } from './faked-clock.ts';
 

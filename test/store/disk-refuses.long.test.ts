@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { builtProduct } from '../e2e/product.ts';
-import { openBench } from '../e2e/test-bench.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { openBench } from '../bench-kit/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 import { goOnAfter, type Refusal, rotateOn } from './disk-trouble.ts';
 

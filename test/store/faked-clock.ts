@@ -1,6 +1,6 @@
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TestBench } from '../e2e/test-bench.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 
 /**
  * The library behind faketime(1): a process that is preloaded with it, and nothing else, sees another time.

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { builtProduct } from '../e2e/product.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 import { describeWith } from '../keys/programs.ts';
 import { type ImageOptions, sweepImages } from './disk/images.ts';
 import { type Recording, recordRotation, recordWriter } from './disk/record.ts';

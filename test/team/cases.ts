@@ -1,4 +1,4 @@
-import type { TestBench } from '../e2e/test-bench.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 
 /** Where a process is in a call that changes something when it is hit. */
 export const STATES = [

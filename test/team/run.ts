@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import { builtProduct } from '../bench-kit/product.ts';
 import { seedOf, spread } from '../crash/draw.ts';
-import { builtProduct } from '../e2e/product.ts';
 import { randomFrom } from '../random.ts';
 import { CASES, nameOf } from './cases.ts';
 import { LEASE_MS, type Outcome, tryCase } from './trial.ts';

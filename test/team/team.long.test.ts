@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { builtProduct } from '../e2e/product.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 import { CASES, nameOf } from './cases.ts';
 import { LEASE_MS, tryCase } from './trial.ts';
 

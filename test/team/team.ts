@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import type { Product } from '../bench-kit/product.ts';
+import { type BenchOptions, CANARIES, openBench, type TestBench } from '../bench-kit/test-bench.ts';
 import { openWire, type Wire } from '../crash/wire.ts';
-import type { Product } from '../e2e/product.ts';
-import { type BenchOptions, CANARIES, openBench, type TestBench } from '../e2e/test-bench.ts';
 import { type DatabaseWire, openDatabaseWire } from './database-wire.ts';
 import { addressOf, type Servers, startServers } from './servers.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry } from '../../src/store/journal.ts';
+import type { Ended, Product, Running } from '../bench-kit/product.ts';
 import type { Stage } from '../crash/stage.ts';
 import { startOn } from '../crash/start.ts';
-import type { Ended, Product, Running } from '../e2e/product.ts';
 import { type Case, nameOf } from './cases.ts';
 import { until } from './servers.ts';
 import { openTeam, type Team } from './team.ts';

@@ -20,16 +20,16 @@ export interface Watch {
 /** Looks at a process and everything below it every few milliseconds, until stopped. */
 export function watchTree(root: number): Watch {
   const seen = new Map<string, SeenProcess>();
-  let strangers: ReadonlySet<number> = new Set();
+  let outsiders: ReadonlySet<number> = new Set();
   const look = () => {
     const pids = allPids();
     const tree = treeOf(
       root,
-      pids.filter((pid) => !strangers.has(pid)),
+      pids.filter((pid) => !outsiders.has(pid)),
     );
     // Nothing gets into a tree but by being born there: what is outside is not read again for as long as it
     // lives.
-    strangers = new Set(pids.filter((pid) => !tree.includes(pid)));
+    outsiders = new Set(pids.filter((pid) => !tree.includes(pid)));
     for (const pid of tree) {
       const process = { pid, cmdline: read(pid, 'cmdline'), environ: read(pid, 'environ') };
       seen.set(JSON.stringify(process), process);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 /*
  * What a second platform holds: orgs, spaces, service instances, applications and their bindings. Written
- * from the public text of Cloud Foundry's v3 API alone (cloud_controller_ng, `docs/v3` and `app/`), as a
- * stranger to the product would.
+ * from the public text of Cloud Foundry's v3 API alone (cloud_controller_ng, `docs/v3` and `app/`), as an
+ * outsider to the product would.
  */
 
 export interface Space {

@@ -4,16 +4,16 @@ import { describe, expect, test } from 'vitest';
 import {
   IN_PLACE,
   PARAMETER,
+  type PlatformBench,
+  type PlatformBenchOptions,
   runsOn,
-  type StrangeOptions,
-  type StrangerBench,
-  useStrangers,
-} from './stranger.ts';
+  usePlatformBenches,
+} from '../bench-kit/platform-bench.ts';
 
-describe.concurrent('the tool cf in front of a platform that a stranger wrote', { timeout: 300_000 }, () => {
-  const bench = useStrangers();
+describe.concurrent('the tool cf in front of a foreign platform', { timeout: 300_000 }, () => {
+  const bench = usePlatformBenches();
 
-  test.for<{ name: string; options: StrangeOptions }>([
+  test.for<{ name: string; options: PlatformBenchOptions }>([
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: 600_000 } } },
     { name: 'whose service does not tell parameters', options: { retrievable: false } },
   ])('$name: each application is rebound once', async ({ options }, { onTestFinished }) => {
@@ -89,7 +89,7 @@ describe.concurrent('the tool cf in front of a platform that a stranger wrote', 
 });
 
 /** Without the labels that are put on afterwards. */
-function changed({ asked }: StrangerBench): string[] {
+function changed({ asked }: PlatformBench): string[] {
   return asked()
     .filter((wish) => !wish.startsWith('PATCH'))
     .toSorted();

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { curl, KEY, openScene, TOKENS, until } from './foreign/curl.ts';
+import { curl, KEY, openScene, TOKENS, until } from './curl.ts';
 
 const REVISIONS = [61, 62] as const;
 const ISO_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)$/;
 
 test('nothing of the foreign service comes from the product', () => {
-  const folder = join(import.meta.dirname, 'foreign');
+  const folder = import.meta.dirname;
   const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
   const imports = files.flatMap((name) =>
     [...readFileSync(join(folder, name), 'utf8').matchAll(/from '([^']+)'/g)].map(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { IN_PLACE, PARAMETER, runsOn, useStrangers } from './stranger.ts';
+import { IN_PLACE, PARAMETER, runsOn, usePlatformBenches } from '../bench-kit/platform-bench.ts';
 
-describe('a restore in place beside a platform that a stranger wrote', () => {
-  const bench = useStrangers();
+describe('a restore in place beside a foreign platform', () => {
+  const bench = usePlatformBenches();
 
   test('rebinds each application once, with its name and parameters, and asks for nothing else', async (context) => {
     const strange = await bench(context);

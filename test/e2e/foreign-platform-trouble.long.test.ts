@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { Mishap, Wish } from './foreign/capi.ts';
-import { refusal, unprocessable } from './foreign/capi-words.ts';
-import { outputOf } from './scene.ts';
+import { outputOf } from '../bench-kit/entries-of.ts';
+import type { Mishap, Wish } from '../bench-kit/foreign/capi.ts';
+import { refusal, unprocessable } from '../bench-kit/foreign/capi-words.ts';
 import {
   IN_PLACE,
   PARAMETER,
+  type PlatformBench,
+  type PlatformBenchOptions,
   runsOn,
-  type StrangeOptions,
-  type StrangerBench,
-  useStrangers,
-} from './stranger.ts';
+  usePlatformBenches,
+} from '../bench-kit/platform-bench.ts';
 
 const DR = [
   ...['run', 'disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],
@@ -17,10 +17,10 @@ const DR = [
 ];
 const AHEAD = 600_000;
 
-describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, () => {
-  const bench = useStrangers();
+describe.concurrent('a foreign platform', { timeout: 300_000 }, () => {
+  const bench = usePlatformBenches();
 
-  test.for<{ name: string; options: StrangeOptions; more?: readonly string[] }>([
+  test.for<{ name: string; options: PlatformBenchOptions; more?: readonly string[] }>([
     { name: 'whose service does not tell parameters', options: { retrievable: false } },
     { name: 'whose clock is ten minutes ahead', options: { aheadMs: AHEAD } },
     { name: 'beside a service whose clock is ten minutes ahead', options: { service: { aheadMs: AHEAD } } },
@@ -41,7 +41,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
     expect((await notes(strange)).includes('could not be read')).toBe(options.retrievable === false);
   });
 
-  test.for<{ name: string; mishap: StrangeOptions['mishap']; words: string }>([
+  test.for<{ name: string; mishap: PlatformBenchOptions['mishap']; words: string }>([
     {
       name: 'refuses for two reasons',
       mishap: once('POST', { work: false, answer: unprocessable('one thing', 'another') }),
@@ -153,7 +153,7 @@ describe.concurrent('a platform that a stranger wrote', { timeout: 300_000 }, ()
   );
 });
 
-function isWhole(strange: StrangerBench, words: string, again: readonly string[] = []): void {
+function isWhole(strange: PlatformBench, words: string, again: readonly string[] = []): void {
   const { asked, app, orders, land } = strange;
   expect(asked().toSorted(), words).toEqual([...IN_PLACE, ...again].toSorted());
   for (const name of ['prod/shop', 'stage/shop']) expect(runsOn(strange, app(name), orders), name).toBe(true);
@@ -163,7 +163,7 @@ function isWhole(strange: StrangerBench, words: string, again: readonly string[]
 }
 
 /** What the look at the platform after the restore had to remark. */
-async function notes({ entries }: StrangerBench): Promise<string> {
+async function notes({ entries }: PlatformBench): Promise<string> {
   const { notes: all } = outputOf(await entries(), 'findBound') as { notes: string[] };
   return all.join('\n');
 }

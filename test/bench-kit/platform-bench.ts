@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { TestContext } from 'vitest';
-import { installCf } from '../bench-kit/install-cf.ts';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
+import { installCf } from './install-cf.ts';
 import { builtProduct } from './product.ts';
 import { type BenchOptions, CANARIES, openBench, type TestBench } from './test-bench.ts';
 
 /** Words in binding parameters that must not show anywhere. */
 export const PARAMETER = 'role-secret-Wd7cKp3mTz';
 
-/** A service and a platform that strangers wrote, and somebody's machine with the config for both. */
-export interface StrangerBench extends TestBench {
+/** A foreign service, a foreign platform, and somebody's machine with the config for both. */
+export interface PlatformBench extends TestBench {
   readonly capi: ForeignCapi;
   readonly land: Land;
   readonly orders: ServiceInstance;
@@ -29,14 +29,14 @@ export interface StrangerBench extends TestBench {
   restore(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }>;
 }
 
-export interface StrangeOptions extends Partial<ForeignCapiOptions> {
+export interface PlatformBenchOptions extends Partial<ForeignCapiOptions> {
   readonly service?: BenchOptions;
 }
 
-export function useStrangers(): (
+export function usePlatformBenches(): (
   context: Pick<TestContext, 'onTestFinished'>,
-  options?: StrangeOptions,
-) => Promise<StrangerBench> {
+  options?: PlatformBenchOptions,
+) => Promise<PlatformBench> {
   const product = builtProduct({ cheapVault: true });
   return async ({ onTestFinished }, { service, ...options } = {}) => {
     const bench = await openBench(product, { taskMs: 40, ...service });
@@ -53,7 +53,7 @@ export function useStrangers(): (
  * Three applications that are bound, one of them stopped, two of one name in two spaces; a service key;
  * things that are nobody's business.
  */
-function furnish(bench: TestBench, capi: ForeignCapi): StrangerBench {
+function furnish(bench: TestBench, capi: ForeignCapi): PlatformBench {
   const { land } = capi;
   const prod = land.addSpace('prod', 'acme');
   const stage = land.addSpace('stage', 'acme');
@@ -126,7 +126,7 @@ function kindOf(path: string): string {
  * Whether an application has one binding to this instance, made in this test, and every process was started
  * with it.
  */
-export function runsOn({ land }: StrangerBench, app: App, instance: ServiceInstance): boolean {
+export function runsOn({ land }: PlatformBench, app: App, instance: ServiceInstance): boolean {
   const bound = land.bindingsOf(app).filter((one) => one.instance === instance);
   const [only, second] = bound;
   return (

@@ -11,7 +11,7 @@ import { startForeignServer } from './server.ts';
 /*
  * The foreign service for a command line to be tried against:
  *
- * node test/e2e/foreign/serve.ts [--revision 61|62|v0] [--port N] [--taste plain|odd] [--task-ms N]
+ * node test/bench-kit/foreign/serve.ts [--revision 61|62|v0] [--port N] [--taste plain|odd] [--task-ms N]
  * [--ranges]
  *
  * Prints one JSON line when it is ready, and is gone with everything it had at SIGTERM or SIGINT.
