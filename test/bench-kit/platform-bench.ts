@@ -2,11 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { TestContext } from 'vitest';
+import { CANARIES } from './canaries.ts';
 import { type ForeignCapi, type ForeignCapiOptions, startForeignCapi } from './foreign/capi.ts';
 import type { App, Land, ServiceInstance } from './foreign/capi-land.ts';
 import { installCf } from './install-cf.ts';
 import { builtProduct } from './product.ts';
-import { type BenchOptions, CANARIES, openBench, type TestBench } from './test-bench.ts';
+import { type BenchOptions, openBench, type TestBench } from './test-bench.ts';
 
 /** Words in binding parameters that must not show anywhere. */
 export const PARAMETER = 'role-secret-Wd7cKp3mTz';

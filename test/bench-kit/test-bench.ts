@@ -1,49 +1,23 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Secret } from '../../src/base/secret.ts';
-import { openReaderOf } from '../../src/compose/store-of.ts';
-import { openKeyring } from '../../src/keys/keyring.ts';
-import { openVault } from '../../src/keys/vault.ts';
-import type { Entry } from '../../src/store/journal.ts';
-import { createSigner, type Signer } from '../../src/store/log/signer.ts';
+import type { TestContext } from 'vitest';
+import { CANARIES } from './canaries.ts';
 import type { ForeignOptions } from './foreign/options.ts';
 import { type ForeignServer, startForeignServer } from './foreign/server.ts';
-import { type Ended, type Product, type Running, runProduct } from './product.ts';
-
-/** Words that occur nowhere else, so that finding one of them anywhere is a leak. */
-export const CANARIES = {
-  token: 'tok-Zq7mK2vX9pLw4RtB8nHc',
-  otherToken: 'tok-Jd3sF6gY1uQe5WkN7xVa',
-  oldKey: 'old+key/Mb8cTz4hRj6yPn2w',
-  givenKey: 'new+key/Xs5dVf9kLq3gHt7e',
-  passphrase: 'four words-Gw2bNr8mDc6v-of nonsense',
-} as const;
+import { keysIn, leaveOldKey } from './key-store.ts';
+import { furnish, type Machine, openMachine } from './machine.ts';
+import { builtProduct, type CopyOptions, type Ended, type Product } from './product.ts';
 
 /**
  * Somebody's machine: config, token, passphrase, a home with a vault; and the service that the config names.
  */
-export interface TestBench {
-  /** What the commands run. */
-  readonly product: Product;
-  readonly folder: string;
-  readonly home: string;
+export interface TestBench extends Machine {
   readonly tokenFile: string;
-  readonly env: Readonly<Record<string, string>>;
   readonly server: ForeignServer;
-  /** Starts a command. */
-  start(...args: string[]): Running;
-  /** Starts a command below another program, such as a tracer. */
-  startUnder(under: readonly string[], ...args: string[]): Running;
-  /** Runs a command to its end. */
-  run(...args: string[]): Promise<Ended>;
   /** `lifeboat run rotate-key` on the instance, with everything answered by flags. */
   rotate(...args: string[]): Promise<Ended>;
-  /** Everything in the store, stream by stream. */
-  entries(): Promise<readonly Entry[]>;
   /** The keys in the vault, by fingerprint. */
   vault(): Promise<ReadonlyMap<string, string>>;
-  close(): Promise<void>;
 }
 
 export interface BenchOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
@@ -65,110 +39,67 @@ export interface BenchOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
 export const ROTATE = ['run', 'rotate-key', '--instance', 'orders'] as const;
 export const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 
+/** Gives the tests of a file benches with the same product. A bench closes when its test has finished. */
+export function useBenches(
+  options: CopyOptions = { cheapVault: true },
+): (context: Pick<TestContext, 'onTestFinished'>, bench?: BenchOptions) => Promise<TestBench> {
+  const product = builtProduct(options);
+  return async (context, bench) => {
+    const opened = await openBench(product, bench);
+    context.onTestFinished(() => opened.close());
+    return opened;
+  };
+}
+
 /** Sets up service and machine. The token file's content may change later, as after a new login. */
 export async function openBench(product: Product, options: BenchOptions = {}): Promise<TestBench> {
-  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
-  const [home, yard] = [join(folder, 'home'), join(folder, 'service')];
-  for (const path of [home, yard]) mkdirSync(path, { mode: 0o700 });
-  const tokenFile = join(folder, 'token');
-  const passphraseFile = join(folder, 'passphrase');
-  writeFileSync(tokenFile, `${CANARIES.token}\n`, { mode: 0o600 });
-  writeFileSync(passphraseFile, `${CANARIES.passphrase}\n`, { mode: 0o600 });
-  const server =
-    options.server ??
-    (await startForeignServer({
-      revision: 62,
-      key: CANARIES.oldKey,
-      token: CANARIES.token,
-      ...options,
-      folder: yard,
-    }));
-  const config = join(folder, 'lifeboat.yaml');
-  const source = options.tokenSource ?? '{ file: ./token }';
-  const instances = server.instances.map(
-    ({ name }) => `  ${name}:
-    url: ${server.urlOf(name)}
-    revision: ${options.configRevision ?? server.revision}
-    token: ${source}
-    inFlight: ${options.inFlight ?? '1s'}
-`,
-  );
-  writeFileSync(
-    config,
-    `operator: { name: ${options.operator ?? 'Robin'} }\nplatform: none\ninstances:\n${instances.join('')}`,
-  );
-  const env = {
-    HOME: folder,
-    TMPDIR: tmpdir(),
-    LIFEBOAT_HOME: home,
-    LIFEBOAT_CONFIG: config,
-    LIFEBOAT_KEYCHAIN: 'vault',
-    LIFEBOAT_PASSPHRASE_FILE: passphraseFile,
-    ...(options.store === undefined ? {} : { LIFEBOAT_STORE: options.store }),
-  };
-  if (options.firstDay !== true) await furnish(home);
-  const running: Running[] = [];
-  const startUnder = (under: readonly string[], ...args: string[]) => {
-    const started = runProduct(product, args, env, under);
-    running.push(started);
-    return started;
-  };
-  const start = (...args: string[]) => startUnder([], ...args);
+  const machine = openMachine(product);
+  const { folder, home } = machine;
+  const server = options.server ?? (await startServer(join(folder, 'service'), options));
+  furnish(machine, {
+    config: configFor(server, options),
+    passphrase: `${CANARIES.passphrase}\n`,
+    files: { token: `${CANARIES.token}\n` },
+    env: options.store === undefined ? {} : { LIFEBOAT_STORE: options.store },
+  });
+  if (options.firstDay !== true) await leaveOldKey(home);
   return {
-    product,
-    folder,
-    home,
-    tokenFile,
-    env,
+    ...machine,
+    tokenFile: join(folder, 'token'),
     server,
-    start,
-    startUnder,
-    run: (...args) => start(...args).ended,
-    rotate: (...args) => start(...ROTATE, ...ANSWERED, ...args).ended,
-    entries: () => readAll(env),
-    vault: () => readVault(home),
+    rotate: (...args) => machine.run(...ROTATE, ...ANSWERED, ...args),
+    vault: () => keysIn(home),
     close: async () => {
-      for (const { child } of running) child.kill('SIGKILL');
-      await Promise.all(running.map(({ ended }) => ended));
+      await machine.end();
       if (options.server === undefined) await server.close();
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+      await machine.close();
     },
   };
 }
 
-/** A vault with the old key, as an earlier day left it. */
-async function furnish(home: string): Promise<void> {
-  const keyring = openKeyring(await openTestVault(home));
-  await keyring.signingKey();
-  await keyring.add('orders', new Secret(CANARIES.oldKey));
+function startServer(folder: string, options: BenchOptions): Promise<ForeignServer> {
+  mkdirSync(folder, { mode: 0o700 });
+  const { oldKey: key, token } = CANARIES;
+  return startForeignServer({ revision: 62, key, token, ...options, folder });
 }
 
-function openTestVault(home: string) {
-  const passphrase = async () => new Secret(CANARIES.passphrase);
-  return openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 });
+function configFor(server: ForeignServer, options: BenchOptions): string {
+  const { configRevision = server.revision, tokenSource = '{ file: ./token }', inFlight = '1s' } = options;
+  const instances = server.instances.map(
+    ({ name }) => `  ${name}:
+    url: ${server.urlOf(name)}
+    revision: ${configRevision}
+    token: ${tokenSource}
+    inFlight: ${inFlight}
+`,
+  );
+  const operator = `operator: { name: ${options.operator ?? 'Robin'} }`;
+  return `${operator}\nplatform: none\ninstances:\n${instances.join('')}`;
 }
 
-/** A signer with the key of a home, for what somebody could write who has both. */
-export async function signerOf(home: string): Promise<Signer> {
-  return createSigner(await openKeyring(await openTestVault(home)).signingKey());
-}
-
-async function readVault(home: string): Promise<ReadonlyMap<string, string>> {
-  const keyring = openKeyring(await openTestVault(home));
-  const keys = new Map<string, string>();
-  for (const fingerprint of await keyring.list('orders')) {
-    const key = await keyring.load('orders', fingerprint);
-    if (key !== undefined) keys.set(fingerprint, key.reveal());
-  }
-  return keys;
-}
-
-async function readAll(env: NodeJS.ProcessEnv): Promise<readonly Entry[]> {
-  const journal = await openReaderOf({ env });
-  try {
-    const streams = await journal.streams();
-    return (await Promise.all(streams.map(({ stream }) => journal.read(stream)))).flat();
-  } finally {
-    await journal.close();
-  }
+/** How often the service was asked to change something. */
+export function changes({ calls }: ForeignServer) {
+  const count = (method: string) => calls.filter((call) => call.method === method).length;
+  const did = (method: string) => calls.filter((call) => call.method === method && call.did).length;
+  return { patches: count('PATCH'), posts: count('POST'), patchesDone: did('PATCH'), postsDone: did('POST') };
 }

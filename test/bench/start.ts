@@ -1,7 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { spawnTerminal } from '../bench-kit/pseudo-terminal.ts';
 
 /** Medians in milliseconds, in turns with the peer, so that a noisy machine hurts both. */
 export interface StartBench {
@@ -122,9 +123,10 @@ function insideKeychain(run: string): string {
 }
 
 function terminal(command: string, home: string, env: Record<string, string> = {}) {
-  const { CI: _, CONTINUOUS_INTEGRATION: __, ...inherited } = process.env;
-  const child = spawn('script', ['-qfec', `stty cols 100 rows 30; ${command}`, '/dev/null'], {
+  const { CI: _, CONTINUOUS_INTEGRATION: __, ...inherited } = process.env as Record<string, string>;
+  return spawnTerminal(command, {
     cwd: home,
+    size: { cols: 100, rows: 30 },
     env: {
       ...inherited,
       HOME: home,
@@ -135,9 +137,6 @@ function terminal(command: string, home: string, env: Record<string, string> = {
       ...env,
     },
   });
-  // A program that ends early closes its terminal; what it printed says why.
-  child.stdin.on('error', () => undefined);
-  return child;
 }
 
 function hasKeychainDaemon(): boolean {

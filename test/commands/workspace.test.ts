@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { openWorkspace } from '../../src/compose/workspace.ts';
-import { openKeyring } from '../../src/keys/keyring.ts';
-import { openVault } from '../../src/keys/vault.ts';
 import { createSigner } from '../../src/store/log/signer.ts';
 import { auditHome, codesOf, openSealed } from '../audit/sealed-journal.ts';
+import { openKeys } from '../bench-kit/key-store.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
 test('a command that opens the store for writing first writes the checkpoint that a process before it died too early for', async () => {
@@ -14,8 +13,7 @@ test('a command that opens the store for writing first writes the checkpoint tha
   const home = join(folder, 'home');
   mkdirSync(home, { mode: 0o700 });
   writeFileSync(join(folder, 'pass'), 'a passphrase of some length', { mode: 0o600 });
-  const passphrase = async () => new Secret('a passphrase of some length');
-  const keyring = openKeyring(await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 }));
+  const keyring = await openKeys(home, 'a passphrase of some length');
   await keyring.fingerprint(new Secret('any'));
   const signer = createSigner(await keyring.signingKey());
   const killed = await openSealed({ home, signer });

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'vitest';
-import { type LabOptions, startLab } from '../../src/lab/lab.ts';
+import type { LabOptions } from '../../src/lab/lab.ts';
+import { startWholeLab } from '../bench-kit/lab.ts';
 import { at, failuresOf, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } from './kit.ts';
 
 describe.concurrent('the lab keeps every promise of the document', () => {
@@ -35,7 +36,7 @@ describe.concurrent('the lab keeps every promise of the document', () => {
 });
 
 async function openLab({ onTestFinished }: TestContext, options: LabOptions) {
-  const lab = await startLab({ fsync: false, sampleApp: { rowsPerSecond: 1 }, ...options });
+  const lab = await startWholeLab({ sampleApp: { rowsPerSecond: 1 }, ...options });
   onTestFinished(() => lab.close());
   const guidOf = (name: string) => lab.instances.find((instance) => instance.name === name)?.guid;
   return {

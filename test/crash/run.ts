@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal } from '../bench-kit/terminal.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { closeDatabases } from './database.ts';
 import { planOf, type Wish } from './plan.ts';
 import { KINDS, type Kind } from './points.ts';

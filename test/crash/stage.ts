@@ -1,9 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import { type ForeignCapi, startForeignCapi } from '../bench-kit/foreign/capi.ts';
 import type { Product } from '../bench-kit/product.ts';
-import { CANARIES, openBench, type TestBench } from '../bench-kit/test-bench.ts';
+import { openBench, type TestBench } from '../bench-kit/test-bench.ts';
 import { type Accident, FURTHER_PLACE, prepareFor } from './accident.ts';
 import { type Approver, approverOf } from './approvers.ts';
 import { freshDatabase, type TrialDatabase } from './database.ts';

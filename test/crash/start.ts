@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readlinkSync, realpathSync } from 'node:fs';
 import process from 'node:process';
-import xterm from '@xterm/headless';
 import { treeOf } from '../bench-kit/process-tree.ts';
 import type { Ended } from '../bench-kit/product.ts';
+import { openPseudoTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { lineFor } from './person.ts';
 import type { Dress } from './scenes.ts';
 import type { Stage } from './stage.ts';
@@ -52,44 +50,27 @@ function inTerminal(
   const { product, bench, scene } = stage;
   const own = dress === 'lines' ? ['--plain'] : [];
   const command = [...under, process.execPath, product.cli, ...words, ...own].map((word) => `'${word}'`);
-  const shell = `stty cols ${SIZE.cols} rows ${SIZE.rows}; exec ${command.join(' ')}`;
-  const child = spawn('script', ['-qefc', shell, '/dev/null'], {
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      NODE_COMPILE_CACHE: product.compiled,
-      TERM: 'xterm-256color',
-      LANG: 'C.UTF-8',
-      ...bench.env,
-    },
-    stdio: ['pipe', 'pipe', 'pipe'],
+  const terminal = openPseudoTerminal(`exec ${command.join(' ')}`, {
+    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: product.compiled, ...bench.env },
+    size: SIZE,
   });
-  const terminal = new xterm.Terminal({ ...SIZE, scrollback: 1000, allowProposedApi: true });
-  let bytes = '';
-  child.stdin.on('error', () => undefined);
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    bytes += chunk;
-    terminal.write(chunk);
-  });
-  const type = (keys: string) => void child.stdin.write(keys);
+  const { bytes, type } = terminal;
   const timer =
     dress === 'screen'
       ? setInterval(
-          watchScreen(() => screenOf(terminal), type, scene.confirm),
+          watchScreen(() => terminal.rows().join('\n'), type, scene.confirm),
           30,
         )
       : setInterval(
-          watchLines(
-            () => bytes,
-            (text) => type(`${lineFor(text, stage)}\r`),
-          ),
+          watchLines(bytes, (text) => type(`${lineFor(text, stage)}\r`)),
           30,
         );
-  const ended = once(child, 'close').then(([code]): Ended => {
+  const ended = terminal.ended.then((code): Ended => {
     clearInterval(timer);
-    const killed = code === null || DEATHS.includes(code as number);
-    return { code: killed ? null : (code as number), stdout: '', stderr: bytes.replaceAll(ESCAPES, '') };
+    const killed = code === null || DEATHS.includes(code);
+    return { code: killed ? null : code, stdout: '', stderr: bytes().replaceAll(ESCAPES, '') };
   });
-  return guarded(child.pid, ended, false);
+  return guarded(terminal.pid, ended, false);
 }
 
 /** How script(1) tells that SIGHUP, SIGKILL or SIGTERM ended a program: 128 and the number of the signal. */
@@ -129,13 +110,6 @@ function watchLines(read: () => string, answer: (text: string) => void): () => v
     answered = text.length;
     answer(text);
   };
-}
-
-function screenOf(terminal: InstanceType<typeof xterm.Terminal>): string {
-  const { active } = terminal.buffer;
-  return Array.from({ length: SIZE.rows }, (_, row) =>
-    active.getLine(active.baseY + row)?.translateToString(true),
-  ).join('\n');
 }
 
 function guarded(root: number | undefined, ended: Promise<Ended>, isItself: boolean): Started {

@@ -4,7 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { openMachine } from '../bench-kit/machine.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, openTerminal, type Terminal } from '../bench-kit/terminal.ts';
+import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 /*
  * The pictures of README and docs show what the program draws: each is taken in a drill of the built product.

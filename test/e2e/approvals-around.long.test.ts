@@ -2,9 +2,9 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('around approvals', () => {
   const bench = useBenches();

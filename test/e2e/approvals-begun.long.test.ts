@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Person } from '../approvals/people.ts';
 import { type ApprovalBench, withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
-import { ANSWERED } from '../bench-kit/test-bench.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 /** Changes the config as an editor does; gives back how it was. */
 function edit({ folder }: ApprovalBench, change: (yaml: string) => string): () => void {

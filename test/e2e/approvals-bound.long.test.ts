@@ -5,9 +5,10 @@ import type { Json } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projections/all.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type ApprovalBench, withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
+import { signerOf } from '../bench-kit/key-store.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, signerOf } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

@@ -2,8 +2,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
-import { ANSWERED } from '../bench-kit/test-bench.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 

@@ -2,10 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, typesOf } from '../bench-kit/entries-of.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
+import { personAt } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from '../bench-kit/terminal.ts';
-import { openBench, ROTATE } from '../bench-kit/test-bench.ts';
+import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { changes, openBench, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a change with two people, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 

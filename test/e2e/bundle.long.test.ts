@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
-import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { canTrace, signallingAt } from '../crash/strace.ts';
 
 /** A rotation, its bundle, and the folder that a stranger has unpacked it into. */

@@ -1,8 +1,8 @@
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { originIn } from './rolled-back.ts';
 
 const CREATE = ['backups', 'create', '--instance', 'orders', '--yes'] as const;

@@ -4,9 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, type TestContext, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { personAt } from '../bench-kit/person.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { openProgram, personAt } from '../bench-kit/terminal.ts';
+import { openProgram } from '../bench-kit/terminal.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 
 const TAB = '\t';

@@ -1,8 +1,9 @@
 import { describe, test } from 'vitest';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
+import { changes, useBenches } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
 
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };

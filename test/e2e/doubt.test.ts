@@ -1,8 +1,9 @@
 import { describe, test } from 'vitest';
-import { changes, outputOf, statesOf, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { outputOf, statesOf, typesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, CANARIES } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };

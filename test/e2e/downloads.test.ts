@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { builtProduct, runProduct } from '../bench-kit/product.ts';
+import { furnish, openMachine } from '../bench-kit/machine.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 import { chunk, head, LAST_CHUNK, SHAPED, startDownloadServer } from '../service/download-server.ts';
 
 const SHA256 = createHash('sha256').update(SHAPED).digest('hex');
@@ -188,25 +188,18 @@ async function person(
   body: Body,
 ) {
   const server = await startDownloadServer(listed, (_, socket) => body(socket));
-  const around = mkdtempSync(join(tmpdir(), 'lifeboat-downloads-'));
+  const machine = openMachine(product);
   onTestFinished(async () => {
     await server.close();
-    rmSync(around, { recursive: true, force: true });
+    await machine.close();
   });
-  const folder = join(around, 'downloads');
+  furnish(machine, {
+    config: `operator: { name: Robin }\nplatform: none\ninstances:\n  orders: { url: '${server.url}', revision: 62, token: { file: ./token } }\n`,
+    passphrase: 'four words of mine',
+    files: { token: 'tok-5b1e' },
+  });
+  const folder = join(machine.folder, 'downloads');
   mkdirSync(folder);
-  const config = join(around, 'lifeboat.yaml');
-  writeFileSync(join(around, 'token'), 'tok-5b1e', { mode: 0o600 });
-  writeFileSync(
-    config,
-    `operator: { name: Robin }\nplatform: none\ninstances:\n  orders: { url: '${server.url}', revision: 62, token: { file: ./token } }\n`,
-  );
-  const env = {
-    HOME: around,
-    TMPDIR: tmpdir(),
-    LIFEBOAT_HOME: join(around, 'home'),
-    LIFEBOAT_CONFIG: config,
-  };
-  const run = (...args: string[]) => runProduct(product, ['backups', 'download', '7', ...args], env).ended;
+  const run = (...args: string[]) => machine.run('backups', 'download', '7', ...args);
   return { folder, run };
 }

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { builtProduct, runProduct } from '../bench-kit/product.ts';
+import { openMachine } from '../bench-kit/machine.ts';
+import { builtProduct } from '../bench-kit/product.ts';
 
 const product = builtProduct({ cheapVault: true });
 
@@ -48,8 +46,5 @@ describe('a drill in which something goes wrong', () => {
 });
 
 function drill(scenario: string) {
-  const home = mkdtempSync(join(tmpdir(), 'lifeboat-drill-'));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
-  const env = { HOME: home, LIFEBOAT_HOME: join(home, 'lifeboat'), TMPDIR: tmpdir() };
-  return runProduct(product, ['drill', '--auto', '--scenario', scenario], env).ended;
+  return openMachine(product, { onTestFinished }).run('drill', '--auto', '--scenario', scenario);
 }

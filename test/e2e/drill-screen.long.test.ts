@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, test } from 'vitest';
 import { openMachine } from '../bench-kit/machine.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, openTerminal, type Terminal } from '../bench-kit/terminal.ts';
+import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 /** How long a chapter may stand still before nobody is believed to be at the keys. */
 const STILL_MS = 60_000;

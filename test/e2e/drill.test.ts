@@ -16,10 +16,12 @@ import { z } from 'zod';
 import { DrillRecord } from '../../src/report/drill/drill-record.ts';
 import type { DrillReport } from '../../src/report/drill/drill-report.ts';
 import { Report } from '../../src/report/model/model.ts';
+import { personAt } from '../bench-kit/person.ts';
 import { isRunning, type SeenProcess, watchTree } from '../bench-kit/process-tree.ts';
 import { builtProduct, drillBelow, type Ended, runProduct } from '../bench-kit/product.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { hasTerminal, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 
 const isLinux = existsSync('/proc/self/stat');

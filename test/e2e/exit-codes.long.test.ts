@@ -2,11 +2,10 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { EXIT, EXIT_CODES } from '../../src/base/errors.ts';
-import { changes, useBenches } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { type BenchOptions, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
+import { type BenchOptions, changes, ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;

@@ -5,7 +5,8 @@ import type { FallbackStep } from '../../machines/parts/fallback-step.ts';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
 import type { FallbackInstance } from '../../src/view/fallback/instance.ts';
 import { renderFallback } from '../../src/view/fallback/render-fallback.ts';
-import { instanceOf, startTestLab, temporaryFolder } from '../lab/helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { instanceOf, temporaryFolder } from '../lab/helpers.ts';
 import { type Followed, followFallback, recorder } from './follow-fallback.ts';
 
 /**

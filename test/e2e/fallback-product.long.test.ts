@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { changes, useBenches } from '../bench-kit/entries-of.ts';
-import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { changes, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../lab/helpers.ts';
 import { followFallback, recorder } from './follow-fallback.ts';
 

@@ -1,8 +1,9 @@
 import { describe, test } from 'vitest';
 import { type Entry, LOG_STREAM } from '../../src/store/journal.ts';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('a run without a terminal', () => {
   const bench = useBenches();

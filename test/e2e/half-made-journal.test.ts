@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 
 describe('a process that is killed while it makes its journal', () => {
   const bench = useBenches();

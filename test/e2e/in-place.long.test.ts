@@ -68,7 +68,7 @@ describe('a backup restored in place', () => {
       const calls = did();
       expect(calls.filter((call) => call === RESTORES)).toHaveLength(1);
       expect(calls.filter((call) => call === 'orders POST /backups')).toHaveLength(2);
-      expect(statesOf(await entries('runs'))).toContain('record.recording');
+      expect(statesOf(await entries('run/'))).toContain('record.recording');
     },
   );
 
@@ -82,7 +82,7 @@ describe('a backup restored in place', () => {
     const again = await run('resume', ...ANSWERED);
     expect([3, 5], again.stderr).toContain(again.code);
     expect(did().filter((call) => call === RESTORES)).toHaveLength(0);
-    expect(statesOf(await entries('runs')).at(-1)).toMatch(/restore\.(?:failed|inDoubt)/);
+    expect(statesOf(await entries('run/')).at(-1)).toMatch(/restore\.(?:failed|inDoubt)/);
   });
 });
 

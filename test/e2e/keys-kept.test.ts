@@ -1,10 +1,13 @@
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
-import { ANSWERED, CANARIES, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { ANSWERED, changes, ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 
 const NO: Trouble = {
   work: false,

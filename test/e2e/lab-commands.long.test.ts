@@ -1,18 +1,19 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Lab, startLab } from '../../src/lab/lab.ts';
-import { builtProduct, runProduct } from '../bench-kit/product.ts';
+import { describe, type TestContext, test } from 'vitest';
+import type { Lab } from '../../src/lab/lab.ts';
+import { useLabs } from '../bench-kit/lab-bench.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
 
-const product = builtProduct({ cheapVault: true });
+const labs = useLabs();
 
 describe.each([61, 62] as const)(
   'every endpoint from the command line, on the lab in revision %s',
   (revision) => {
-    test('is carried out on real databases, and stands in the ledgers', { timeout: 180_000 }, async () => {
-      const { lab, good, json } = await makeScene(revision);
+    test('is carried out on real databases, and stands in the ledgers', {
+      timeout: 180_000,
+    }, async (context) => {
+      const { expect } = context;
+      const { lab, good, json } = await makeScene(revision, context);
       const [orders, standby] = ['orders', 'orders-dr'].map((name) => found(lab, name));
       const count = async (of: typeof orders) =>
         Number((await of?.query<{ n: string }>('select count(*) n from orders'))?.[0]?.n);
@@ -78,40 +79,24 @@ describe.each([61, 62] as const)(
   },
 );
 
-/** A lab with a config for it, the key of its first instance in a vault, and the product. */
-async function makeScene(revision: 61 | 62) {
-  const lab = await startLab({ revision, fsync: false, sampleApp: { rowsPerSecond: 0 } });
-  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-lab-'));
-  onTestFinished(async () => {
-    await lab.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+/** A lab whose revision the product finds out, and its commands, for `orders` unless they name another. */
+async function makeScene(revision: 61 | 62, context: TestContext) {
+  const {
+    folder,
+    lab,
+    good: run,
+  } = await labs(context, {
+    revision,
+    sampleApp: { rowsPerSecond: 0 },
+    config: (yaml) => yaml.replaceAll(`revision: ${revision}`, 'revision: auto'),
   });
-  const [home, passphrase] = [join(folder, 'home'), join(folder, 'passphrase')];
-  mkdirSync(home, { mode: 0o700 });
-  writeFileSync(passphrase, 'four words of mine', { mode: 0o600 });
-  writeFileSync(
-    join(folder, 'lifeboat.yaml'),
-    lab.configYaml.replaceAll(`revision: ${revision}`, 'revision: auto'),
-  );
-  const env = {
-    HOME: folder,
-    TMPDIR: tmpdir(),
-    LIFEBOAT_HOME: home,
-    LIFEBOAT_CONFIG: join(folder, 'lifeboat.yaml'),
-    LIFEBOAT_KEYCHAIN: 'vault',
-    LIFEBOAT_PASSPHRASE_FILE: passphrase,
-  };
-  const good = async (...args: string[]) => {
+  const good = (...args: string[]) => {
     const named = args.includes('--instance') || ['verify', 'keys', 'audit'].includes(args[0] ?? '');
     const at = args.indexOf('file');
     if (at >= 0) args[at] = join(folder, 'file');
-    const { ended } = runProduct(product, named ? args : [...args, '--instance', 'orders'], env);
-    const { code, stdout, stderr } = await ended;
-    if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
-    return stdout;
+    return run(...args, ...(named ? [] : ['--instance', 'orders']));
   };
   const json = async (...args: string[]) => answerIn(await good(...args, '--json'));
-  await good('keys', 'add', 'orders', '--file', lab.keyFile);
   return { lab, good, json };
 }
 

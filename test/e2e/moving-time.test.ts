@@ -1,8 +1,7 @@
 import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { changes, useBenches } from '../bench-kit/entries-of.ts';
 import type { Answer, Call } from '../bench-kit/foreign/call.ts';
-import { ANSWERED, ROTATE } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
 import { CASES, walk } from './flows.ts';
 
 /**

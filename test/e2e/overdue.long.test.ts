@@ -1,9 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { changes, statesOf, useBenches } from '../bench-kit/entries-of.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { statesOf } from '../bench-kit/entries-of.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
+import { changes, useBenches } from '../bench-kit/test-bench.ts';
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 

@@ -4,8 +4,10 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { personAt } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 import { openBench } from '../bench-kit/test-bench.ts';
 
 const PASSPHRASE = 'canary-Wq8zLp3';

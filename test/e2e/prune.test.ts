@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { drillAt } from '../report/drill/drills.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'];

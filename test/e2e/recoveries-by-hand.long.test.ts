@@ -1,7 +1,9 @@
 import { describe, type ExpectStatic, type TestContext, test } from 'vitest';
 import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { answerIn } from '../bench-kit/results.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 /**
  * What a person does who sees a runbook for the first time, key by key, at a real terminal, on real

@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest';
-import { statesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { statesOf } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { CASES, isChange, V0_CASES, walk } from './flows.ts';
 
 const LOST: Trouble = { answer: 'lost' };

@@ -3,8 +3,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
 import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 const PERFORM = [
   ...['run', 'disaster-recovery', '--instance', 'orders'],

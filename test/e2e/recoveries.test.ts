@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { CASES, V0_CASES, walk } from './flows.ts';
 
 describe.concurrent('a recovery against a foreign service', () => {

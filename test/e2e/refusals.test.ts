@@ -2,9 +2,10 @@ import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, test } from 'vitest';
-import { changes, outputOf, statesOf, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { outputOf, statesOf, typesOf } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
-import { ANSWERED, CANARIES } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'] as const;
 

@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { type Servers, startServers } from '../team/servers.ts';
 import { databaseOn, type HurtStore, hurtSqlite } from './hurt-stores.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import {
   accept,
   killedAtAnswer,

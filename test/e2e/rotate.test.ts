@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, test } from 'vitest';
-import { changes, outputOf, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { outputOf, typesOf } from '../bench-kit/entries-of.ts';
 import { PROFILES, type Profile } from '../bench-kit/foreign/pack.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { changes, useBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('a rotation against a foreign service', () => {
   const bench = useBenches();

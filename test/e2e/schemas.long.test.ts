@@ -6,10 +6,10 @@ import { commandLine, withAllBelow } from '../../src/cli/program.ts';
 import type { SchemaName } from '../../src/cli/schemas/index.ts';
 import { pathOf } from '../../src/cli/usage-error.ts';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn, schemasIn } from '../bench-kit/results.ts';
-import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
+import { ANSWERED, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
 
 /*

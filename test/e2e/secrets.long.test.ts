@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import { watchTree } from '../bench-kit/process-tree.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
+import { ANSWERED, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
 
 const hasProc = existsSync('/proc/self/environ');

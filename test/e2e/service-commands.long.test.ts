@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { Revision } from '../bench-kit/foreign/options.ts';
 import type { Running } from '../bench-kit/product.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
-import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
+import { type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;

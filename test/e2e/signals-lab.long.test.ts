@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { openMachine } from '../bench-kit/machine.ts';
+import { personAt } from '../bench-kit/person.ts';
 import { isRunning, treeOf } from '../bench-kit/process-tree.ts';
 import { builtProduct, type Running } from '../bench-kit/product.ts';
-import { hasTerminal, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const CTRL_C = '\u0003';

@@ -1,9 +1,11 @@
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
-import { changes, typesOf, useBenches } from '../bench-kit/entries-of.ts';
+import { typesOf } from '../bench-kit/entries-of.ts';
 import type { Call } from '../bench-kit/foreign/call.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
-import { ANSWERED, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { ANSWERED, changes, ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { canTrace, signallingAt } from '../crash/strace.ts';
 
 const CTRL_C = '\u0003';

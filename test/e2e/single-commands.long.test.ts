@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
-import { changes, useBenches } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { ForeignServer } from '../bench-kit/foreign/server.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
+import { changes, useBenches } from '../bench-kit/test-bench.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { InstanceStatus } from '../../src/view/fleet/fleet-status.ts';
-import { changes, useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { changes, useBenches } from '../bench-kit/test-bench.ts';
 import { parseMetrics } from '../commands/status/openmetrics.ts';
 
 const PREPARE = [

@@ -1,8 +1,9 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { CANARIES, openBench, type TestBench } from '../bench-kit/test-bench.ts';
+import { openBench, type TestBench } from '../bench-kit/test-bench.ts';
 import { addressOf, type Servers, startServers } from '../team/servers.ts';
 
 const product = builtProduct({ cheapVault: true, leaseMs: 3_000 });

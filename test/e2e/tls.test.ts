@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import { runProduct } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from '../service/fault-server.ts';
 

@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import { runProduct } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 
 const isRoot = process.getuid?.() === 0;
 /** Nobody who runs tests; the lists of this machine know neither the user nor the group. */

@@ -1,9 +1,12 @@
 import { describe, type TestContext, test } from 'vitest';
-import { changes, statesOf } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { statesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { personAt } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, openTerminal, personAt, type Terminal } from '../bench-kit/terminal.ts';
-import { ANSWERED, type BenchOptions, CANARIES, openBench, ROTATE } from '../bench-kit/test-bench.ts';
+import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { ANSWERED, type BenchOptions, changes, openBench, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });

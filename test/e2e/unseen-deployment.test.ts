@@ -1,6 +1,7 @@
 import { describe, test } from 'vitest';
-import { changes, outputOf, useBenches } from '../bench-kit/entries-of.ts';
+import { outputOf } from '../bench-kit/entries-of.ts';
 import type { Answer, Call } from '../bench-kit/foreign/call.ts';
+import { changes, useBenches } from '../bench-kit/test-bench.ts';
 
 /** An overview that says this, whatever is true of the rest. */
 function showing(said: { readonly updated_at: string; readonly state?: string }) {

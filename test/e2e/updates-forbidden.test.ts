@@ -1,8 +1,9 @@
 import { describe, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
-import { ANSWERED, type BenchOptions, type TestBench } from '../bench-kit/test-bench.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { ANSWERED, type BenchOptions, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 
 const REFUSED: Trouble = {
   work: false,

@@ -1,8 +1,10 @@
 import { describe, type TestContext, test } from 'vitest';
 import { statesOf } from '../bench-kit/entries-of.ts';
 import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders'] as const;
 const RESTORE = ['run', 'restore-backup', '--instance', 'orders', '--backup', '1'] as const;
@@ -43,7 +45,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     expect(stdout).toContain('follow-ups: none open');
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
     expect(did().filter((call) => call.includes('/v1/') || call.includes('PATCH'))).toEqual([]);
-    const states = statesOf(await entries('runs'));
+    const states = statesOf(await entries('run/'));
     expect(states).toContain('available.asking');
     expect(states).not.toContain('available.waiting');
     const apps = await lab.platform?.appsReach((all) => all.every(({ state }) => state === 'ok'));
@@ -92,7 +94,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'drop', when: 'after' } });
     const { code, stderr } = await run(...RESTORE, ...ANSWERED);
     expect(code, stderr).toBe(5);
-    expect(statesOf(await entries('runs')).at(-1)).toBe('restore.inDoubt');
+    expect(statesOf(await entries('run/')).at(-1)).toBe('restore.inDoubt');
     const again = await run('resume', ...ANSWERED);
     expect(again.code, again.stderr).toBe(5);
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
@@ -103,7 +105,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     const { lab, start, run, did, entries } = await bench(context);
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', outcome: 'queued' } });
     const first = start(...RESTORE, ...ANSWERED);
-    const states = async () => statesOf(await entries('runs'));
+    const states = async () => statesOf(await entries('run/'));
     await expect.poll(states, { timeout: 60_000 }).toContain('restore.waiting');
     first.child.kill('SIGKILL');
     await first.ended;

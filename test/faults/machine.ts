@@ -1,14 +1,9 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
-import { Secret } from '../../src/base/secret.ts';
-import { openReaderOf } from '../../src/compose/store-of.ts';
-import { openKeyring } from '../../src/keys/keyring.ts';
-import { openVault } from '../../src/keys/vault.ts';
-import type { Entry } from '../../src/store/journal.ts';
-import { type Ended, type Product, runProduct } from '../bench-kit/product.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { leaveOldKey } from '../bench-kit/key-store.ts';
+import { furnish, type Machine, openMachine } from '../bench-kit/machine.ts';
+import type { Ended, Product } from '../bench-kit/product.ts';
 import type { Flow } from './flows.ts';
 import type { Peers } from './peers.ts';
 
@@ -19,31 +14,17 @@ export interface Measured extends Ended {
 }
 
 /** A home whose config leads to the proxies, for the product as it ships. */
-export interface Machine {
+export interface FaultMachine extends Pick<Machine, 'entries' | 'close'> {
   run(...args: string[]): Promise<Measured>;
-  /** Everything in the journal. */
-  entries(): Promise<readonly Entry[]>;
-  close(): void;
 }
 
 /** Sets it up with a key of an earlier day. The clock of the product runs as fast as the one here. */
-export async function openMachine(
+export async function openFaultMachine(
   product: Product,
   peers: Peers,
   { revision }: Pick<Flow, 'revision'>,
-): Promise<Machine> {
-  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-machine-'));
-  const at = (name: string) => join(folder, name);
-  mkdirSync(at('home'), { mode: 0o700 });
-  writeFileSync(at('token'), CANARIES.token, { mode: 0o600 });
-  writeFileSync(at('platform-token'), `bearer ${CANARIES.otherToken}`, { mode: 0o600 });
-  writeFileSync(at('passphrase'), CANARIES.passphrase, { mode: 0o600 });
-  writeFileSync(at('lifeboat.yaml'), configOf(peers, revision));
-  const passphrase = async () => new Secret(CANARIES.passphrase);
-  const vault = await openVault({ path: at('home/vault.age'), passphrase, workFactor: 1 });
-  const keyring = openKeyring(vault);
-  await keyring.signingKey();
-  await keyring.add('orders', new Secret(CANARIES.oldKey));
+): Promise<FaultMachine> {
+  const machine = openMachine(product);
   const fast = process.env['FAULTS_SPEED'];
   const clock: Record<string, string> =
     fast === undefined
@@ -53,18 +34,13 @@ export async function openMachine(
           FAULTS_SPEED: fast,
           FAULTS_EPOCH: process.env['FAULTS_EPOCH'] ?? '',
         };
-  const env = {
-    HOME: folder,
-    TMPDIR: tmpdir(),
-    LIFEBOAT_HOME: at('home'),
-    LIFEBOAT_CONFIG: at('lifeboat.yaml'),
-    LIFEBOAT_KEYCHAIN: 'vault',
-    LIFEBOAT_PASSPHRASE_FILE: at('passphrase'),
-    ...clock,
-  };
+  const { token, otherToken, passphrase } = CANARIES;
+  const files = { token, 'platform-token': `bearer ${otherToken}` };
+  furnish(machine, { config: configOf(peers, revision), passphrase, files, env: clock });
+  await leaveOldKey(machine.home);
   return {
     run: async (...args) => {
-      const { child, ended } = runProduct(product, args, env);
+      const { child, ended } = machine.start(...args);
       let peak = 0;
       const watch = setInterval(() => {
         peak = Math.max(peak, peakOf(child.pid));
@@ -72,16 +48,8 @@ export async function openMachine(
       const end = await ended.finally(() => clearInterval(watch));
       return { ...end, peak };
     },
-    entries: async () => {
-      const journal = await openReaderOf({ env });
-      try {
-        const streams = await journal.streams('run/');
-        return (await Promise.all(streams.map(({ stream }) => journal.read(stream)))).flat();
-      } finally {
-        await journal.close();
-      }
-    },
-    close: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
+    entries: () => machine.entries('run/'),
+    close: () => machine.close(),
   };
 }
 

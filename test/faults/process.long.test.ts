@@ -4,7 +4,7 @@ import { builtProduct } from '../bench-kit/product.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 import type { Plan } from './director.ts';
 import type { Kind } from './kinds.ts';
-import { openMachine } from './machine.ts';
+import { openFaultMachine } from './machine.ts';
 import { openPeers } from './peers.ts';
 import { cellOf } from './table.ts';
 import { exitsOf, wasInDoubt } from './verdict.ts';
@@ -66,9 +66,9 @@ test.for(['expired', 'wrongHost', 'unknownCa'] as const)(
       ...{ peer: 'service', fault: 'expired-certificate', times: 'always', route: '', nth: 1 },
     };
     const peers = await openPeers({ revision: 62, platform: false, certificates: bad, plan });
-    const machine = await openMachine(product, peers, { revision: 62 });
+    const machine = await openFaultMachine(product, peers, { revision: 62 });
     onTestFinished(async () => {
-      machine.close();
+      await machine.close();
       await peers.close();
     });
     const end = await machine.run('run', 'back-up-and-verify', '--instance', 'orders', '--yes');
@@ -84,9 +84,9 @@ async function runFaulty(
 ) {
   const plan: Plan = { peer: 'service', nth: 1, fault, route, times };
   const peers = await openPeers({ revision: 62, platform: false, plan, taskMs: 600 });
-  const machine = await openMachine(product, peers, { revision: 62 });
+  const machine = await openFaultMachine(product, peers, { revision: 62 });
   onTestFinished(async () => {
-    machine.close();
+    await machine.close();
     await peers.close();
   });
   peers.director.arm();

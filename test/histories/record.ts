@@ -5,16 +5,10 @@ import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import { leafText } from '../../src/store/leaf.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { builtProduct, type Product } from '../bench-kit/product.ts';
-import {
-  ANSWERED,
-  type BenchOptions,
-  CANARIES,
-  openBench,
-  ROTATE,
-  type TestBench,
-} from '../bench-kit/test-bench.ts';
+import { ANSWERED, type BenchOptions, openBench, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
 
 /*

@@ -17,7 +17,7 @@ import process from 'node:process';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleOf, makeEvidence, tampered } from '../audit/bundle/scene.ts';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { calmIn } from './calm.ts';
 import { count } from './figures.ts';
 import { measured } from './peak.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { leaksInFolder } from '../e2e/leaks.ts';
 import { piecesIn } from './pieces.ts';
 import { hostileWords } from './twist.ts';

@@ -16,8 +16,8 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { useBenches } from '../bench-kit/entries-of.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { calmIn } from './calm.ts';
 import { count } from './figures.ts';
 

@@ -2,11 +2,9 @@ import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { Secret } from '../../src/base/secret.ts';
-import { openKeyring } from '../../src/keys/keyring.ts';
-import { openVault } from '../../src/keys/vault.ts';
+import { openKeys } from '../bench-kit/key-store.ts';
 import { PARAMETER } from '../bench-kit/platform-bench.ts';
-import { CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
+import type { TestBench } from '../bench-kit/test-bench.ts';
 import { count } from './figures.ts';
 import { type Watched, watchOver } from './watched.ts';
 
@@ -45,9 +43,7 @@ const SAME = 22;
 
 /** The private key of the installation, as it stands in the vault. */
 async function signing({ home }: TestBench): Promise<readonly string[]> {
-  const passphrase = async () => new Secret(CANARIES.passphrase);
-  const vault = await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 });
-  const pem = (await openKeyring(vault).signingKey()).reveal();
+  const pem = (await (await openKeys(home)).signingKey()).reveal();
   const [key = ''] = pem.split('\n').filter((line) => line.startsWith('MC4CAQ'));
   expect(key.length).toBe(64);
   return [key.slice(SAME)];

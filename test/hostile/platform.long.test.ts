@@ -3,13 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { show } from '../../src/base/text.ts';
 import { isTypeable } from '../../src/view/fallback/shell-text.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { personAt } from '../bench-kit/person.ts';
 import {
   type PlatformBench,
   type PlatformBenchOptions,
   usePlatformBenches,
 } from '../bench-kit/platform-bench.ts';
-import { hasTerminal, openTerminal, personAt } from '../bench-kit/terminal.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 import { actingIn, foreignIn } from './acting.ts';
 import { families, MARK } from './corpus.ts';
 import { count } from './figures.ts';

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from '
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import { treeOf } from '../bench-kit/process-tree.ts';
-import { ANSWERED, CANARIES, ROTATE } from '../bench-kit/test-bench.ts';
+import { ANSWERED, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
 import { piecesIn } from './pieces.ts';
 
 const hasProc = existsSync('/proc/self/coredump_filter');

@@ -2,10 +2,10 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import { usePlatformBenches } from '../bench-kit/platform-bench.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, CANARIES } from '../bench-kit/test-bench.ts';
+import { ANSWERED, useBenches } from '../bench-kit/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 import { tellAll } from './telling.ts';
 

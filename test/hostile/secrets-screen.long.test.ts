@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { personAt } from '../bench-kit/person.ts';
 import { PARAMETER, usePlatformBenches } from '../bench-kit/platform-bench.ts';
 import { watchTree } from '../bench-kit/process-tree.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from '../bench-kit/terminal.ts';
-import { ANSWERED, CANARIES, type TestBench } from '../bench-kit/test-bench.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { ANSWERED, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { leaksInProcesses } from '../e2e/leaks.ts';
 import { lookedAfter } from './looked-after.ts';
 import { tellAll } from './telling.ts';

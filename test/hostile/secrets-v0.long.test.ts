@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { lookedAfter } from './looked-after.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;

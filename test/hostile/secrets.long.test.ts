@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import { PARAMETER, usePlatformBenches } from '../bench-kit/platform-bench.ts';
 import type { Ended } from '../bench-kit/product.ts';
-import { CANARIES } from '../bench-kit/test-bench.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { CASES } from '../e2e/flows.ts';
 import { lookedAfter } from './looked-after.ts';
 import { piecesIn } from './pieces.ts';

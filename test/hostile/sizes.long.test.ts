@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { KEY, rawEntry, seal } from '../backup/kit.ts';
-import { useBenches } from '../bench-kit/entries-of.ts';
+import { useBenches } from '../bench-kit/test-bench.ts';
 import { calmIn } from './calm.ts';
 
 const DEEP = 200_000;

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
 import { openVault } from '../../src/keys/vault.ts';
+import { spawnTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { describeWith } from './programs.ts';
 import { withFolder } from './session-bus.ts';
 
@@ -45,7 +45,7 @@ function open(folder: string) {
  * Runs a command on a pseudo-terminal and gives the passphrase at each of its prompts: age asks nowhere else.
  */
 async function inTerminal(command: string, cwd: string, prompts: number): Promise<void> {
-  const terminal = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], { cwd });
+  const terminal = spawnTerminal(command, { cwd, env: process.env as Record<string, string> });
   let screen = '';
   let answered = 0;
   terminal.stdout.on('data', (bytes: Buffer) => {

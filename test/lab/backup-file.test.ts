@@ -7,15 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
+import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
 import {
   backupEnded,
   curl,
   downloadBackup,
   instanceOf,
-  ORDERS,
   openTar,
   run,
-  startTestLab,
   temporaryFolder,
   until,
 } from './helpers.ts';

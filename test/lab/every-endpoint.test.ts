@@ -6,7 +6,8 @@ import { endpointsOf } from '../../src/lab/http/endpoints.ts';
 import { openApiOf } from '../../src/lab/http/openapi.ts';
 import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
 import type { Lab } from '../../src/lab/lab.ts';
-import { call, startTestLab } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { call } from './helpers.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { curl, instanceOf, listBackups, run, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { curl, instanceOf, listBackups, run, until } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

@@ -5,16 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import {
-  backupEnded,
-  curl,
-  instanceOf,
-  listBackups,
-  ORDERS,
-  run,
-  startTestLab,
-  temporaryFolder,
-} from './helpers.ts';
+import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
+import { backupEnded, curl, instanceOf, listBackups, run, temporaryFolder } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

@@ -4,17 +4,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import {
-  backupEnded,
-  curl,
-  instanceOf,
-  listBackups,
-  ORDERS,
-  run,
-  startTestLab,
-  temporaryFolder,
-  until,
-} from './helpers.ts';
+import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
+import { backupEnded, curl, instanceOf, listBackups, run, temporaryFolder, until } from './helpers.ts';
 
 let lab: Lab;
 const lines: string[] = [];

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Fault } from '../../src/lab/faults.ts';
 import type { Lab } from '../../src/lab/lab.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
 import {
   backupEnded,
   curl,
   downloadBackup,
   instanceOf,
   listBackups,
-  startTestLab,
   temporaryFolder,
   until,
 } from './helpers.ts';

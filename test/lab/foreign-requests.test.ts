@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { curl, instanceOf, startTestLab } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { curl, instanceOf } from './helpers.ts';
 import { appsAre } from './platform-helpers.ts';
 
 let lab: Lab;

@@ -9,21 +9,10 @@ import { expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { endpointsOf } from '../../src/lab/http/endpoints.ts';
 import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
-import type { InstanceWish } from '../../src/lab/instance-plan.ts';
-import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
+import type { Lab } from '../../src/lab/lab.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 
 export const run = promisify(execFile);
-
-/** A lab as fast as it gets: no new orders and no platform unless a test wants them. */
-export function startTestLab(options: LabOptions = {}): Promise<Lab> {
-  return startLab({ fsync: false, platform: false, sampleApp: { rowsPerSecond: 0 }, ...options });
-}
-
-/** The source of the default lab, where the target is not the point: each instance is a second of work. */
-export const ORDERS: readonly InstanceWish[] = [
-  { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
-];
 
 interface Answer {
   readonly status: number;

@@ -5,7 +5,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import { Backup } from '../../src/service/schemas.ts';
-import { ask, backUp, call, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { ask, backUp, call, instanceOf, listBackups, until } from './helpers.ts';
 
 describe("a lab with instances of one's own", () => {
   test('has each of them as it was asked for, in the config too', async () => {

@@ -11,7 +11,8 @@ import { runnableFolder } from '../../src/lab/engine/binaries.ts';
 import { engineUser, makeLauncher } from '../../src/lab/engine/launcher.ts';
 import { claimHome } from '../../src/lab/home.ts';
 import type { LabOptions } from '../../src/lab/lab.ts';
-import { curl, startTestLab, temporaryFolder, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { curl, temporaryFolder, until } from './helpers.ts';
 
 const FIXTURE = join(import.meta.dirname, 'fixtures/lab-process.ts');
 const isRoot = process.getuid?.() === 0;

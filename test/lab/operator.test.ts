@@ -4,7 +4,8 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab } from '../../src/lab/lab.ts';
-import { ask, curl, instanceOf, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { ask, curl, instanceOf, until } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

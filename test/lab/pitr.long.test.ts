@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { Restore } from '../../src/service/schemas.ts';
-import { ask, backUp, call, instanceOf, restoreEnded, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { ask, backUp, call, instanceOf, restoreEnded, until } from './helpers.ts';
 
 const DAY = 86_400_000;
 

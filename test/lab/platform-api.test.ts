@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { instanceOf, startTestLab } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { instanceOf } from './helpers.ts';
 import {
   appOf,
   appsAre,

@@ -7,8 +7,9 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { querySampleData } from '../../src/lab/query-sample-data.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
 import { isRunning } from '../bench-kit/process-tree.ts';
-import { call, instanceOf, startTestLab, temporaryFolder, until } from './helpers.ts';
+import { call, instanceOf, temporaryFolder, until } from './helpers.ts';
 import {
   appOf,
   appsAre,

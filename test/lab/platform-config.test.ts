@@ -7,7 +7,8 @@ import { parse } from 'yaml';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab } from '../../src/lab/lab.ts';
 import { querySampleData } from '../../src/lab/query-sample-data.ts';
-import { instanceOf, ORDERS, startTestLab } from './helpers.ts';
+import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
+import { instanceOf } from './helpers.ts';
 import { cf, restore } from './platform-helpers.ts';
 
 const QUERY = join(import.meta.dirname, '../../src/lab/query-sample-data.ts');

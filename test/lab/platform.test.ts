@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { instanceOf, startTestLab } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { instanceOf } from './helpers.ts';
 import {
   appOf,
   appsAre,

@@ -4,17 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
-import {
-  ask,
-  backUp,
-  backupEnded,
-  call,
-  instanceOf,
-  listBackups,
-  restoreEnded,
-  startTestLab,
-  until,
-} from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { ask, backUp, backupEnded, call, instanceOf, listBackups, restoreEnded, until } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

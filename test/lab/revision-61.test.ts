@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rangeIn } from '../../src/lab/http/range.ts';
 import type { Lab } from '../../src/lab/lab.ts';
-import { call, instanceOf, listBackups, run, startTestLab, temporaryFolder } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { call, instanceOf, listBackups, run, temporaryFolder } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

@@ -3,7 +3,8 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { call, instanceOf, ORDERS, startTestLab } from './helpers.ts';
+import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
+import { call, instanceOf } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

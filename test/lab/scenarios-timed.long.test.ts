@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, type TestContext, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { curl, instanceOf, listBackups, run, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { curl, instanceOf, listBackups, run, until } from './helpers.ts';
 
 /**
  * A lab of its own in which that scenario has just begun. Each test waits for seconds to pass; together they

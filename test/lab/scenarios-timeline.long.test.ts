@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { parseScenario } from '../../src/lab/scenarios/load-scenario.ts';
-import { backupEnded, call, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { backupEnded, call, instanceOf, listBackups, until } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

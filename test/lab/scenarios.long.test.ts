@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { SCENARIOS } from '../../src/lab/scenarios/scenarios.ts';
-import { backupEnded, curl, instanceOf, listBackups, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { backupEnded, curl, instanceOf, listBackups, until } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

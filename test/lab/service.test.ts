@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab } from '../../src/lab/lab.ts';
 import { InstanceOverview } from '../../src/service/schemas.ts';
-import { backupEnded, call, instanceOf, listBackups, startTestLab } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { backupEnded, call, instanceOf, listBackups } from './helpers.ts';
 
 let lab: Lab;
 beforeAll(async () => {

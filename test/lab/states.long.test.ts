@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { ask, backUp, call, instanceOf, listBackups, restoreEnded, startTestLab, until } from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { ask, backUp, call, instanceOf, listBackups, restoreEnded, until } from './helpers.ts';
 import { CfPage, cf } from './platform-helpers.ts';
 
 let lab: Lab;

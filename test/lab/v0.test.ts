@@ -4,16 +4,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import {
-  ask,
-  backupEnded,
-  curl,
-  instanceOf,
-  restoreEnded,
-  run,
-  startTestLab,
-  temporaryFolder,
-} from './helpers.ts';
+import { startTestLab } from '../bench-kit/lab.ts';
+import { ask, backupEnded, curl, instanceOf, restoreEnded, run, temporaryFolder } from './helpers.ts';
 
 const Listing = z.object({
   id: z.int(),

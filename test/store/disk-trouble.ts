@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { Entry } from '../../src/store/journal.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';
-import { ANSWERED, CANARIES, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
+import { ANSWERED, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 
 /** A disk that refuses: from the n-th such call on, each one fails with this error. */
 export interface Refusal {

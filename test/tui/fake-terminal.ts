@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
-import xterm from '@xterm/headless';
 import type { Streams } from '../../src/plain/terminal.ts';
+import { openEmulator } from '../bench-kit/emulator.ts';
 
-/** A terminal in memory: what is written goes through xterm.js, what is typed arrives as from a keyboard. */
+/** A terminal in memory: what is written goes through the emulator, what is typed arrives as from a keyboard. */
 export interface FakeTerminal {
   readonly streams: Streams;
   /** Everything that was written to stdout. */
@@ -27,7 +27,7 @@ export function createFakeTerminal(
   rows = 24,
   env: Streams['env'] = { LANG: 'C.UTF-8' },
 ): FakeTerminal {
-  const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, convertEol: true });
+  const terminal = openEmulator({ cols: columns, rows }, { raw: true });
   let written = '';
   let errors = '';
   const stdout = Object.assign(new EventEmitter(), {
@@ -66,12 +66,7 @@ export function createFakeTerminal(
     read: () => queue.shift() ?? null,
   });
 
-  const visible = () => {
-    const { active } = terminal.buffer;
-    return Array.from({ length: terminal.rows }, (_, row) =>
-      (active.getLine(active.viewportY + row)?.translateToString(true, 0, terminal.cols) ?? '').trimEnd(),
-    );
-  };
+  const visible = () => terminal.rows().map((row) => row.trimEnd());
   const screen = () => visible().join('\n');
   const until = async (predicate: string | ((text: string) => boolean)) => {
     const holds = () => (typeof predicate === 'string' ? screen().includes(predicate) : predicate(screen()));
@@ -94,14 +89,14 @@ export function createFakeTerminal(
     stderr: () => errors,
     rows: visible,
     screen,
-    isAlternate: () => terminal.buffer.active.type === 'alternate',
+    isAlternate: terminal.isTaken,
     isRaw: () => raw,
     type: async (...keys) => {
       for (const key of keys) await send(key);
     },
     paste: (text) => send(`\u001b[200~${text}\u001b[201~`),
     resize: (nextColumns, nextRows) => {
-      terminal.resize(nextColumns, nextRows);
+      terminal.resize({ cols: nextColumns, rows: nextRows });
       Object.assign(stdout, { columns: nextColumns, rows: nextRows });
       stdout.emit('resize');
     },

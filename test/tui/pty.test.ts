@@ -1,29 +1,17 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
-import xterm from '@xterm/headless';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { drawAtOnce } from '../../build/plugins.ts';
 import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
+import { hasTerminal, openPseudoTerminal, type Terminal } from '../bench-kit/pseudo-terminal.ts';
 
-/*
- * The bundle in a real pseudo-terminal. It comes from util-linux `script`, whose options differ elsewhere
- * (macOS), so there these promises rest on the tests with a terminal in memory.
- */
-const hasScript = (() => {
-  try {
-    return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-  } catch {
-    return false;
-  }
-})();
-
+/* The bundle in a real pseudo-terminal. */
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-pty-'));
-const children: ChildProcess[] = [];
+const terminals: Terminal[] = [];
 
 beforeAll(async () => {
   await build({
@@ -45,50 +33,35 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const terminal of terminals.splice(0)) terminal.hangUp();
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs the demo in a pseudo-terminal of 80 x 24 and tells afterwards what state it left the terminal in. */
 function start(args: string) {
-  const pidFile = join(folder, `pid-${children.length}-${Date.now()}`);
+  const pidFile = join(folder, `pid-${terminals.length}-${Date.now()}`);
   // is-in-ci asks whether these exist at all, and Ink then draws nothing.
-  const { CI: _, CONTINUOUS_INTEGRATION: __, ...env } = process.env;
-  const node = process.execPath;
-  const command = `stty cols 80 rows 24; '${node}' '${join(folder, 'demo.mjs')}' ${args}; echo "rc=$?"; stty -a | tr '\\n' ' '; echo END`;
-  const child = spawn('script', ['-qfec', command, '/dev/null'], {
+  const { CI: _, CONTINUOUS_INTEGRATION: __, ...env } = process.env as Record<string, string>;
+  const command = `'${process.execPath}' '${join(folder, 'demo.mjs')}' ${args}; echo "rc=$?"; stty -a | tr '\\n' ' '; echo END`;
+  const terminal = openPseudoTerminal(command, {
     env: { ...env, TERM: 'xterm-256color', LANG: 'C.UTF-8', DEMO_PID_FILE: pidFile },
-    stdio: ['pipe', 'pipe', 'inherit'],
+    size: { cols: 80, rows: 24 },
   });
-  children.push(child);
-  const terminal = new xterm.Terminal({ cols: 80, rows: 24, scrollback: 200, allowProposedApi: true });
-  let bytes = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    bytes += chunk;
-    terminal.write(chunk);
-  });
-  const text = () => {
-    const { active } = terminal.buffer;
-    return Array.from({ length: active.length }, (_, row) =>
-      active.getLine(row)?.translateToString(true),
-    ).join('\n');
-  };
+  terminals.push(terminal);
+  const { bytes, text, isTaken } = terminal;
   const until = async (wanted: string) => {
     await expect.poll(text, { timeout: 8_000, interval: 20 }).toContain(wanted);
   };
   return {
+    ...terminal,
     until,
     /** Waits for something to answer as a person does: until a key is taken for an answer to it. */
     asks: async (wanted: string) => {
       await until(wanted);
       await pause(FIRST_REPEAT_MS);
     },
-    text,
-    bytes: () => bytes,
-    type: (keys: string) => child.stdin.write(keys),
     signal: (signal: NodeJS.Signals) => process.kill(Number(readFileSync(pidFile, 'utf8')), signal),
-    hangUp: () => child.kill('SIGKILL'),
     isAlive: () => {
       try {
         return process.kill(Number(readFileSync(pidFile, 'utf8')), 0);
@@ -96,12 +69,11 @@ function start(args: string) {
         return false;
       }
     },
-    isAlternate: () => terminal.buffer.active.type === 'alternate',
     expectRestored: async () => {
       await until('END');
-      expect(terminal.buffer.active.type).toBe('normal');
-      expect(bytes.lastIndexOf('\u001b[?25h')).toBeGreaterThan(bytes.lastIndexOf('\u001b[?25l'));
-      expect(bytes.lastIndexOf('\u001b[?2004l')).toBeGreaterThan(bytes.lastIndexOf('\u001b[?2004h'));
+      expect(isTaken()).toBe(false);
+      expect(bytes().lastIndexOf('\u001b[?25h')).toBeGreaterThan(bytes().lastIndexOf('\u001b[?25l'));
+      expect(bytes().lastIndexOf('\u001b[?2004l')).toBeGreaterThan(bytes().lastIndexOf('\u001b[?2004h'));
       // Canonical mode and echo, as stty(1) sees them.
       expect(text()).toMatch(/ icanon /u);
       expect(text()).toMatch(/ echo /u);
@@ -109,11 +81,11 @@ function start(args: string) {
   };
 }
 
-describe.skipIf(!hasScript)('a real terminal', () => {
+describe.skipIf(!hasTerminal())('a real terminal', () => {
   it('is restored after leaving with q, and says how to resume', async () => {
     const session = start('choice');
     await session.until('Enter choose');
-    expect(session.isAlternate()).toBe(true);
+    expect(session.isTaken()).toBe(true);
     session.type('q');
     await session.asks('leave this run?');
     session.type('\u001b[B');
@@ -162,7 +134,7 @@ describe.skipIf(!hasScript)('a real terminal', () => {
     const before = taken();
     for (const signal of signals) session.signal(signal);
     await expect.poll(taken).toBeGreaterThan(before);
-    await expect.poll(session.isAlternate).toBe(true);
+    await expect.poll(session.isTaken).toBe(true);
     await session.until('Enter choose');
     session.type('q');
     await session.asks('leave this run?');

@@ -7,14 +7,13 @@ import { challengeId, challengeText } from '../../../src/approvals/challenge.ts'
 import { Secret } from '../../../src/base/secret.ts';
 import { auditAnchorCommand } from '../../../src/commands/audit/anchor.ts';
 import { auditVerifyCommand } from '../../../src/commands/audit/verify.ts';
-import { openKeyring } from '../../../src/keys/keyring.ts';
-import { openVault } from '../../../src/keys/vault.ts';
 import type { NewEntry } from '../../../src/store/journal.ts';
 import { createSigner, type Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { somePeople } from '../../approvals/people.ts';
 import { openSealed, type SealedJournal } from '../../audit/sealed-journal.ts';
 import { freshSigner } from '../../audit/signing.ts';
+import { openKeys } from '../../bench-kit/key-store.ts';
 import { temporaryHome } from '../../store/temporary-home.ts';
 
 const PASSPHRASE = 'a passphrase of some length';
@@ -68,9 +67,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 /** A sealed run, signed with the key of the key store. */
 async function stored(...entries: readonly NewEntry[]): Promise<SealedJournal> {
-  const passphrase = async () => new Secret(PASSPHRASE);
-  // Cheap to open; how dear it is made stands in the file.
-  const keyring = openKeyring(await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 }));
+  const keyring = await openKeys(home, PASSPHRASE);
   await keyring.fingerprint(new Secret('any'));
   return written(createSigner(await keyring.signingKey()), ...entries);
 }

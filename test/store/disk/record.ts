@@ -2,12 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Secret } from '../../../src/base/secret.ts';
-import { openKeyring } from '../../../src/keys/keyring.ts';
-import { openVault } from '../../../src/keys/vault.ts';
 import { type Head, type Journal, LOG_STREAM } from '../../../src/store/journal.ts';
+import { openKeys } from '../../bench-kit/key-store.ts';
 import type { Product } from '../../bench-kit/product.ts';
-import { ANSWERED, CANARIES, openBench, ROTATE } from '../../bench-kit/test-bench.ts';
+import { ANSWERED, openBench, ROTATE } from '../../bench-kit/test-bench.ts';
 import type { Heads } from './judge.ts';
 import type { Image } from './model.ts';
 import { readTrace, type Step, tracing } from './trace.ts';
@@ -68,9 +66,7 @@ export async function recordRotation(product: Product): Promise<Recording> {
 
 /** Keys that the ledger knows and the vault does not hold. */
 async function lostKeys(home: string, journal: Pick<Journal, 'read'>): Promise<readonly string[]> {
-  const passphrase = async () => new Secret(CANARIES.passphrase);
-  const keyring = openKeyring(await openVault({ path: join(home, 'vault.age'), passphrase, workFactor: 1 }));
-  const held = await keyring.list('orders');
+  const held = await (await openKeys(home)).list('orders');
   const known = (await journal.read('instance/orders')).flatMap(({ body }) => {
     const { fingerprint } = body as { readonly fingerprint?: string };
     return fingerprint === undefined ? [] : [fingerprint];

@@ -1,0 +1,17 @@
+import type { InstanceWish } from '../../src/lab/instance-plan.ts';
+import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
+
+/** The source of the default lab, where the target is not the point: each instance is a second of work. */
+export const ORDERS: readonly InstanceWish[] = [
+  { name: 'orders', backupType: 'continuous_archiving', sampleApp: true, key: true },
+];
+
+/** A lab as somebody starts it; nobody cuts the power, so nothing waits for the disk. */
+export function startWholeLab(options: LabOptions = {}): Promise<Lab> {
+  return startLab({ fsync: false, ...options });
+}
+
+/** A lab as fast as it gets: no new orders and no platform unless a test wants them. */
+export function startTestLab(options: LabOptions = {}): Promise<Lab> {
+  return startWholeLab({ platform: false, sampleApp: { rowsPerSecond: 0 }, ...options });
+}
