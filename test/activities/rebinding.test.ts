@@ -43,11 +43,11 @@ async function bound(deps: ActivityDeps, input: object = {}, target?: ActivityDe
 
 describe('finding what is bound', () => {
   test('merges what the config and the platform know, and says where they differ', async () => {
-    const { capi, deps, depsOn, platform, to } = await world([
+    const { deps, depsOn, platform, land, instance } = await world([
       { name: 'orders-api', space: 'prod' },
       { name: 'batch', space: 'ops', org: 'acme' },
     ]);
-    capi.model.addBinding(capi.model.addApp('report'), to.guid);
+    land.addBinding({ instance, app: land.addApp({ name: 'report', space: instance.space }) });
     const found = await bound(deps);
     expect(found).toMatchObject({
       way: 'platform',
@@ -83,16 +83,17 @@ describe('finding what is bound', () => {
   });
 
   test('does not let a name of the platform lead out of the folder', async () => {
-    const { capi, deps, folder, to } = await world();
-    capi.model.addBinding(capi.model.addApp('../../../evil'), to.guid, { parameters: { a: 1 } });
+    const { deps, folder, land, instance } = await world();
+    const app = land.addApp({ name: '../../../evil', space: instance.space });
+    land.addBinding({ instance, app, parameters: { a: 1 } });
     const evil = (await bound(deps)).apps.find(({ name }) => name.includes('evil'));
     expect(evil?.binding?.parametersFile?.startsWith(join(folder, 'bindings', 'R', '_'))).toBe(true);
   });
 
   test('remembers a binding that is gone by now', async () => {
-    const { capi, deps, binding } = await world();
+    const { deps, binding, land } = await world();
     const before = await bound(deps);
-    capi.model.bindings = [];
+    land.bindings = [];
     const after = await bound(deps, { remember: before });
     expect(after.apps[0]?.binding).toEqual(before.apps[0]?.binding);
     expect(after.apps[0]?.binding?.guid).toBe(binding.guid);
@@ -111,7 +112,7 @@ describe('finding what is bound', () => {
     const { capi, deps, depsOn, platform } = await world([{ name: 'orders-api' }]);
     const elsewhere = await bound(depsOn(platform, { dashboardUrl: `${DASHBOARD}9` }));
     expect(elsewhere.way).toBe('hand');
-    await capi[Symbol.asyncDispose]();
+    await capi.close();
     const unreachable = await bound(deps);
     expect(unreachable.way).toBe('hand');
     expect(unreachable.notes.join()).toContain('by hand: ');
@@ -125,8 +126,8 @@ describe('finding what is bound', () => {
   });
 
   test('binds to the target when its data was restored, and to nothing else when there is no such instance', async () => {
-    const { capi, deps, depsOn, platform } = await world();
-    capi.model.addInstance('orders-dr', `${DASHBOARD}-dr`);
+    const { deps, depsOn, platform, land, instance } = await world();
+    land.addInstance({ name: 'orders-dr', space: instance.space, dashboardUrl: `${DASHBOARD}-dr` });
     const target = depsOn(platform, { name: 'orders-dr', dashboardUrl: `${DASHBOARD}-dr` });
     const found = await bound(deps, { restored: 'target' }, target);
     expect(found).toMatchObject({ from: { name: 'orders' }, to: { name: 'orders-dr' }, order: 'replace' });
@@ -138,8 +139,8 @@ describe('finding what is bound', () => {
 
 describe('rebinding by the verbs', () => {
   test('an application is unbound, bound with its name and parameters, restaged and proven', async () => {
-    const { capi, deps, to, notBefore } = await world();
-    capi.model.addBinding(undefined, to.guid, { name: 'ops' });
+    const { deps, to, notBefore, land, instance } = await world();
+    land.addBinding({ instance, name: 'ops' });
     const { apps, keys } = await bound(deps);
     const [app] = apps;
     const [key] = keys;
@@ -154,21 +155,21 @@ describe('rebinding by the verbs', () => {
     expect(await restageApp(deps).run({ app, notBefore }, context)).toMatchObject({ ok: true });
     expect(await renewServiceKey(deps).run({ key, to, notBefore }, context)).toMatchObject({ ok: true });
     expect(await proveApp(deps).run({ app, to, notBefore }, context)).toMatchObject({ ok: true });
-    expect(capi.model.bindings).toMatchObject([{ name: 'db', parameters: PARAMETERS }, { name: 'ops' }]);
+    expect(land.bindings).toMatchObject([{ name: 'db', parameters: PARAMETERS }, { name: 'ops' }]);
   });
 
   test.for([
     { what: 'gone', damage: (file: string) => rmSync(file) },
     { what: 'changed', damage: (file: string) => writeFileSync(file, '{}') },
   ])('nothing is bound when the file of parameters is $what', async ({ damage }) => {
-    const { capi, deps, to, notBefore } = await world();
+    const { deps, to, notBefore, land, did } = await world();
     const [app] = (await bound(deps)).apps;
     if (app === undefined) throw new Error('it was not found');
-    capi.model.bindings = [];
+    land.bindings = [];
     damage(app.binding?.parametersFile ?? '');
     const result = await bindApp(deps).run({ app, to, notBefore, beside: false }, context);
     expect(result).toMatchObject({ ok: false, failure: { code: 'binding.parameters-lost' } });
-    expect(capi.model.ledger).toEqual([]);
+    expect(did()).toEqual([]);
   });
 
   test('without a platform a step says that it is done by hand', async () => {

@@ -6,9 +6,7 @@ import { failureOf } from '../../src/base/errors.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import { installCf } from '../bench-kit/install-cf.ts';
 import { rejection } from '../service/serve.ts';
-import { stamp } from './capi-model.ts';
-import { TOKEN } from './capi-server.ts';
-import { DASHBOARD, PACE, scene } from './world.ts';
+import { DASHBOARD, PACE, scene, TOKEN } from './world.ts';
 
 interface Note {
   readonly word: string;
@@ -28,7 +26,7 @@ async function cfScene(options: { readonly loggedIn?: boolean; readonly installe
   const log = join(folder, 'log');
   writeFileSync(log, '');
   const login = {
-    Target: world.capi.origin,
+    Target: world.capi.url,
     AccessToken: options.loggedIn === false ? '' : TOKEN,
     Log: log,
     OrganizationFields: { Name: 'my-own-org' },
@@ -67,7 +65,7 @@ async function working() {
 }
 
 test('a whole rebinding through the tool, in the right space, without touching the user’s own target', async () => {
-  const { cf, capi, bound, to, options, notes, untouched } = await working();
+  const { cf, bound, to, options, notes, untouched, land } = await working();
   const found = await cf.find(DASHBOARD, options.signal);
   expect(found.apps).toMatchObject([{ name: 'orders-api', space: 'prod', org: 'acme' }]);
   expect(await cf.unbind(bound, options)).toMatchObject({ outcome: 'done' });
@@ -80,7 +78,7 @@ test('a whole rebinding through the tool, in the right space, without touching t
   expect(await cf.restage(bound, options)).toMatchObject({ outcome: 'already' });
   expect(await cf.prove(bound, to, options)).toMatchObject({ outcome: 'done' });
 
-  expect(capi.model.bindings[0]?.parameters).toEqual(parameters);
+  expect(land.bindings[0]?.parameters).toEqual(parameters);
   const changes = notes().filter(({ word }) => !['curl', 'target', 'api', 'oauth-token'].includes(word));
   expect(changes.map(({ word, target }) => `${word} ${target}`)).toEqual([
     'unbind-service acme/prod',
@@ -93,35 +91,38 @@ test('a whole rebinding through the tool, in the right space, without touching t
 });
 
 test('the OK of the tool for a bound application is not believed', async () => {
-  const { cf, capi, bound, to, options, notes } = await working();
+  const { cf, bound, to, options, notes, did } = await working();
   const binding = { ...options, parameters: undefined, beside: true };
   // Beside the old one the tool is really asked; a platform that allows one binding makes it say OK.
   const failure = failureOf(await rejection(cf.bind(bound, to, binding)));
   expect(notes().some(({ word }) => word === 'bind-service')).toBe(true);
   expect(failure.code).toBe('platform.bound');
-  expect(capi.model.ledger).toEqual([]);
+  expect(did()).toEqual([]);
 });
 
 test('a service key is made anew once', async () => {
-  const { cf, capi, to, options } = await working();
-  capi.model.addBinding(undefined, to.guid, { name: 'ops' });
+  const { cf, to, options, land, did, instance } = await working();
+  land.addBinding({ instance, name: 'ops' });
   expect(await cf.renewKey({ name: 'ops' }, to, options)).toMatchObject({ outcome: 'done' });
   expect(await cf.renewKey({ name: 'ops' }, to, options)).toMatchObject({ outcome: 'already' });
-  expect(capi.model.ledger).toEqual(['service_key.delete', 'service_key.create']);
+  expect(did()).toEqual([
+    'DELETE /v3/service_credential_bindings/:guid',
+    'POST /v3/service_credential_bindings',
+  ]);
 });
 
 test('what the tool says when it fails is passed on, cleaned', async () => {
-  const { cf, capi, bound, options } = await working();
-  capi.model.nextJobFails = 'role owns objects \u001b[31m';
+  const { cf, bound, options, faults } = await working();
+  faults.push({ call: /^DELETE/u, how: { fails: 'role owns objects \u001b[31m' } });
   const failure = failureOf(await rejection(cf.unbind(bound, options)));
   expect(failure.code).toBe('platform.failed');
   expect(failure.shortMessage).toContain('role owns objects \ufffd[31m');
 });
 
 test('a name that the tool would take for an option is refused, and nothing is changed', async () => {
-  const { cf, capi, options } = await working();
-  const app = capi.model.addApp('-f');
-  const binding = capi.model.addBinding(app, 'si-orders', { created_at: stamp() });
+  const { cf, options, land, did, instance } = await working();
+  const app = land.addApp({ name: '-f', space: instance.space });
+  const binding = land.addBinding({ app, instance, createdAt: Date.now() });
   const bound = {
     key: '-f',
     name: '-f',
@@ -131,7 +132,7 @@ test('a name that the tool would take for an option is refused, and nothing is c
   };
   const failure = failureOf(await rejection(cf.unbind(bound, options)));
   expect(failure.code).toBe('platform.refused');
-  expect(capi.model.ledger).toEqual([]);
+  expect(did()).toEqual([]);
 });
 
 test.for([

@@ -2,23 +2,23 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { failureOf } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openPlatform } from '../../src/platform/open.ts';
+import { startForeignCapi } from '../bench-kit/foreign/capi.ts';
+import { refusal } from '../bench-kit/foreign/capi-words.ts';
 import { rejection } from '../service/serve.ts';
-import { problem } from './capi-changes.ts';
-import { startCapi, TOKEN } from './capi-server.ts';
-import { byApi, DASHBOARD, scene } from './world.ts';
+import { byApi, DASHBOARD, LOST, problem, scene, TOKEN } from './world.ts';
 
 const signal = new AbortController().signal;
 
 describe('finding', () => {
   test('reads every page, and gives names, places, states, keys and parameters', async () => {
-    const { capi, platform, to } = await scene();
-    const { model } = capi;
+    const { capi, platform, to, land, instance } = await scene();
     for (const number of [2, 3, 4, 5]) {
-      const app = model.addApp(`app-${number}`, { state: 'STOPPED' });
-      model.addBinding(app, to.guid, { name: `n${number}`, parameters: { number } });
+      const app = land.addApp({ name: `app-${number}`, space: instance.space, state: 'STOPPED' });
+      land.addBinding({ app, instance, name: `n${number}`, parameters: { number } });
     }
-    for (const name of ['a', 'b', 'c', 'd']) model.addInstance(name, `${DASHBOARD}0${name}`);
-    model.addBinding(undefined, to.guid, { name: 'ops' });
+    for (const name of ['a', 'b', 'c', 'd'])
+      land.addInstance({ name, space: instance.space, dashboardUrl: `${DASHBOARD}0${name}` });
+    land.addBinding({ instance, name: 'ops' });
     const found = await platform.find(DASHBOARD, signal);
     expect(found.instance).toEqual({ guid: to.guid, name: 'orders', space: 'prod', org: 'acme' });
     expect(found.apps.map(({ name }) => name).sort()).toEqual([
@@ -41,25 +41,28 @@ describe('finding', () => {
   });
 
   test('tells of applications in spaces that the token does not see', async () => {
-    const { capi, platform } = await scene();
-    capi.model.usage.push({ space: 'space-hidden', apps: 2 }, { space: 'space-prod', apps: 1 });
-    expect((await platform.find(DASHBOARD, signal)).unseen).toEqual([{ space: 'space-hidden', apps: 2 }]);
+    const { platform, land, instance } = await scene();
+    const hidden = land.addSpace('hidden', 'acme', false);
+    instance.sharedInto.push(hidden, instance.space);
+    for (const name of ['one', 'other'])
+      land.addBinding({ instance, app: land.addApp({ name, space: hidden }) });
+    expect((await platform.find(DASHBOARD, signal)).unseen).toEqual([{ space: hidden.guid, apps: 2 }]);
   });
 
   test('knows that two bindings are allowed from the platform, or from an application that has two', async () => {
-    const { capi, platform, app, to } = await scene();
-    capi.model.info = { custom: { max_service_credential_bindings_per_app_service_instance: 2 } };
+    const { platform, app, instance, land } = await scene();
+    land.custom = { max_service_credential_bindings_per_app_service_instance: 2 };
     expect((await platform.find(DASHBOARD, signal)).allowsTwoBindings).toBe(true);
-    capi.model.info = {};
-    capi.model.addBinding(app, to.guid);
+    land.custom = {};
+    land.addBinding({ app, instance });
     const found = await platform.find(DASHBOARD, signal);
     expect(found).toMatchObject({ allowsTwoBindings: true });
     expect(found.apps).toHaveLength(1);
   });
 
   test('does without what the platform does not tell: parameters, usage, names', async () => {
-    const { capi, platform } = await scene();
-    capi.faults.push(
+    const { platform, to, faults } = await scene();
+    faults.push(
       {
         call: /parameters/u,
         how: problem(400, 'This service does not support fetching service binding parameters.'),
@@ -68,16 +71,16 @@ describe('finding', () => {
       { call: /organizations/u, how: problem(403, 'You are not authorized') },
     );
     const found = await platform.find(DASHBOARD, signal);
-    expect(found.instance).toEqual({ guid: 'si-orders', name: 'orders', space: 'prod' });
+    expect(found.instance).toEqual({ guid: to.guid, name: 'orders', space: 'prod' });
     expect(found.apps[0]).not.toHaveProperty('parameters');
   });
 
   test.for([
     ['refuses to tell', problem(422, 'no')],
-    ['tells in words that cannot be read', { status: 200, body: { resources: 'levitating' } }],
+    ['tells in words that cannot be read', { answer: { status: 200, json: { resources: 'levitating' } } }],
   ] as const)('does without the names of spaces and organizations that the platform %s', async ([, how]) => {
-    const { capi, platform, app } = await scene();
-    capi.faults.push({ call: /spaces\?/u, how }, { call: /organizations/u, how });
+    const { platform, app, faults } = await scene();
+    faults.push({ call: /\/spaces$/u, how }, { call: /organizations/u, how });
     const found = await platform.find(DASHBOARD, signal);
     expect(found.apps).toMatchObject([{ guid: app.guid, name: 'orders-api' }]);
     expect(found.apps[0]).not.toHaveProperty('space');
@@ -98,16 +101,21 @@ describe('finding', () => {
 
 describe('the connection', () => {
   test('gets over a reset, a 500 and a 429 while it reads', async () => {
-    const { capi, platform } = await scene();
-    const wait = { ...problem(429, 'Rate Limit Exceeded'), headers: { 'retry-after': '0' } };
-    capi.faults.push({ call: /service_instances/u, how: 'reset-before' });
-    capi.faults.push({ call: /bindings/u, how: problem(500, 'oops') }, { call: /spaces/u, how: wait });
+    const { platform, faults } = await scene();
+    const wait = {
+      answer: {
+        ...refusal(429, 10_013, 'CF-RateLimitExceeded', 'Rate Limit Exceeded'),
+        headers: { 'retry-after': '0' },
+      },
+    };
+    faults.push({ call: /service_instances/u, how: LOST['reset-before'] });
+    faults.push({ call: /bindings/u, how: problem(500, 'oops') }, { call: /spaces/u, how: wait });
     await platform.find(DASHBOARD, signal);
-    expect(capi.faults).toEqual([]);
+    expect(faults).toEqual([]);
   });
 
   test('reads a new token once when the old one is refused, for reads and for changes', async () => {
-    const { capi, bound, options } = await scene();
+    const { capi, bound, options, faults, did } = await scene();
     const tokens = ['bearer old-token-1', TOKEN];
     const reading = await byApi(capi, () => tokens.shift() ?? TOKEN);
     await reading.find(DASHBOARD, signal);
@@ -116,23 +124,24 @@ describe('the connection', () => {
     let readings = 0;
     const changing = await byApi(capi, () => {
       readings += 1;
-      if (readings > 1) capi.token = 'bearer tok-second-22ab';
-      return capi.token;
+      if (readings === 1) return TOKEN;
+      capi.acceptOnly('tok-second-22ab');
+      return 'bearer tok-second-22ab';
     });
-    capi.faults.push({ call: /^DELETE/u, how: problem(401, 'Invalid Auth Token') });
+    faults.push({ call: /^DELETE/u, how: problem(401, 'Invalid Auth Token') });
     expect(await changing.unbind(bound, options)).toMatchObject({ outcome: 'done' });
     expect(readings).toBe(2);
     expect(capi.calls.filter((call) => call.startsWith('DELETE'))).toHaveLength(2);
-    expect(capi.model.ledger).toEqual(['service_binding.delete']);
+    expect(did()).toEqual(['DELETE /v3/service_credential_bindings/:guid']);
   });
 
   test('says that the token is refused, and sends nothing else', async () => {
-    const { capi, bound, options } = await scene();
+    const { capi, bound, options, did } = await scene();
     const platform = await byApi(capi, () => 'bearer wrong-token-77');
     const failure = failureOf(await rejection(platform.unbind(bound, options)));
     expect(failure.code).toBe('credentials.refused');
     expect(JSON.stringify(failure)).not.toContain('wrong-token-77');
-    expect(capi.model.ledger).toEqual([]);
+    expect(did()).toEqual([]);
   });
 
   test('goes nowhere but to the configured address, whatever the answers name', async () => {
@@ -154,9 +163,9 @@ describe('the connection', () => {
   );
 
   test('to a platform that is not there is said to be out of reach', async () => {
-    const capi = await startCapi();
+    const capi = await startForeignCapi({ token: 'tok-8d2f61ac90' });
     const platform = await byApi(capi);
-    await capi[Symbol.asyncDispose]();
+    await capi.close();
     onTestFinished(() => platform.close());
     const failure = failureOf(await rejection(platform.find(DASHBOARD, signal)));
     expect(failure.code).toBe('platform.unreachable');

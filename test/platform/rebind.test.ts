@@ -1,30 +1,39 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../src/base/errors.ts';
+import type { Binding } from '../bench-kit/foreign/capi-land.ts';
+import { stamp } from '../bench-kit/foreign/capi-show.ts';
 import { rejection } from '../service/serve.ts';
-import { problem } from './capi-changes.ts';
-import { type ModelBinding, stamp } from './capi-model.ts';
-import type { Fault } from './capi-server.ts';
-import { RUN, type Scene, scene } from './world.ts';
+import { LOST, problem, RUN, type Scene, scene } from './world.ts';
 
 const PARAMETERS = { role: 'writer', password: 'hunter2-hunter2' };
 const bindOptions = ({ options }: Scene) => ({ ...options, parameters: PARAMETERS, beside: false });
 const POST = /^POST .*bindings/u;
 const DELETE = /^DELETE /u;
 
+/** Does something when somebody looks at the bindings for the third time: until then it is under way. */
+function atThirdLook({ faults }: Pick<Scene, 'faults'>, work: () => void): void {
+  const call = /^GET .*bindings/u;
+  const done = () => {
+    work();
+    return {};
+  };
+  faults.push({ call, how: {} }, { call, how: {} }, { call, how: done });
+}
+
 describe('unbinding', () => {
   test('removes the binding, waits until it is gone, and proves it with ids', async () => {
-    const { capi, platform, bound, binding, options } = await scene();
+    const { platform, bound, binding, options, land } = await scene();
     const proof = await platform.unbind(bound, options);
     expect(proof).toMatchObject({ outcome: 'done', evidence: { binding: binding.guid } });
     expect(String(proof.evidence['auditEvents'])).toContain('audit.service_binding.delete');
-    expect(capi.model.bindings).toEqual([]);
+    expect(land.bindings).toEqual([]);
   });
 
   test('of a binding that is gone is done already, and nothing is sent', async () => {
-    const { capi, platform, bound, options } = await scene();
-    capi.model.bindings = [];
+    const { platform, bound, options, land, did } = await scene();
+    land.bindings = [];
     expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'already' });
-    expect(capi.model.ledger).toEqual([]);
+    expect(did()).toEqual([]);
   });
 
   test('of an application without a binding is not needed', async () => {
@@ -35,8 +44,8 @@ describe('unbinding', () => {
   });
 
   test('that the broker fails says so in its words, cleaned, and can be tried again', async () => {
-    const { capi, platform, bound, options } = await scene();
-    capi.model.nextJobFails = 'role owns objects \u001b[31mred\u202e';
+    const { platform, bound, options, faults } = await scene();
+    faults.push({ call: DELETE, how: { fails: 'role owns objects \u001b[31mred\u202e' } });
     const failure = failureOf(await rejection(platform.unbind(bound, options)));
     expect(failure).toMatchObject({ code: 'platform.failed' });
     expect(failure.shortMessage).toContain('role owns objects \ufffd[31mred\ufffd');
@@ -44,30 +53,30 @@ describe('unbinding', () => {
   });
 
   test('that is under way is waited for and not asked for again', async () => {
-    const { capi, platform, bound, binding, options } = await scene();
+    const { platform, bound, binding, options, land, faults, did } = await scene();
     binding.operation = { type: 'delete', state: 'in progress', description: '' };
-    capi.model.job(() => {
-      capi.model.bindings = [];
+    atThirdLook({ faults }, () => {
+      land.bindings = [];
     });
     expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'done' });
-    expect(capi.model.ledger).toEqual([]);
+    expect(did()).toEqual([]);
   });
 });
 
 describe('binding', () => {
   test('gives name, parameters and label, and proves it', async () => {
     const world = await scene({ binding: { name: 'db' } });
-    world.capi.model.bindings = [];
+    world.land.bindings = [];
     const proof = await world.platform.bind(world.bound, world.to, bindOptions(world));
-    const [made] = world.capi.model.bindings as [ModelBinding];
+    const [made] = world.land.bindings as [Binding];
     expect(made).toMatchObject({
       name: 'db',
       parameters: PARAMETERS,
-      metadata: { labels: { 'lifeboat.run': RUN } },
+      labels: { 'lifeboat.run': RUN },
     });
     expect(proof).toMatchObject({
       outcome: 'done',
-      at: made.created_at,
+      at: stamp(made.createdAt),
       evidence: { binding: made.guid, app: world.app.guid },
     });
     expect(JSON.stringify(proof)).not.toContain('hunter2');
@@ -79,30 +88,29 @@ describe('binding', () => {
       await rejection(world.platform.bind(world.bound, world.to, bindOptions(world))),
     );
     expect(failure.code).toBe('platform.bound');
-    expect(world.capi.model.ledger).toEqual([]);
+    expect(world.did()).toEqual([]);
   });
 
   test('does not slip in beside the old binding unless it was asked to, even where the platform would let it', async () => {
-    const world = await scene();
-    world.capi.model.maxBindings = 3;
+    const world = await scene({ capi: { maxBindings: 3 } });
     const failure = failureOf(
       await rejection(world.platform.bind(world.bound, world.to, bindOptions(world))),
     );
     expect(failure.code).toBe('platform.bound');
-    expect(world.capi.model.ledger).toEqual([]);
+    expect(world.did()).toEqual([]);
   });
 
   test('is done already when this run has bound it before', async () => {
     const world = await scene();
-    world.capi.model.bindings = [];
+    world.land.bindings = [];
     await world.platform.bind(world.bound, world.to, bindOptions(world));
     const again = await world.platform.bind(world.bound, world.to, bindOptions(world));
     expect(again.outcome).toBe('already');
-    expect(world.capi.model.ledger).toEqual(['service_binding.create']);
+    expect(world.did()).toEqual(['POST /v3/service_credential_bindings']);
   });
 
   test('takes a binding that somebody else has made after the restore, and says so', async () => {
-    const world = await scene({ binding: { created_at: stamp() } });
+    const world = await scene({ binding: { createdAt: Date.now() } });
     const proof = await world.platform.bind(world.bound, world.to, bindOptions(world));
     expect(proof).toMatchObject({ outcome: 'already', evidence: { binding: world.binding.guid } });
     expect(proof.text).toContain('by somebody else');
@@ -110,23 +118,22 @@ describe('binding', () => {
 
   test('waits for a binding that is in progress', async () => {
     const operation = { type: 'create' as const, state: 'in progress' as const, description: '' };
-    const world = await scene({ binding: { created_at: stamp(), operation } });
-    world.capi.model.job(() => {
+    const world = await scene({ binding: { createdAt: Date.now(), operation } });
+    atThirdLook(world, () => {
       world.binding.operation = { ...operation, state: 'succeeded' };
     });
     expect(await world.platform.bind(world.bound, world.to, bindOptions(world))).toMatchObject({
       outcome: 'already',
     });
-    expect(world.capi.model.ledger).toEqual([]);
+    expect(world.did()).toEqual([]);
   });
 
   test('beside the old one works where the platform allows two', async () => {
-    const world = await scene();
-    world.capi.model.maxBindings = 2;
+    const world = await scene({ capi: { maxBindings: 2 } });
     const proof = await world.platform.bind(world.bound, world.to, { ...bindOptions(world), beside: true });
     expect(proof.outcome).toBe('done');
-    expect(world.capi.model.bindings).toHaveLength(2);
-    expect(world.capi.bodies.join()).toContain('"strategy":"multiple"');
+    expect(world.land.bindings).toHaveLength(2);
+    expect(JSON.stringify(world.capi.wishes)).toContain('"strategy":"multiple"');
   });
 
   test.for([
@@ -135,8 +142,7 @@ describe('binding', () => {
   ])(
     'beside the old one says that the old one has to go first where it may not ($words)',
     async ({ max }) => {
-      const world = await scene();
-      world.capi.model.maxBindings = max;
+      const world = await scene({ capi: { maxBindings: max } });
       const beside = { ...bindOptions(world), beside: true };
       const failure = failureOf(await rejection(world.platform.bind(world.bound, world.to, beside)));
       expect(failure.code).toBe('platform.bound');
@@ -145,8 +151,8 @@ describe('binding', () => {
 
   test('that the broker refuses says why, without the secrets that it quotes, and can be tried again', async () => {
     const world = await scene();
-    world.capi.model.bindings = [];
-    world.capi.model.nextJobFails = 'no role for password hunter2-hunter2';
+    world.land.bindings = [];
+    world.faults.push({ call: POST, how: { fails: 'no role for password hunter2-hunter2' } });
     const bind = () => world.platform.bind(world.bound, world.to, bindOptions(world));
     const failure = failureOf(await rejection(bind()));
     expect(failure.shortMessage).toContain('no role for password [secret]');
@@ -156,9 +162,9 @@ describe('binding', () => {
 
   test('of an application in another space says the platform’s own words', async () => {
     const world = await scene();
-    world.capi.model.bindings = [];
+    world.land.bindings = [];
     const words = 'The service instance and the app are in different spaces';
-    world.capi.faults.push({ call: POST, how: problem(422, words) });
+    world.faults.push({ call: POST, how: problem(422, words) });
     const failure = failureOf(
       await rejection(world.platform.bind(world.bound, world.to, bindOptions(world))),
     );
@@ -168,13 +174,13 @@ describe('binding', () => {
 
 describe('a service key whose name is taken by the time it is made', () => {
   const TAKEN = problem(422, 'Key binding names must be unique.');
-  const late = (world: Scene, created_at: string) =>
-    world.capi.faults.push({
+  const late = ({ capi, faults, land, instance }: Scene, createdAt: number) =>
+    faults.push({
       call: POST,
-      how: (model) => {
+      how: () => {
         const operation = { type: 'create' as const, state: 'in progress' as const, description: '' };
-        const made = model.addBinding(undefined, world.to.guid, { name: 'ops', created_at, operation });
-        model.job(() => {
+        const made = land.addBinding({ instance, name: 'ops', createdAt, operation });
+        capi.later(() => {
           made.operation = { ...operation, state: 'succeeded' };
         });
         return TAKEN;
@@ -183,16 +189,16 @@ describe('a service key whose name is taken by the time it is made', () => {
 
   test('is waited for and taken: what an earlier attempt sent has arrived meanwhile', async () => {
     const world = await scene();
-    late(world, stamp());
+    late(world, Date.now());
     expect(await world.platform.renewKey({ name: 'ops' }, world.to, world.options)).toMatchObject({
       outcome: 'already',
     });
-    expect(world.capi.model.ledger).toEqual([]);
+    expect(world.did()).toEqual([]);
   });
 
   test('is not taken when it is older than the restore', async () => {
     const world = await scene();
-    late(world, '2020-01-01T00:00:00Z');
+    late(world, Date.parse('2020-01-01T00:00:00Z'));
     const failed = rejection(world.platform.renewKey({ name: 'ops' }, world.to, world.options));
     expect(failureOf(await failed).code).toBe('platform.refused');
   });
@@ -206,36 +212,35 @@ describe.for(['reset-before', 'reset-after', 'gateway-after'] as const)('an answ
     else expect(await verb()).toMatchObject({ outcome: 'done' });
     return verb();
   };
-  const lose = (world: Scene, call: RegExp) => {
-    const fault: Fault = { call, how };
-    world.capi.faults.push(fault);
-  };
+  const lose = (world: Scene, call: RegExp) => void world.faults.push({ call, how: LOST[how] });
 
   test('to an unbinding: doing it again removes it once', async () => {
     const world = await scene();
     lose(world, DELETE);
     await twice(() => world.platform.unbind(world.bound, world.options));
-    expect(world.capi.faults).toEqual([]);
-    expect(world.capi.model.ledger).toEqual(['service_binding.delete']);
-    expect(world.capi.model.bindings).toEqual([]);
+    expect(world.faults).toEqual([]);
+    expect(world.did()).toEqual(['DELETE /v3/service_credential_bindings/:guid']);
+    expect(world.land.bindings).toEqual([]);
   });
 
   test.for([false, true])('to a binding (beside: %s): doing it again binds once', async (beside) => {
-    const world = await scene();
-    world.capi.model.maxBindings = beside ? 3 : 1;
-    if (!beside) world.capi.model.bindings = [];
+    const world = await scene({ capi: { maxBindings: beside ? 3 : 1 } });
+    if (!beside) world.land.bindings = [];
     lose(world, POST);
     await twice(() => world.platform.bind(world.bound, world.to, { ...bindOptions(world), beside }));
-    expect(world.capi.faults).toEqual([]);
-    expect(world.capi.model.ledger).toEqual(['service_binding.create']);
+    expect(world.faults).toEqual([]);
+    expect(world.did()).toEqual(['POST /v3/service_credential_bindings']);
   });
 
   test('to a service key: doing it again makes one', async () => {
     const world = await scene();
-    world.capi.model.addBinding(undefined, world.to.guid, { name: 'ops' });
+    world.land.addBinding({ instance: world.instance, name: 'ops' });
     lose(world, POST);
     await twice(() => world.platform.renewKey({ name: 'ops' }, world.to, world.options));
-    expect(world.capi.model.ledger).toEqual(['service_key.delete', 'service_key.create']);
+    expect(world.did()).toEqual([
+      'DELETE /v3/service_credential_bindings/:guid',
+      'POST /v3/service_credential_bindings',
+    ]);
     lose(world, DELETE);
     expect(await world.platform.renewKey({ name: 'ops' }, world.to, world.options)).toMatchObject({
       outcome: 'already',

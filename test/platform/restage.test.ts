@@ -1,89 +1,90 @@
 import { describe, expect, test } from 'vitest';
 import { failureOf } from '../../src/base/errors.ts';
 import { rejection } from '../service/serve.ts';
-import { stamp } from './capi-model.ts';
-import { scene } from './world.ts';
+import { LOST, scene } from './world.ts';
 
 const OLD = Date.now() - 3_600_000;
 
 describe('restaging', () => {
   test('stages the package, rolls the droplet out, and proves that every instance was started since', async () => {
-    const { capi, platform, app, bound, options } = await scene();
+    const { platform, app, bound, options, land, did } = await scene();
     const proof = await platform.restage(bound, options);
-    const [build] = capi.model.builds;
-    const [deployment] = capi.model.deployments;
+    const [build] = land.builds;
+    const [deployment] = land.deployments;
     expect(proof).toMatchObject({
       outcome: 'done',
       evidence: {
         build: build?.guid,
-        droplet: build?.droplet?.guid,
+        droplet: build?.droplet,
         deployment: deployment?.guid,
         instances: 2,
       },
     });
-    expect(capi.model.ledger).toEqual(['app.build.create', 'app.deployment.create']);
-    expect(app.droplet.guid).toBe(build?.droplet?.guid);
+    expect(did()).toEqual(['POST /v3/builds', 'POST /v3/deployments']);
+    expect(app.droplet.guid).toBe(build?.droplet);
   });
 
   test('again finds what it has done and does nothing', async () => {
-    const { capi, platform, bound, options } = await scene();
+    const { platform, bound, options, did } = await scene();
     await platform.restage(bound, options);
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'already' });
-    expect(capi.model.ledger).toHaveLength(2);
+    expect(did()).toHaveLength(2);
   });
 
   test('does not take the build and deployment of before a newer binding for its own', async () => {
-    const { capi, platform, app, bound, to, options } = await scene();
+    const { platform, app, bound, to, options, land, did } = await scene();
     await platform.restage(bound, options);
-    for (const one of [...capi.model.builds, ...capi.model.deployments])
-      one.created_at = stamp(Date.now() - 60_000);
-    capi.model.bindings = [];
+    for (const one of [...land.builds, ...land.deployments]) one.createdAt = Date.now() - 60_000;
+    land.bindings = [];
     await platform.bind(bound, to, { ...options, parameters: undefined, beside: false });
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
-    expect(capi.model.ledger.filter((did) => did === 'app.deployment.create')).toHaveLength(2);
+    expect(did().filter((one) => one === 'POST /v3/deployments')).toHaveLength(2);
     expect(app.state).toBe('STARTED');
   });
 
   test('leaves a stopped application alone and says what that means', async () => {
-    const { capi, platform, bound, options } = await scene({ app: { state: 'STOPPED' } });
+    const { platform, bound, options, did } = await scene({ app: { state: 'STOPPED' } });
     const proof = await platform.restage(bound, options);
     expect(proof.outcome).toBe('not-needed');
     expect(proof.text).toContain('stopped');
-    expect(capi.model.ledger).toEqual([]);
+    expect(did()).toEqual([]);
   });
 
   test('deploys a docker application without staging it', async () => {
-    const { capi, platform, bound, options } = await scene({ app: { lifecycle: 'docker' } });
+    const { platform, bound, options, did } = await scene({ app: { lifecycle: 'docker' } });
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
-    expect(capi.model.ledger).toEqual(['app.deployment.create']);
+    expect(did()).toEqual(['POST /v3/deployments']);
   });
 
   test('stops, takes the new droplet and starts where the platform has no deployments', async () => {
-    const { capi, platform, bound, options } = await scene();
-    capi.model.deployments404 = true;
+    const { platform, bound, options, did } = await scene({ capi: { deployments: false } });
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
-    expect(capi.model.ledger).toEqual(['app.build.create', 'app.stop', 'app.droplet.mapped', 'app.start']);
+    expect(did()).toEqual([
+      'POST /v3/builds',
+      'POST /v3/apps/:guid/actions/stop',
+      'PATCH /v3/apps/:guid/relationships/current_droplet',
+      'POST /v3/apps/:guid/actions/start',
+    ]);
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
-    expect(capi.model.ledger).toHaveLength(4);
+    expect(did()).toHaveLength(4);
   });
 
   test('starts an application again that it had stopped when it died', async () => {
-    const { capi, platform, app, bound, options } = await scene();
-    capi.model.deployments404 = true;
+    const { platform, app, bound, options, faults, did } = await scene({ capi: { deployments: false } });
     for (let tries = 0; tries < 5; tries += 1) {
-      capi.faults.push({ call: /^PATCH/u, how: 'reset-before' });
+      faults.push({ call: /^PATCH/u, how: LOST['reset-before'] });
     }
     await rejection(platform.restage(bound, options));
     expect(app.state).toBe('STOPPED');
-    capi.faults.length = 0;
+    faults.length = 0;
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
     expect(app.state).toBe('STARTED');
-    expect(capi.model.ledger.filter((did) => did === 'app.stop')).toHaveLength(1);
+    expect(did().filter((one) => one === 'POST /v3/apps/:guid/actions/stop')).toHaveLength(1);
   });
 
   test('that cannot be staged says why, and stages anew the next time', async () => {
-    const { capi, platform, bound, options } = await scene();
-    capi.model.nextBuildFails = 'NoAppDetectedError - \u001b]0;evil\u0007';
+    const { platform, bound, options, faults } = await scene();
+    faults.push({ call: /^POST .*builds/u, how: { fails: 'NoAppDetectedError - \u001b]0;evil\u0007' } });
     const failure = failureOf(await rejection(platform.restage(bound, options)));
     expect(failure.code).toBe('platform.failed');
     expect(failure.shortMessage).toContain('NoAppDetectedError');
@@ -91,31 +92,33 @@ describe('restaging', () => {
     expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
   });
 
-  test.for(['CANCELED', 'SUPERSEDED'])(
+  test.for(['CANCELED', 'SUPERSEDED'] as const)(
     'whose deployment ends as %s fails with its words; the next try deploys the same droplet',
     async (reason) => {
-      const { capi, platform, bound, options } = await scene();
-      capi.model.nextDeploymentEnds = { reason, error: 'Insufficient resources' };
+      const { platform, bound, options, land, faults } = await scene();
+      faults.push({ call: /^POST .*deployments/u, how: { fails: 'Insufficient resources', reason } });
       const failure = failureOf(await rejection(platform.restage(bound, options)));
       expect(failure).toMatchObject({
         code: 'platform.failed',
         evidence: { words: 'Insufficient resources' },
       });
       expect(await platform.restage(bound, options)).toMatchObject({ outcome: 'done' });
-      expect(capi.model.builds).toHaveLength(1);
-      expect(capi.model.deployments).toHaveLength(2);
+      expect(land.builds).toHaveLength(1);
+      expect(land.deployments).toHaveLength(2);
     },
   );
 
   test('whose instances crash fails with their states', async () => {
-    const { platform, bound, options } = await scene({ app: { instanceState: 'CRASHED' } });
+    const { platform, app, bound, options } = await scene();
+    for (const one of app.processes) one.state = 'CRASHED';
     const failure = failureOf(await rejection(platform.restage(bound, options)));
     expect(failure.code).toBe('platform.failed');
     expect(failure.shortMessage).toContain('0 of 2 instances run, 2 CRASHED');
   });
 
   test('is stopped by its signal, whatever it waits for', async () => {
-    const { platform, bound, options } = await scene({ app: { instanceState: 'STARTING' } });
+    const { platform, app, bound, options } = await scene();
+    for (const one of app.processes) one.state = 'STARTING';
     const stop = new AbortController();
     const tell = (what: string) => {
       if (what.includes('starting')) stop.abort();
@@ -129,21 +132,24 @@ describe('restaging', () => {
 
 describe.for(['reset-before', 'reset-after', 'gateway-after'] as const)('an answer lost by %s', (how) => {
   test.for([
-    { call: /^POST .*builds/u, gone: false, did: 'app.build.create' },
-    { call: /^POST .*deployments/u, gone: false, did: 'app.deployment.create' },
-    { call: /^POST .*stop/u, gone: true, did: 'app.stop' },
-    { call: /^PATCH .*current_droplet/u, gone: true, did: 'app.droplet.mapped' },
-    { call: /^POST .*start/u, gone: true, did: 'app.start' },
-  ])('to $did: doing it again does it once', async ({ call, gone, did }) => {
-    const { capi, platform, bound, options } = await scene();
-    capi.model.deployments404 = gone;
-    capi.faults.push({ call, how });
+    { call: /^POST .*builds/u, gone: false, what: 'POST /v3/builds' },
+    { call: /^POST .*deployments/u, gone: false, what: 'POST /v3/deployments' },
+    { call: /^POST .*stop/u, gone: true, what: 'POST /v3/apps/:guid/actions/stop' },
+    {
+      call: /^PATCH .*current_droplet/u,
+      gone: true,
+      what: 'PATCH /v3/apps/:guid/relationships/current_droplet',
+    },
+    { call: /^POST .*start/u, gone: true, what: 'POST /v3/apps/:guid/actions/start' },
+  ])('to $what: doing it again does it once', async ({ call, gone, what }) => {
+    const { faults, did, platform, bound, options } = await scene({ capi: { deployments: !gone } });
+    faults.push({ call, how: LOST[how] });
     const first = platform.restage(bound, options);
     if (how === 'reset-before') expect(failureOf(await rejection(first)).code).toBe('platform.unreachable');
     else expect(await first).toMatchObject({ outcome: 'done' });
     await platform.restage(bound, options);
-    expect(capi.faults).toEqual([]);
-    expect(capi.model.ledger.filter((one) => one === did)).toEqual([did]);
+    expect(faults).toEqual([]);
+    expect(did().filter((one) => one === what)).toEqual([what]);
   });
 });
 
@@ -153,8 +159,8 @@ describe('proof', () => {
 
   test('is given for an application that is bound and was started after the restore, whoever did it', async () => {
     const world = await scene({
-      binding: { created_at: stamp() },
-      app: { starts: [Date.now(), Date.now()] },
+      binding: { createdAt: Date.now() },
+      startedAt: [Date.now(), Date.now()],
     });
     expect(await prove(world)).toMatchObject({ outcome: 'done', evidence: { binding: world.binding.guid } });
   });
@@ -163,12 +169,12 @@ describe('proof', () => {
     { what: 'bound since before the restore', scene: {}, words: 'before the restore' },
     {
       what: 'not started since',
-      scene: { binding: { created_at: stamp() } },
+      scene: { binding: { createdAt: Date.now() } },
       words: '2 since before it was bound',
     },
     {
       what: 'started in part',
-      scene: { binding: { created_at: stamp() }, app: { starts: [Date.now(), OLD] } },
+      scene: { binding: { createdAt: Date.now() }, startedAt: [Date.now(), OLD] as const },
       words: '1 since before it was bound',
     },
   ])('is refused for one that is $what', async ({ scene: overrides, words }) => {
@@ -179,7 +185,7 @@ describe('proof', () => {
 
   test('is refused for one that is not bound at all', async () => {
     const world = await scene();
-    world.capi.model.bindings = [];
+    world.land.bindings = [];
     expect(await prove(world)).toMatchObject({ code: 'app.not-rebound' });
   });
 });

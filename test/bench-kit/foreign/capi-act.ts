@@ -11,7 +11,7 @@ export function act(request: CapiRequest): CapiAnswer {
   if (call === 'DELETE service_credential_bindings') return unbind(request, guid ?? '');
   if (call === 'PATCH service_credential_bindings') return label(request, guid ?? '');
   if (call === 'POST builds') return build(request);
-  if (call === 'POST deployments') return deploy(request);
+  if (call === 'POST deployments' && request.hasDeployments) return deploy(request);
   const app = land.apps.find((one) => one.guid === guid && one.space.visible);
   if (kind !== 'apps' || app === undefined) return refusal(404, 10_000, 'CF-NotFound', 'Unknown request');
   return actOnApp(request, app, segments.slice(2).join('/'));
@@ -150,7 +150,7 @@ function build({ land, body, fails, later }: CapiRequest): CapiAnswer {
   return { status: 201, json: { guid: task.guid, state: task.state, metadata: { labels: task.labels } } };
 }
 
-function deploy({ land, body, fails, later }: CapiRequest): CapiAnswer {
+function deploy({ land, body, fails, reason = 'CANCELED', later }: CapiRequest): CapiAnswer {
   const app = land.apps.find(({ guid }) => guid === relation(body, 'app'));
   if (app === undefined) return unprocessable("The app could not be found: ''");
   const { guid: droplet } = (body['droplet'] ?? app.droplet) as { guid: string };
@@ -162,7 +162,7 @@ function deploy({ land, body, fails, later }: CapiRequest): CapiAnswer {
   land.note('audit.app.deployment.create', app.guid);
   later(() => {
     if (task.state !== 'DEPLOYING') return;
-    task.state = fails === undefined ? 'DEPLOYED' : 'CANCELED';
+    task.state = fails === undefined ? 'DEPLOYED' : reason;
     task.error = fails ?? null;
     if (fails !== undefined) return;
     app.droplet = { guid: droplet, createdAt: land.now() };

@@ -33,6 +33,8 @@ export interface Process {
   startedAt: number | undefined;
   /** The bindings that were there when it was started: what its credentials are from. */
   runsWith: readonly string[];
+  /** What its instances show while it runs. Default: `RUNNING`. */
+  state?: string;
 }
 
 export interface App {
@@ -69,7 +71,7 @@ export interface Binding {
 export interface Task {
   readonly guid: string;
   readonly app: App;
-  readonly createdAt: number;
+  createdAt: number;
   readonly labels: Readonly<Record<string, string>>;
   /** `STAGING`, `STAGED`, `FAILED`; `DEPLOYING`, `DEPLOYED`, `CANCELED`. */
   state: string;
@@ -100,6 +102,8 @@ export interface Land {
   readonly deployments: Task[];
   readonly jobs: Job[];
   readonly events: AuditEvent[];
+  /** What its operator has written into `/v3/info`. */
+  custom: object;
   now(): number;
   addSpace(name: string, org: string, visible?: boolean): Space;
   addInstance(given: Pick<ServiceInstance, 'name' | 'space'> & Partial<ServiceInstance>): ServiceInstance;
@@ -127,6 +131,7 @@ export function openLand(aheadMs: number): Land {
     deployments: [],
     jobs: [],
     events: [],
+    custom: {},
     now,
     addSpace: (name, org, visible = true) => {
       const of = orgs.get(org) ?? { guid: randomUUID(), name: org };

@@ -21,6 +21,7 @@ import { type CapiAnswer, type CapiRequest, refusal } from './capi-words.ts';
 export function look(request: CapiRequest): CapiAnswer {
   const { land, segments, origin } = request;
   const [kind = '', guid, ...more] = segments;
+  if (kind === 'deployments' && !request.hasDeployments) return unknown('Resource');
   if (guid === undefined) return list(request, kind);
   const rest = more.join('/');
   if (kind === 'jobs') {

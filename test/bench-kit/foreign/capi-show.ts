@@ -97,9 +97,12 @@ export function presentJob({ guid, state, error }: Land['jobs'][number]): object
   };
 }
 
-export function statsOf(land: Land, { type, instances, startedAt }: App['processes'][number]): object {
+export function statsOf(
+  land: Land,
+  { type, instances, startedAt, state = 'RUNNING' }: App['processes'][number],
+): object {
   const uptime = startedAt === undefined ? null : Math.floor((land.now() - startedAt) / 1000);
-  const one = uptime === null ? { state: 'DOWN', uptime } : { state: 'RUNNING', uptime, routable: null };
+  const one = uptime === null ? { state: 'DOWN', uptime } : { state, uptime, routable: null };
   return { resources: Array.from({ length: instances }, (_, index) => ({ type, index, ...one, usage: {} })) };
 }
 

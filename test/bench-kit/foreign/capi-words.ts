@@ -14,7 +14,9 @@ export interface CapiRequest {
   readonly auditForbidden: boolean;
   /** What the job or the task that this begins ends with: words of a failure. */
   readonly fails: string | undefined;
+  readonly reason: string | undefined;
   readonly maxBindings: number;
+  readonly hasDeployments: boolean;
   /** Does something after a while, when the answer is long gone. */
   later(work: () => void): void;
 }

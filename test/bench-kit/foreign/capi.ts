@@ -15,8 +15,11 @@ export interface Wish {
   readonly path: string;
   /** The name of the application, service key or binding that it is about, as far as that is known. */
   readonly about: string;
+  readonly body: Json;
   /** How it was answered; `lost` when the connection was cut instead. */
   answered: number | 'lost' | undefined;
+  /** Whether it was carried out, or at least begun. */
+  did: boolean;
 }
 
 /** What goes wrong with one change. */
@@ -25,6 +28,8 @@ export interface Mishap {
   readonly work?: boolean;
   /** Words that the job, build or deployment fails with. */
   readonly fails?: string;
+  /** How a deployment that fails has ended. Default: `CANCELED`. */
+  readonly reason?: 'CANCELED' | 'SUPERSEDED';
   readonly answer?: 'lost' | CapiAnswer;
   /** The answer waits for this promise, after the work is done. */
   readonly until?: Promise<unknown>;
@@ -41,6 +46,10 @@ export interface ForeignCapiOptions {
   readonly retrievable?: boolean;
   readonly auditForbidden?: boolean;
   readonly maxBindings?: number;
+  /** Whether it has rolling deployments. Default true. */
+  readonly deployments?: boolean;
+  /** How it names itself in its links. Default: the address that it listens on. */
+  readonly origin?: string;
   readonly mishap?: ((wish: Wish) => Mishap | undefined) | undefined;
   /** Asked at every look; an answer stands for the proper one. */
   readonly blind?: (path: string) => CapiAnswer | 'lost' | undefined;
@@ -52,9 +61,13 @@ export interface ForeignCapi {
   readonly land: Land;
   /** Every change that was asked for, oldest first. */
   readonly wishes: readonly Wish[];
+  /** Every call as it came in: `GET /v3/apps?page=1`. */
+  readonly calls: readonly string[];
   /** Paths that were looked at although they give credentials away. */
   readonly pried: readonly string[];
   acceptOnly(token: string): void;
+  /** Does something after as long as a stage of a job takes. */
+  later(work: () => void): void;
   close(): Promise<void>;
 }
 
@@ -63,6 +76,7 @@ export async function startForeignCapi(options: ForeignCapiOptions): Promise<For
   const land = openLand(options.aheadMs ?? 0);
   const wishes: Wish[] = [];
   const pried: string[] = [];
+  const calls: string[] = [];
   const timers = new Set<NodeJS.Timeout>();
   let tokens: readonly (string | undefined)[] = [options.token, options.readOnlyToken];
   let url = '';
@@ -80,22 +94,24 @@ export async function startForeignCapi(options: ForeignCapiOptions): Promise<For
     const { pathname, searchParams: query } = new URL(request.url ?? '', url);
     const method = request.method ?? '';
     const token = request.headers.authorization?.replace(/^bearer /iu, '');
-    const common = { land, origin: url, method, query, body, later };
+    calls.push(`${method} ${request.url}`);
+    const common = { land, origin: options.origin ?? url, method, query, body, later };
     const rest = {
       segments: pathname.split('/').slice(2).map(decodeURIComponent),
       retrievable: options.retrievable ?? true,
       auditForbidden: options.auditForbidden ?? false,
       maxBindings: options.maxBindings ?? 1,
+      hasDeployments: options.deployments ?? true,
     };
     if (pathname === '/v3/info') {
-      return write(land, response, { status: 200, json: { build: '', custom: {}, name: '' } });
+      return write(land, response, { status: 200, json: { build: '', custom: land.custom, name: '' } });
     }
     if (token === undefined || !tokens.includes(token)) {
       return write(land, response, refusal(401, 1000, 'CF-InvalidAuthToken', 'Invalid Auth Token'));
     }
     if (method === 'GET') {
       const instead = options.blind?.(pathname);
-      const seen = instead ?? look({ ...common, ...rest, fails: undefined });
+      const seen = instead ?? look({ ...common, ...rest, fails: undefined, reason: undefined });
       if (seen !== 'lost' && seen.isSecret === true) pried.push(pathname);
       return write(land, response, seen);
     }
@@ -108,9 +124,10 @@ export async function startForeignCapi(options: ForeignCapiOptions): Promise<For
         ? refusal(403, 10_003, 'CF-NotAuthorized', words)
         : mishap.work === false
           ? undefined
-          : act({ ...common, ...rest, fails: mishap.fails });
+          : act({ ...common, ...rest, fails: mishap.fails, reason: mishap.reason });
     await mishap.until;
     const given = mishap.answer ?? proper ?? 'lost';
+    wish.did = proper !== undefined && proper.status < 300;
     wish.answered = given === 'lost' ? 'lost' : given.status;
     write(land, response, given);
   }
@@ -125,7 +142,9 @@ export async function startForeignCapi(options: ForeignCapiOptions): Promise<For
     url,
     land,
     wishes,
+    calls,
     pried,
+    later,
     acceptOnly: (token) => {
       tokens = [token];
     },
@@ -162,7 +181,7 @@ function wishOf(land: Land, number: number, method: string, path: string, body: 
   const key = binding?.name ?? (typeof body['name'] === 'string' ? body['name'] : 'nobody');
   const about = app === undefined ? key : `${app.space.name}/${app.name}`;
   const plain = path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/gu, ':guid');
-  return { number, method, path: plain, about, answered: undefined };
+  return { number, method, path: plain, about, body, answered: undefined, did: false };
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Json> {
