@@ -6,6 +6,7 @@ import type { ForeignOptions } from './foreign/options.ts';
 import { type ForeignServer, startForeignServer } from './foreign/server.ts';
 import { keysIn, leaveOldKey } from './key-store.ts';
 import { furnish, type Machine, openMachine } from './machine.ts';
+import { packHere } from './pack-here.ts';
 import { builtProduct, type CopyOptions, type Ended, type Product } from './product.ts';
 
 /**
@@ -80,7 +81,9 @@ export async function openBench(product: Product, options: BenchOptions = {}): P
 function startServer(folder: string, options: BenchOptions): Promise<ForeignServer> {
   mkdirSync(folder, { mode: 0o700 });
   const { oldKey: key, token } = CANARIES;
-  return startForeignServer({ revision: 62, key, token, ...options, folder });
+  // Who names a profile means the programs that have it.
+  const packing = options.profile === undefined ? { packing: packHere } : {};
+  return startForeignServer({ revision: 62, key, token, ...packing, ...options, folder });
 }
 
 function configFor(server: ForeignServer, options: BenchOptions): string {

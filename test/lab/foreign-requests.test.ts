@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
-import { curl, instanceOf } from './helpers.ts';
+import { call, instanceOf } from './helpers.ts';
 import { appsAre } from './platform-helpers.ts';
 
 let lab: Lab;
@@ -98,7 +98,7 @@ test('without a token only the description is answered', async () => {
   ]) {
     const [method = '', path = ''] = route.split(' ');
     for (const authorization of ['', 'Bearer wrong']) {
-      const answer = await curl(lab, method, path, { authorization });
+      const answer = await call(lab, method, path, { authorization });
       expect(answer.status, route).toBe(path === '/openapi.json' ? 200 : 401);
     }
   }

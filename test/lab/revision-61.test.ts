@@ -92,6 +92,12 @@ async function download(headers: Record<string, string>, base: 'v0' | 'v1' = 'v0
   return { status: answer.status, headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
 }
 
+/** Vitest would look at each byte of a megabyte by itself. */
+function expectWhole({ status, bytes }: Awaited<ReturnType<typeof download>>, whole: Buffer): void {
+  expect(status).toBe(200);
+  expect(bytes.equals(whole)).toBe(true);
+}
+
 test('a download gives the range that is asked for, on both bases', async () => {
   const whole = await download({});
   const size = whole.bytes.length;
@@ -113,7 +119,7 @@ test('a download gives the range that is asked for, on both bases', async () => 
   const beyond = await download({ range: `bytes=${size}-` });
   expect(beyond.status).toBe(416);
   expect(beyond.headers.get('content-range')).toBe(`bytes */${size}`);
-  expect(await download({ range: 'bytes=0-1,4-5' })).toMatchObject({ status: 200, bytes: whole.bytes });
+  expectWhole(await download({ range: 'bytes=0-1,4-5' }), whole.bytes);
 });
 
 test('If-Range gives a part of the same bytes, and the whole of any other', async () => {
@@ -122,7 +128,7 @@ test('If-Range gives a part of the same bytes, and the whole of any other', asyn
   const range = 'bytes=5-9';
   expect((await download({ range, 'if-range': etag })).bytes.equals(whole.bytes.subarray(5, 10))).toBe(true);
   for (const other of ['"other"', `W/${etag}`, new Date().toUTCString()]) {
-    expect(await download({ range, 'if-range': other })).toMatchObject({ status: 200, bytes: whole.bytes });
+    expectWhole(await download({ range, 'if-range': other }), whole.bytes);
   }
   expect((await download({ range: `bytes=${whole.bytes.length}-`, 'if-range': '"other"' })).status).toBe(200);
 });

@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
-import type { Packing } from '../bench-kit/foreign/pack.ts';
+import type { Packing } from './foreign/pack.ts';
 
 /**
  * The bytes that `tar cz` and `openssl enc -md md5` would write, made in this process: four processes a run
- * would be most of the cost of thousands of runs. That the bytes of those programs are understood as
- * well is shown by the end-to-end tests.
+ * would be most of the cost of thousands of runs. That the bytes of those programs are understood as well is
+ * shown by `test/e2e/rotate.test.ts`.
  */
 export const packHere: Packing = {
   async pack(folder, { path, key }) {
