@@ -1,19 +1,21 @@
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { useLabs } from '../bench-kit/lab-bench.ts';
+import { type LabBench, type LabBenchOptions, useLabs } from '../bench-kit/lab-bench.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
-
-const labs = useLabs();
 
 describe.each([61, 62] as const)(
   'every endpoint from the command line, on the lab in revision %s',
   (revision) => {
+    const labs = useLabs();
+
     test('is carried out on real databases, and stands in the ledgers', {
       timeout: 180_000,
     }, async (context) => {
       const { expect } = context;
-      const { lab, good, json } = await makeScene(revision, context);
+      const bench = await labs(context, labOf(revision));
+      const { lab } = bench;
+      const { good, json } = commandsOf(bench);
       const [orders, standby] = ['orders', 'orders-dr'].map((name) => found(lab, name));
       const count = async (of: typeof orders) =>
         Number((await of?.query<{ n: string }>('select count(*) n from orders'))?.[0]?.n);
@@ -79,17 +81,14 @@ describe.each([61, 62] as const)(
   },
 );
 
-/** A lab whose revision the product finds out, and its commands, for `orders` unless they name another. */
-async function makeScene(revision: 61 | 62, context: TestContext) {
-  const {
-    folder,
-    lab,
-    good: run,
-  } = await labs(context, {
-    revision,
-    sampleApp: { rowsPerSecond: 0 },
-    config: (yaml) => yaml.replaceAll(`revision: ${revision}`, 'revision: auto'),
-  });
+/** A lab whose revision the product has to find out. */
+function labOf(revision: 61 | 62): LabBenchOptions {
+  const config = (yaml: string) => yaml.replaceAll(`revision: ${revision}`, 'revision: auto');
+  return { revision, sampleApp: { rowsPerSecond: 0 }, config };
+}
+
+/** The commands of a bench, for `orders` unless they name another instance; `file` is one of the bench. */
+function commandsOf({ folder, good: run }: LabBench) {
   const good = (...args: string[]) => {
     const named = args.includes('--instance') || ['verify', 'keys', 'audit'].includes(args[0] ?? '');
     const at = args.indexOf('file');
@@ -97,7 +96,7 @@ async function makeScene(revision: 61 | 62, context: TestContext) {
     return run(...args, ...(named ? [] : ['--instance', 'orders']));
   };
   const json = async (...args: string[]) => answerIn(await good(...args, '--json'));
-  return { lab, good, json };
+  return { good, json };
 }
 
 function found(lab: Lab, name: string) {
