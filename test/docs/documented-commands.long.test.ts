@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type LabBench, useLabs } from '../e2e/lab-bench.ts';
-import { builtProduct, runProduct } from '../e2e/product.ts';
-import { answerIn, itemsIn } from '../e2e/results.ts';
+import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
+import { builtProduct, runProduct } from '../bench-kit/product.ts';
+import { answerIn, itemsIn } from '../bench-kit/results.ts';
 import { commandsIn } from './commands-in.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
