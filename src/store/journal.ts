@@ -10,11 +10,17 @@ import type { LeafFields } from './leaf.ts';
 /** Any JSON value; what an entry's body may hold. Secrets do not fit: their type does not serialise. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** `run/<id>`, `instance/<name>` (its ledger), or `store/log`: what concerns the store itself. */
-export type StreamName = `run/${string}` | `instance/${string}` | typeof LOG_STREAM;
+/**
+ * `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, or `store/log`: what concerns the store
+ * itself.
+ */
+export type StreamName = `run/${string}` | `instance/${string}` | typeof OUTBOX_STREAM | typeof LOG_STREAM;
 
 /** What the store says of itself: its origin, the keys that sign, losses that a person accepted. */
 export const LOG_STREAM = 'store/log';
+
+/** Which notifications were tried, and since when each target gets them. */
+export const OUTBOX_STREAM = 'notify/outbox';
 
 /** One fact on record: a leaf of the log. */
 export interface Entry {

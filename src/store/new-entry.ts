@@ -4,12 +4,12 @@ import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
 import { hashOf } from './leaf.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
-const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|store\/log)$/u;
+const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|store\/log)$/u;
 const TYPE = /^[a-z][a-z0-9.-]{0,63}$/u;
 
 /**
  * Whether a name can be a stream: `run/` or `instance/`, then 1 to 100 letters, digits, dots, dashes,
- * underscores; or `store/log`.
+ * underscores; or `notify/outbox`, or `store/log`.
  */
 export function isStreamName(name: string): name is StreamName {
   return STREAM.test(name);

@@ -73,7 +73,7 @@ export const runs = {
   ),
   entry: schema('entry', 'an entry of the journal; one line each', {
     index: z.int().nonnegative().describe('its leaf in the log, from 0'),
-    stream: z.string().describe('run/ID, instance/NAME or store/log'),
+    stream: z.string().describe('run/ID, instance/NAME, notify/outbox or store/log'),
     seq: z.int().positive().describe('its number in the stream, from 1'),
     at: time,
     by: z.string(),

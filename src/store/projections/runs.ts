@@ -20,14 +20,36 @@ export interface RunSummary {
   readonly proven: boolean;
 }
 
+/** Where an open run stands, for whoever has to be told of it. */
+export interface Standing extends Omit<RunSummary, 'where'> {
+  /** The leaf of its first entry. */
+  readonly begunIndex: number;
+  /** Its recovery time objective, as the config had it when it began. */
+  readonly rtoSeconds?: number;
+  /** When the incident began, where somebody said so. */
+  readonly incidentAt?: string;
+  /** The state that it is in; undefined before the first event. */
+  readonly stands?: Stands;
+  readonly title?: string;
+  readonly isPaused: boolean;
+  /** Whether the process that drove it has left it. */
+  readonly isLeft: boolean;
+}
+
+/** The state of a run, and the entry that led there or paused it. */
+interface Stands {
+  readonly state: string;
+  readonly seq: number;
+  readonly index: number;
+  readonly at: string;
+}
+
 /** A summary with what the next entry needs to know. */
-interface Folded extends Omit<RunSummary, 'where'> {
+interface Folded extends Omit<Standing, 'title'> {
   /** The title of the newest state. */
   readonly title?: string;
   /** The title of the end. */
   readonly outcome?: string;
-  /** Whether the newest of the entries that move or pause a run is a pause for credentials. */
-  readonly isPaused: boolean;
 }
 
 const PREFIX = 'run/';
@@ -35,7 +57,7 @@ const PREFIX = 'run/';
 /** Each run as one row: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
-  version: 1,
+  version: 2,
   keysOf: ({ stream }) => (stream.startsWith(PREFIX) ? [stream.slice(PREFIX.length)] : []),
   fold: (row, entry, key) => {
     const before = row?.value as unknown as Folded | undefined;
@@ -47,7 +69,8 @@ export const runs: Projection = {
 /** The summaries of these rows, in their order. */
 export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
-    const { title, outcome, isPaused, ...summary } = value as unknown as Folded;
+    const { title, outcome, isPaused, isLeft, begunIndex, rtoSeconds, incidentAt, stands, ...summary } =
+      value as unknown as Folded;
     return { ...summary, where: outcome ?? standing(title, summary.status === 'open' && isPaused) };
   });
 }
@@ -57,14 +80,22 @@ export async function openRuns(journal: Pick<JournalReader, 'rows'>): Promise<Ru
   return summariesOf(await journal.rows(runs.name, { group: 'open' }));
 }
 
+/** Where each open run stands, oldest first. */
+export async function standingRuns(journal: Pick<JournalReader, 'rows'>): Promise<readonly Standing[]> {
+  const rows = await journal.rows(runs.name, { group: 'open' });
+  return rows.map(({ value }) => value as unknown as Standing);
+}
+
 function rowOf(folded: Folded): FoldedRow {
   return { group: folded.status, sort: folded.startedAt, value: folded as unknown as Json };
 }
 
-function begun({ type, at, seq, body }: Entry, runId: string): Folded | undefined {
+function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | undefined {
   if (type !== 'run.started' || seq !== 1) return undefined;
   const started = fieldsOf(body) as Pick<Folded, 'runbook' | 'version' | 'instance' | 'target' | 'mode'>;
   const { runbook, version, instance, target, mode } = started;
+  const { rtoSeconds } = fieldsOf(fieldsOf(body)['objectives']);
+  const { incidentAt } = fieldsOf(fieldsOf(body)['input']);
   return {
     runId,
     runbook,
@@ -77,16 +108,27 @@ function begun({ type, at, seq, body }: Entry, runId: string): Folded | undefine
     status: 'open',
     proven: false,
     isPaused: false,
+    isLeft: false,
+    begunIndex: index,
+    ...(typeof rtoSeconds === 'number' ? { rtoSeconds } : {}),
+    ...(typeof incidentAt === 'string' ? { incidentAt } : {}),
   };
 }
 
 function next(before: Folded, entry: Entry): Folded {
-  const after = { ...before, lastAt: entry.at, isPaused: pauses(entry) ?? before.isPaused };
+  const after = {
+    ...before,
+    lastAt: entry.at,
+    isPaused: pauses(entry) ?? before.isPaused,
+    isLeft: entry.type === 'run.detached' || (before.isLeft && !MOVES.has(entry.type)),
+  };
   const { title, proven } = fieldsOf(entry.body) as { readonly title?: string; readonly proven?: boolean };
   if (entry.type === 'event') {
     const { title: _, ...rest } = after;
-    return title === undefined ? rest : { ...rest, title };
+    const stands = standsAt(entry, String(fieldsOf(entry.body)['to']));
+    return { ...rest, stands, ...(title === undefined ? {} : { title }) };
   }
+  if (entry.type === 'run.paused') return { ...after, stands: standsAt(entry, before.stands?.state ?? '') };
   // The first end is the end: whatever is behind it was not written by a run.
   if (!isEnd(entry) || before.status !== 'open') return after;
   if (entry.type === 'run.abandoned') return { ...after, status: 'abandoned' };
@@ -96,6 +138,10 @@ function next(before: Folded, entry: Entry): Folded {
     proven: proven ?? false,
     ...(title === undefined ? {} : { outcome: title }),
   };
+}
+
+function standsAt({ seq, index, at }: Entry, state: string): Stands {
+  return { state, seq, index, at };
 }
 
 /**

@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { fieldsOf } from '../fields.ts';
+import { type Entry, type JournalReader, type Json, type NewEntry, OUTBOX_STREAM } from '../journal.ts';
+import { isEnd } from '../run-end.ts';
+import type { FoldedRow, Projection } from './projection.ts';
+
+/** A target gets notifications of what comes behind this entry, and of nothing before it. */
+const BEGUN = 'notify.begun';
+const Begun = z.object({ target: z.string().max(63) });
+
+/** One attempt to deliver a notification. Nothing of its content, and nothing of the answer but its status. */
+const TRIED = 'notify.tried';
+const Tried = z.object({
+  /** Of the notification: the same at each attempt. */
+  id: z.string().max(160),
+  target: z.string().max(63),
+  outcome: z.enum(['delivered', 'failed']),
+  /** Of HTTP. */
+  status: z.int().optional(),
+  /** A code such as `ECONNREFUSED`, `timeout` or `exit 3`. */
+  why: z.string().max(60).optional(),
+  /** No target has to get it any more: each has it, or (`given-up`) one never took it. */
+  closes: z.enum(['delivered', 'given-up']).optional(),
+});
+export type Tried = z.output<typeof Tried>;
+
+/** What became of a notification at one target. */
+export interface Tries {
+  readonly count: number;
+  /** The newest attempt. RFC 3339, by the clock that stamps entries. */
+  readonly at: string;
+  readonly outcome: Tried['outcome'];
+}
+
+/** A notification of which the store knows: a run that has ended, or anything that was tried. */
+export interface Posted {
+  readonly id: string;
+  /** Of the end of the run; else of the first attempt. */
+  readonly index: number;
+  readonly at: string;
+  /** How the run ended; undefined for any other event. */
+  readonly end?: RunEnding;
+  readonly tries: Readonly<Record<string, Tries>>;
+  readonly closes?: Tried['closes'];
+}
+
+/** How a run ended: `failed` was stopped after a failure, `unproven` is closed without proof. */
+export type RunEnding = 'closed' | 'unproven' | 'failed' | 'stopped' | 'abandoned';
+
+/** A target as the store knows it. */
+export interface KnownTarget {
+  readonly name: string;
+  /** It gets what comes behind this leaf. */
+  readonly index: number;
+  readonly at: string;
+  /** The newest attempt of any notification. */
+  readonly last?: Pick<Tried, 'outcome' | 'status' | 'why'> & { readonly at: string };
+}
+
+/**
+ * The outbox: each target, each end of a run until it is delivered everywhere, and the attempts of whatever
+ * else was notified. A question and a danger leave it with their run. Grows with nothing but what was given
+ * up.
+ */
+export const outbox: Projection = {
+  name: 'outbox',
+  version: 1,
+  keysOf: (entry) => {
+    if (entry.stream === OUTBOX_STREAM) return keysOfOutbox(entry);
+    const run =
+      entry.stream.startsWith('run/') && isEnd(entry) ? entry.stream.slice('run/'.length) : undefined;
+    return run === undefined ? [] : [`ended/${run}`, `question/${run}`, `rto/${run}`];
+  },
+  fold: (row, entry, key) => {
+    if (entry.stream !== OUTBOX_STREAM)
+      return key.startsWith('ended/') ? (row ?? ended(entry, key)) : undefined;
+    return key.startsWith('target/') ? afterTarget(row, entry) : afterTry(row, entry);
+  },
+};
+
+/** Ends of runs that are not delivered everywhere, newest first: at most so many. */
+export function readEnded(journal: Pick<JournalReader, 'rows'>, limit: number): Promise<readonly Posted[]> {
+  return readPosted(journal, { group: 'ended', order: 'descending', limit });
+}
+
+/** Notifications that a target never took, newest first. */
+export function readGivenUp(journal: Pick<JournalReader, 'rows'>, limit: number): Promise<readonly Posted[]> {
+  return readPosted(journal, { group: 'given-up', order: 'descending', limit });
+}
+
+/** What is known of a notification that was tried; undefined where it never was. */
+export async function findPosted(
+  journal: Pick<JournalReader, 'rows'>,
+  id: string,
+): Promise<Posted | undefined> {
+  const found = await readPosted(journal, { keyPrefix: keyOf(id) });
+  return found.find((posted) => posted.id === id);
+}
+
+async function readPosted(journal: Pick<JournalReader, 'rows'>, query: Parameters<JournalReader['rows']>[1]) {
+  return (await journal.rows(outbox.name, query)).map(({ value }) => value as unknown as Posted);
+}
+
+/** The targets that were ever configured where somebody wrote. */
+export async function readTargets(journal: Pick<JournalReader, 'rows'>): Promise<readonly KnownTarget[]> {
+  const rows = await journal.rows(outbox.name, { group: 'target' });
+  return rows.map(({ value }) => value as unknown as KnownTarget);
+}
+
+/** The entry from which on a target gets notifications. */
+export function begunEntry(target: string): NewEntry {
+  return { stream: OUTBOX_STREAM, type: BEGUN, body: Begun.parse({ target }) };
+}
+
+/** The entry of an attempt. */
+export function triedEntry(tried: Tried): NewEntry {
+  // Parsing drops what is undefined, so what is left is JSON.
+  return { stream: OUTBOX_STREAM, type: TRIED, body: Tried.parse(tried) as Json };
+}
+
+function keysOfOutbox({ type, body }: Entry): readonly string[] {
+  if (type === BEGUN) return targetsIn(Begun.safeParse(body).data);
+  const { data } = type === TRIED ? Tried.safeParse(body) : {};
+  return data === undefined ? [] : [keyOf(data.id), ...targetsIn(data)];
+}
+
+function targetsIn(body: { readonly target: string } | undefined): readonly string[] {
+  return body === undefined ? [] : [`target/${body.target}`];
+}
+
+/** Of a run only the newest question counts, of drills only the newest. */
+function keyOf(id: string): string {
+  const [kind = '', run = ''] = id.split('/');
+  return kind.startsWith('drill-') ? kind : `${kind}/${run}`;
+}
+
+function ended({ type, body, index, at }: Entry, key: string): FoldedRow {
+  const { outcome, proven, failure } = fieldsOf(body);
+  const stopped = failure === undefined ? 'stopped' : 'failed';
+  const closed = outcome === 'stopped' ? stopped : proven === true ? 'closed' : 'unproven';
+  return rowOf({ id: key, index, at, end: type === 'run.abandoned' ? 'abandoned' : closed, tries: {} });
+}
+
+function afterTry(row: FoldedRow | undefined, { body, index, at }: Entry): FoldedRow | undefined {
+  const { data } = Tried.safeParse(body);
+  const known = row?.value as unknown as Posted | undefined;
+  if (data === undefined) return row;
+  const { id, target, outcome, closes } = data;
+  if (known?.id !== id && id.startsWith('ended/')) return row;
+  const { closes: _, ...before } = known?.id === id ? known : { id, index, at, tries: {} };
+  const tries: Tries = { count: (before.tries[target]?.count ?? 0) + 1, at, outcome };
+  const after = { ...before, tries: { ...before.tries, [target]: tries } };
+  // Everybody has it, and no entry can bring it up again.
+  if (closes === 'delivered' && before.end !== undefined) return undefined;
+  return rowOf({ ...after, ...(closes === undefined ? {} : { closes }) });
+}
+
+function afterTarget(row: FoldedRow | undefined, entry: Entry): FoldedRow | undefined {
+  const known = row?.value as unknown as KnownTarget | undefined;
+  const { index, at } = entry;
+  if (entry.type === BEGUN) {
+    const { data } = Begun.safeParse(entry.body);
+    return row ?? (data && targetRow({ name: data.target, index, at }));
+  }
+  const { data } = Tried.safeParse(entry.body);
+  if (data === undefined || known === undefined) return row;
+  const { outcome, status, why } = data;
+  const more = { ...(status === undefined ? {} : { status }), ...(why === undefined ? {} : { why }) };
+  return targetRow({ ...known, last: { at, outcome, ...more } });
+}
+
+function rowOf(posted: Posted): FoldedRow {
+  const open = posted.end === undefined ? 'told' : 'ended';
+  const group = posted.closes === 'given-up' ? 'given-up' : open;
+  return { group, sort: String(posted.index).padStart(16, '0'), value: posted as unknown as Json };
+}
+
+function targetRow(target: KnownTarget): FoldedRow {
+  return { group: 'target', sort: target.name, value: target as unknown as Json };
+}
