@@ -19,8 +19,12 @@ export type CheckpointConfig =
   | { readonly folder: string }
   | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };
 
-export interface LoadedConfig extends Omit<Config, 'checkpoints'> {
+/** A target of notifications. A command does not get to see the variables `hideEnv`. */
+export type NotifyConfig = Config['notify'][number] & { readonly hideEnv: readonly string[] };
+
+export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify'> {
   readonly checkpoints: readonly CheckpointConfig[];
+  readonly notify: readonly NotifyConfig[];
   readonly path: string;
   /** Of the file's text, hex: what the record names it by. */
   readonly sha256: string;
@@ -191,6 +195,7 @@ function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | '
       : { report: { ...config.report, logo: resolve(folder, config.report.logo) } }),
     ...(config.approvals === undefined ? {} : { approvals: absoluteApprovals(config.approvals, folder) }),
     checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
+    notify: config.notify.map((target) => absoluteTarget(target, config, folder)),
   };
 }
 
@@ -204,14 +209,38 @@ function absolutePlace(
   return { ...place, hideEnv: [...tokenVariables(config), ...SECRET_VARIABLES] };
 }
 
+function absoluteTarget(target: Config['notify'][number], config: Config, folder: string): NotifyConfig {
+  const hideEnv = [...tokenVariables(config), ...SECRET_VARIABLES];
+  if ('command' in target) return { ...target, hideEnv };
+  const { url, headers, ca } = target;
+  return {
+    ...target,
+    url: typeof url === 'object' && 'file' in url ? { file: resolve(folder, url.file) } : url,
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, source]) => [name, absoluteToken(source, folder)]),
+    ),
+    ...(ca === undefined ? {} : { ca: resolve(folder, ca) }),
+    hideEnv,
+  };
+}
+
 /** Variables that hold secrets of lifeboat itself, or may. */
 const SECRET_VARIABLES = ['LIFEBOAT_STORE', 'PGPASSWORD'];
 
 /** Variables that hold tokens: no command of the config needs to see another's. */
-export function tokenVariables({ instances, platform }: Pick<Config, 'instances' | 'platform'>): string[] {
-  const tokens = Object.values(instances).map(({ token }) => token);
-  if (typeof platform !== 'string') tokens.push(platform.token);
-  return tokens.flatMap((token) => (token !== undefined && 'env' in token ? [token.env] : []));
+export function tokenVariables({
+  instances,
+  platform,
+  notify,
+}: Pick<Config, 'instances' | 'platform' | 'notify'> | LoadedConfig): string[] {
+  const sources: unknown[] = Object.values(instances).map(({ token }) => token);
+  if (typeof platform !== 'string') sources.push(platform.token);
+  for (const target of notify)
+    if ('url' in target) sources.push(target.url, ...Object.values(target.headers));
+  return sources.flatMap((source) => {
+    const { env } = typeof source === 'object' ? (source as { readonly env?: unknown }) : {};
+    return typeof env === 'string' ? [env] : [];
+  });
 }
 
 function absoluteToken<Token extends TokenConfig>(token: Token, folder: string): Token {

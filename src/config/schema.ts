@@ -148,6 +148,46 @@ const CheckpointPlace = z.union(
   'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
 );
 
+/** What is notified: see `Notice` of src/notify. */
+export const NotifyEvent = z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed']);
+export type NotifyEvent = z.infer<typeof NotifyEvent>;
+
+const notified = {
+  /** What the record names it by: under another name it is another target, which gets nothing old. */
+  name: InstanceName,
+  /** Default: every event. */
+  on: z.array(NotifyEvent).min(1).optional(),
+};
+
+const Webhook = z.strictObject({
+  ...notified,
+  /** https, or http on this machine. One that is a secret itself comes from the environment or a file. */
+  url: z.union(
+    [Address, z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
+    'a url is an address without a query, {env: …} or {file: …}',
+  ),
+  /** By their names. `scheme` is put before a value; by default only before that of `Authorization`. */
+  headers: z
+    .record(
+      z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/u, 'this is not the name of a header'),
+      OutsideToken,
+    )
+    .default({}),
+  ca: z.string().optional(),
+});
+
+/** A command gets the notification on its standard input. */
+const NotifyCommand = z.strictObject({
+  ...notified,
+  command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
+});
+
+/** Who is told when a run needs somebody. */
+const NotifyTarget = z.union(
+  [Webhook, NotifyCommand],
+  'a target has a name, and a url (with headers, ca) or a command; `on` names events',
+);
+
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z.record(
@@ -172,6 +212,11 @@ export const Config = z.strictObject({
   drills: z
     .strictObject({ every: Duration.refine((ms) => ms > 0, 'an interval is longer than nothing') })
     .optional(),
+  /** Webhooks and commands that are told of questions, of objectives in danger, and of ends. */
+  notify: z
+    .array(NotifyTarget)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
+    .default([]),
   /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
   store: StoreConfig.optional(),
 });

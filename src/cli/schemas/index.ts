@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { general } from './general.ts';
+import { notify } from './notify.ts';
 import { proof } from './proof.ts';
 import { runs } from './runs.ts';
 import { service } from './service.ts';
@@ -9,7 +10,7 @@ import { status } from './status.ts';
  * What commands print with `-o json` and `-o yaml`, by name: `lifeboat.NAME/1`. The types of what is printed
  * are these, and so are the JSON Schemas (`lifeboat schema`, `schemas/`).
  */
-export const SCHEMAS = { ...general, ...runs, ...proof, ...service, ...status } as const;
+export const SCHEMAS = { ...general, ...runs, ...proof, ...service, ...status, ...notify } as const;
 export type SchemaName = keyof typeof SCHEMAS;
 
 /** A schema as JSON Schema, draft 2020-12. Fields that it does not name may be added later. */

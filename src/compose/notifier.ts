@@ -1,0 +1,72 @@
+import { show } from '../base/text.ts';
+import type { NotifyConfig } from '../config/load.ts';
+import type { Delivery, Outbox } from '../notify/deliver.ts';
+import type { Notice } from '../notify/notice.ts';
+import type { Journal } from '../store/journal.ts';
+
+/** Delivers notifications beside whatever else a process does. */
+export interface Notifier {
+  /**
+   * Delivers what is left and ends, within three seconds: what is not delivered then is for the next command.
+   * Gives what went wrong, as sentences. Never rejects.
+   */
+  settle(): Promise<readonly string[]>;
+}
+
+/** How often it is looked what there is to be told, and how long the end of a command waits. Milliseconds. */
+const LOOK_EVERY = 5_000;
+const LAST_MS = 3_000;
+
+/** An outbox over a journal; `more` is what is to be told beside what the runs tell. */
+export async function openOutbox(
+  journal: Journal,
+  targets: readonly NotifyConfig[],
+  more: () => readonly Notice[] = () => [],
+): Promise<Outbox> {
+  const { noticesOfRuns } = await import('./read-notices.ts');
+  return { journal, targets, notices: async (all) => [...(await noticesOfRuns(journal, all)), ...more()] };
+}
+
+/**
+ * Begins to deliver in the background. When it resolves, each target is on record: from here on nothing is
+ * missed. Nothing that goes wrong with it stops anything.
+ */
+export async function startNotifier(journal: Journal, targets: readonly NotifyConfig[]): Promise<Notifier> {
+  const { beginTargets, deliver } = await import('../notify/deliver.ts');
+  const outbox = await openOutbox(journal, targets);
+  const problems = new Map<string, string>();
+  const leaving = new AbortController();
+  let turn: Promise<void> = Promise.resolve();
+  const attempt = async (act: () => Promise<readonly Delivery[] | void>) => {
+    try {
+      for (const { target, outcome, why, status } of (await act()) ?? [])
+        if (outcome === 'delivered') problems.delete(target);
+        else problems.set(target, `${target} did not take a notification: ${why ?? `status ${status}`}`);
+    } catch (thrown) {
+      problems.set('', `notifications: ${show(thrown instanceof Error ? thrown.message : 'not read', 200)}`);
+    }
+  };
+  const round = () => {
+    turn = turn.then(() => attempt(() => deliver(outbox, leaving.signal)));
+    return turn;
+  };
+  await attempt(() => beginTargets(outbox));
+  void round();
+  let isUnderWay = false;
+  const timer = setInterval(() => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    void round().finally(() => {
+      isUnderWay = false;
+    });
+  }, LOOK_EVERY).unref();
+  return {
+    settle: async () => {
+      clearInterval(timer);
+      const late = setTimeout(() => leaving.abort(), LAST_MS);
+      await round();
+      clearTimeout(late);
+      return [...problems.values()];
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { Notice, NoticedRun } from '../notify/notice.ts';
+import type { Journal, JournalReader } from '../store/journal.ts';
+import { type Posted, findPosted, readEnded, readGivenUp } from '../store/projections/outbox.ts';
+import { runs, type Standing, standingRuns, summariesOf } from '../store/projections/runs.ts';
+import { followUpsOfRun } from './open-follow-ups.ts';
+
+/** A question that is answered within so long is nobody else's business. Milliseconds. */
+const QUESTION_STANDS_MS = 30_000;
+/** The share of the recovery time objective from which on it is in danger, as every screen has it. */
+const SHARE_IN_DANGER = 0.8;
+/** Ends that are looked at in one round: the rest comes when these are delivered. */
+const MOST_ENDED = 200;
+
+type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
+
+/**
+ * What the runs of a store have to tell now, oldest first: questions that stand for half a minute, or that
+ * their process has left; recoveries that have taken 80 % of their objective and are not over; ends. Only looks.
+ * `all`: also ends that were given up.
+ */
+export async function noticesOfRuns(journal: Reading, all = false): Promise<readonly Notice[]> {
+  const now = (await journal.clock())();
+  const open = await standingRuns(journal);
+  const ofOpen = open.map(async (run) => [...(await questionOf(run, now)), ...(await dangerOf(journal, run, now))]);
+  const ended = [...(await readEnded(journal, MOST_ENDED)), ...(all ? await readGivenUp(journal, MOST_ENDED) : [])];
+  const ends = ended.toReversed().map((posted) => endOf(journal, posted));
+  return (await Promise.all([...ends, ...ofOpen])).flat();
+}
+
+async function questionOf(run: Standing, now: Date): Promise<readonly Notice[]> {
+  const { stands, isLeft, isPaused, runId } = run;
+  if (stands === undefined || !(isLeft || now.getTime() - Date.parse(stands.at) >= QUESTION_STANDS_MS)) return [];
+  if (!isPaused && !(await isQuestion(run, stands.state))) return [];
+  const waits = 'it needs new credentials';
+  const title = isPaused ? waits : (run.title ?? stands.state);
+  const { seq, index, at } = stands;
+  return [{ id: `question/${runId}/${seq}`, event: 'question', index, since: at, run: noticed(run), title }];
+}
+
+/** A runbook that this version does not have asks nothing that it could know. */
+async function isQuestion({ runbook, version }: Standing, state: string): Promise<boolean> {
+  const { runbookOf } = await import('../../machines/index.ts');
+  const { hasTagAt } = await import('../../machines/parts/states.ts');
+  const found = runbookOf(runbook, version);
+  return found !== undefined && hasTagAt(found.machine, state, 'question');
+}
+
+async function dangerOf(journal: Reading, run: Standing, now: Date): Promise<readonly Notice[]> {
+  const { runId, rtoSeconds, begunIndex: index } = run;
+  if (rtoSeconds === undefined || elapsedAtMost(run, now) <= rtoSeconds * SHARE_IN_DANGER) return [];
+  const id = `rto/${runId}`;
+  if ((await findPosted(journal, id))?.closes === 'delivered') return [];
+  const { runbookOf } = await import('../../machines/index.ts');
+  const { viewObjectives } = await import('../view/view-objectives.ts');
+  const runbook = runbookOf(run.runbook, run.version);
+  if (runbook === undefined) return [];
+  const entries = await journal.read(`run/${runId}`);
+  const followUps = await followUpsOfRun(journal, { ...run, where: '' });
+  const time = viewObjectives(runbook, entries, followUps, now).find(({ name }) => name === 'RTO');
+  if (time?.running !== true || time.value === undefined || time.value <= rtoSeconds * SHARE_IN_DANGER) return [];
+  const since = new Date(now.getTime() - time.value * 1000).toISOString();
+  const elapsedSeconds = Math.round(time.value);
+  return [{ id, event: 'rto', index, since, run: noticed(run), rtoSeconds, elapsedSeconds }];
+}
+
+/** Before anything of the run is read: its recovery cannot have taken longer. */
+function elapsedAtMost({ startedAt, incidentAt }: Standing, now: Date): number {
+  const from = Math.min(Date.parse(startedAt), Date.parse(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY);
+  return (now.getTime() - from) / 1000;
+}
+
+async function endOf(journal: Reading, { id, index, at, end }: Posted): Promise<readonly Notice[]> {
+  const runId = id.slice('ended/'.length);
+  const [run] = summariesOf(await journal.rows(runs.name, { keyPrefix: runId, limit: 1 }));
+  if (end === undefined || run === undefined) return [];
+  return [{ id, event: 'ended', index, since: at, run: noticed(run), outcome: end }];
+}
+
+function noticed({ runId, runbook, instance, target, mode }: NoticedRun): NoticedRun {
+  return { runId, runbook, instance, target, mode };
+}

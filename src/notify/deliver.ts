@@ -1,0 +1,132 @@
+import { LifeboatError } from '../base/errors.ts';
+import type { NotifyConfig } from '../config/load.ts';
+import { type Hold, type Journal, OUTBOX_STREAM } from '../store/journal.ts';
+import { begunEntry, findPosted, readTargets, triedEntry } from '../store/projections/outbox.ts';
+import { closesWith, type Wanted, type Wanting, wantedBy } from './due.ts';
+import { type Notice, notificationOf } from './notice.ts';
+import { type Sent, send } from './send.ts';
+
+/** What a round of deliveries works with. */
+export interface Outbox {
+  readonly journal: Pick<Journal, 'append' | 'clock' | 'hold' | 'rows'>;
+  readonly targets: readonly NotifyConfig[];
+  /** What there is to be told now. `all`: also what was given up. */
+  readonly notices: (all: boolean) => Promise<readonly Notice[]>;
+}
+
+/** An attempt that was made. */
+export interface Delivery extends Sent {
+  readonly notice: Notice;
+  readonly target: string;
+}
+
+/**
+ * Delivers what is due, each notice at most once at each target, and puts every attempt on record. One process
+ * does so at a time: where another one does, this gives nothing. A target that fails gets nothing more in this
+ * round. What a process that dies has sent and not put on record is sent again by the next. `all` tries also
+ * what has to wait, or was given up. Rejects with what the journal rejects with.
+ */
+export async function deliver(
+  outbox: Outbox,
+  signal: AbortSignal,
+  { all = false }: { readonly all?: boolean } = {},
+): Promise<readonly Delivery[]> {
+  if ((await dueIn(outbox, all)).length === 0) return [];
+  const hold = await holdOf(outbox.journal);
+  if (hold === undefined) return [];
+  try {
+    // Whoever had it before has perhaps just delivered it.
+    const due = await dueIn(outbox, all);
+    const record = recorder(outbox, hold);
+    const stop = AbortSignal.any([signal, hold.lost]);
+    const rounds = outbox.targets.map((target) => deliverTo(target, due, record, stop));
+    return (await Promise.all(rounds)).flat();
+  } finally {
+    await hold.release();
+  }
+}
+
+/**
+ * Puts on record from when on each target gets notifications. Where another process has the outbox, it is done
+ * the next time.
+ */
+export async function beginTargets({ journal, targets }: Outbox): Promise<void> {
+  const isMissing = async () => {
+    const known = new Set((await readTargets(journal)).map(({ name }) => name));
+    return targets.filter(({ name }) => !known.has(name));
+  };
+  if ((await isMissing()).length === 0) return;
+  const hold = await holdOf(journal);
+  if (hold === undefined) return;
+  try {
+    const missing = await isMissing();
+    await journal.append(
+      missing.map(({ name }) => begunEntry(name)),
+      [hold],
+    );
+  } finally {
+    await hold.release();
+  }
+}
+
+async function holdOf(journal: Pick<Journal, 'hold'>): Promise<Hold | undefined> {
+  try {
+    return await journal.hold(OUTBOX_STREAM);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return undefined;
+    throw thrown;
+  }
+}
+
+async function dueIn({ journal, targets, notices }: Outbox, all: boolean): Promise<readonly Wanted[]> {
+  const found = await notices(all);
+  if (found.length === 0) return [];
+  const wanting = await wantingOf({ journal, targets });
+  const now = (await journal.clock())().getTime();
+  const wanted = found.map(async (notice) => wantedBy(notice, wanting, await findPosted(journal, notice.id)));
+  return (await Promise.all(wanted)).flat().filter(({ dueMs }) => all || dueMs <= now);
+}
+
+async function wantingOf({ journal, targets }: Pick<Outbox, 'journal' | 'targets'>): Promise<readonly Wanting[]> {
+  const known = new Map((await readTargets(journal)).map((target) => [target.name, target]));
+  return targets.flatMap(({ name, on }): readonly Wanting[] => {
+    const its = known.get(name);
+    return its === undefined ? [] : [{ name, on, known: its }];
+  });
+}
+
+type Recorder = (delivery: Delivery) => Promise<void>;
+
+/** Puts one attempt after the other on record: the last one of a notice closes it. */
+function recorder({ journal, targets }: Outbox, hold: Hold): Recorder {
+  let turn: Promise<unknown> = Promise.resolve();
+  return ({ notice, target, outcome, status, why }) => {
+    const next = turn.then(async () => {
+      const posted = await findPosted(journal, notice.id);
+      const wanted = wantedBy(notice, await wantingOf({ journal, targets }), posted);
+      const closes = closesWith(wanted, { target, outcome });
+      await journal.append([triedEntry({ id: notice.id, target, outcome, status, why, closes })], [hold]);
+    });
+    turn = next.catch(() => undefined);
+    return next;
+  };
+}
+
+async function deliverTo(
+  target: NotifyConfig,
+  due: readonly Wanted[],
+  record: Recorder,
+  signal: AbortSignal,
+): Promise<readonly Delivery[]> {
+  const done: Delivery[] = [];
+  for (const { notice } of due.filter(({ target: name }) => name === target.name)) {
+    if (signal.aborted) break;
+    const body = JSON.stringify({ schema: 'lifeboat.notification/1', ...notificationOf(notice) });
+    const delivery = { ...(await send(target, body, signal)), notice, target: target.name };
+    await record(delivery);
+    done.push(delivery);
+    // What is down now is down for the next one as well.
+    if (delivery.outcome === 'failed') break;
+  }
+  return done;
+}

@@ -1,0 +1,68 @@
+import type { NotifyEvent } from '../config/schema.ts';
+import type { KnownTarget, Posted, Tries } from '../store/projections/outbox.ts';
+import type { Notice } from './notice.ts';
+
+/** The pauses after failed attempts, in milliseconds: the last attempt is more than three hours after the first. */
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+const PAUSES: readonly number[] = [2 * SECOND, 10 * SECOND, 60 * SECOND, 300 * SECOND, 900 * SECOND, HOUR, HOUR, HOUR];
+
+/** How often a notification is tried at one target. */
+export const MOST_TRIES = PAUSES.length + 1;
+
+/** A target that is configured, with what it wants and what the store knows of it. */
+export interface Wanting {
+  readonly name: string;
+  /** Undefined: every event. */
+  readonly on: readonly NotifyEvent[] | undefined;
+  /** Since when it gets notifications. */
+  readonly known: Pick<KnownTarget, 'index' | 'at'>;
+}
+
+/** A notice that a target wants and does not have. */
+export interface Wanted {
+  readonly notice: Notice;
+  readonly target: string;
+  /** When it may be tried. Milliseconds since 1970. */
+  readonly dueMs: number;
+  /** How often it was tried. */
+  readonly count: number;
+}
+
+/**
+ * Which targets want a notice that they do not have: those whose events include it, and that were configured
+ * before it came about. Pure.
+ */
+export function wantedBy(notice: Notice, targets: readonly Wanting[], posted: Posted | undefined): readonly Wanted[] {
+  return targets.flatMap((target): readonly Wanted[] => {
+    if (!isFor(notice, target)) return [];
+    const tries = posted?.tries[target.name];
+    if (tries?.outcome === 'delivered') return [];
+    return [{ notice, target: target.name, dueMs: nextTry(tries), count: tries?.count ?? 0 }];
+  });
+}
+
+/**
+ * Whether the notice is closed with this attempt, of all who want it: each has it, or never took it. Pure.
+ */
+export function closesWith(
+  wanted: readonly Wanted[],
+  { target, outcome }: { readonly target: string; readonly outcome: Tries['outcome'] },
+): Posted['closes'] {
+  const left = wanted.filter((one) => one.target !== target || outcome === 'failed');
+  if (left.length === 0) return 'delivered';
+  const isOver = (one: Wanted) => one.count + (one.target === target ? 1 : 0) >= MOST_TRIES;
+  return left.every(isOver) ? 'given-up' : undefined;
+}
+
+/** What was there before a target was configured is none of its business; a drill that is due still is. */
+function isFor({ event, index, since }: Notice, { on, known }: Wanting): boolean {
+  if (on !== undefined && !on.includes(event)) return false;
+  if (event === 'drill-due') return true;
+  return index === undefined ? Date.parse(since) > Date.parse(known.at) : index > known.index;
+}
+
+function nextTry(tries: Tries | undefined): number {
+  if (tries === undefined) return 0;
+  return Date.parse(tries.at) + (PAUSES[tries.count - 1] ?? Number.POSITIVE_INFINITY);
+}

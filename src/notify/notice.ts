@@ -1,0 +1,93 @@
+import { formatSeconds, readable } from '../base/format.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
+import type { ResultOf } from '../cli/print-result.ts';
+import type { RunEnding } from '../store/projections/outbox.ts';
+
+/** The run that a notification is about. */
+export interface NoticedRun {
+  readonly runId: string;
+  readonly runbook: string;
+  readonly instance: string;
+  readonly target?: string | undefined;
+  readonly mode: 'LIVE' | 'REHEARSAL';
+}
+
+/** Something that somebody may have to be told: a fact of the journal, or of the records of drills. */
+export type Notice = {
+  /** The same whoever finds it, and at each attempt: a receiver drops what it has had. */
+  readonly id: string;
+  /** The leaf that brought it about; undefined where no entry did. */
+  readonly index: number | undefined;
+  /** RFC 3339. */
+  readonly since: string;
+} & (
+  | { readonly event: 'question'; readonly run: NoticedRun; readonly title: string }
+  | {
+      readonly event: 'rto';
+      readonly run: NoticedRun;
+      readonly rtoSeconds: number;
+      readonly elapsedSeconds: number;
+    }
+  | { readonly event: 'ended'; readonly run: NoticedRun; readonly outcome: RunEnding }
+  | { readonly event: 'drill-due' }
+  | { readonly event: 'drill-failed'; readonly drill: string; readonly scope: string }
+);
+
+/** What a target gets: nothing that the service has said, and no secret. */
+export type Notification = ResultOf<'notification'>;
+
+/** The notification of a notice. Pure. */
+export function notificationOf(notice: Notice): Notification {
+  const { id, event, since } = notice;
+  const run = 'run' in notice ? notice.run : undefined;
+  const mode = run?.mode === 'REHEARSAL' ? 'REHEARSAL: ' : '';
+  const command = commandFor(notice);
+  return {
+    ...{ id, event, since, text: `${mode}${readable(sentenceFor(notice), 300)}; ${command}`, command },
+    ...(run === undefined
+      ? {}
+      : {
+          ...{ run: run.runId, runbook: run.runbook, instance: run.instance, mode: run.mode },
+          ...(run.target === undefined ? {} : { target: run.target }),
+        }),
+    ...(notice.event === 'question' ? { title: readable(notice.title, 200) } : {}),
+    ...(notice.event === 'ended' ? { outcome: notice.outcome } : {}),
+    ...(notice.event === 'rto'
+      ? { objective: { rtoSeconds: notice.rtoSeconds, elapsedSeconds: notice.elapsedSeconds } }
+      : {}),
+    ...(notice.event === 'drill-failed' ? { drill: notice.drill } : {}),
+  };
+}
+
+/** What `lifeboat notify test` sends. */
+export function testNotification(at: Date): Notification {
+  const since = at.toISOString();
+  const command = 'lifeboat doctor';
+  const text = 'a test of the notifications of lifeboat; nothing has happened';
+  return { id: `test/${at.getTime()}`, event: 'test', since, text, command };
+}
+
+function sentenceFor(notice: Notice): string {
+  if (notice.event === 'drill-due') return 'a drill is due';
+  if (notice.event === 'drill-failed') return `the drill ${notice.drill} (${notice.scope}) failed`;
+  const { runbook, instance, target } = notice.run;
+  const what = `${runbook} on ${instance}${target === undefined ? '' : ` into ${target}`}`;
+  if (notice.event === 'question') return `${what} waits for a person: ${notice.title}`;
+  if (notice.event === 'ended') return `${what} ${ENDINGS[notice.outcome]}`;
+  const [elapsed, limit] = [formatSeconds(notice.elapsedSeconds), formatSeconds(notice.rtoSeconds)];
+  return `${what} has taken ${elapsed} of ${limit}, its recovery time objective`;
+}
+
+const ENDINGS: Readonly<Record<RunEnding, string>> = {
+  closed: 'is closed and proven',
+  unproven: 'is closed without proof',
+  failed: 'was stopped after a failure',
+  stopped: 'was stopped',
+  abandoned: 'was abandoned',
+};
+
+function commandFor(notice: Notice): string {
+  if (notice.event === 'drill-due' || notice.event === 'drill-failed') return 'lifeboat drill --auto';
+  const runId = shellQuoted(notice.run.runId);
+  return notice.event === 'ended' ? `lifeboat report ${runId}` : `lifeboat resume ${runId}`;
+}

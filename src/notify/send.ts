@@ -1,0 +1,127 @@
+import type { Dispatcher } from 'undici';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { runShell } from '../base/run-shell.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
+import type { NotifyConfig } from '../config/load.ts';
+import { isLoopback } from '../service/address.ts';
+import { errorCode } from '../service/failures.ts';
+import { DEFAULT_LIMITS } from '../service/limits.ts';
+import { networkFor } from '../service/network.ts';
+import { type TokenSource, tokenReader } from '../service/token-source.ts';
+
+/** What became of one attempt. */
+export interface Sent {
+  readonly outcome: 'delivered' | 'failed';
+  /** Of HTTP. */
+  readonly status?: number;
+  /** A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` where this process ended it. */
+  readonly why?: string;
+  /** The beginning of what the receiver said, as it said it: nobody has cleaned it. */
+  readonly said?: string;
+}
+
+/** Milliseconds for one attempt, whatever it waits for. */
+const LIMIT_MS = 10_000;
+const LONGEST_ANSWER = 4 * 1024;
+
+/**
+ * Sends a notification once: a POST of JSON that follows no redirect, or a command with the same on its
+ * standard input. Delivered is what was answered with 2xx, or ended with 0. Never rejects; ends within ten
+ * seconds, and at once when the signal is aborted.
+ */
+export async function send(target: NotifyConfig, body: string, signal: AbortSignal): Promise<Sent> {
+  const limit = AbortSignal.timeout(LIMIT_MS);
+  const stop = AbortSignal.any([signal, limit]);
+  try {
+    return 'command' in target ? await run(target, body, stop) : await post(target, body, stop);
+  } catch (thrown) {
+    if (signal.aborted) return { outcome: 'failed', why: 'left' };
+    if (limit.aborted) return { outcome: 'failed', why: 'timeout' };
+    const why = thrown instanceof LifeboatError ? thrown.code : errorCode(thrown);
+    return { outcome: 'failed', why: why.slice(0, 60) };
+  }
+}
+
+type Webhook = Extract<NotifyConfig, { readonly url: unknown }>;
+
+/**
+ * Where a webhook is, with its headers. Rejects with `config.notify` for an address that is not https, or http
+ * on this machine, and with what the sources reject with.
+ */
+export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, 'on'>): Promise<{
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}> {
+  const read = async (source: TokenSource, scheme: string | undefined) =>
+    (await tokenReader({ ...source, scheme }, { keychain: async () => undefined, hideEnv })()).reveal();
+  const text = typeof url === 'string' ? url : await read(url, 'none');
+  const values = Object.entries(headers).map(async ([header, source]) => {
+    // Only this one has a scheme by its nature.
+    const usual = header.toLowerCase() === 'authorization' ? undefined : 'none';
+    return [header.toLowerCase(), await read(source, source.scheme ?? usual)];
+  });
+  const parsed = URL.canParse(text) ? new URL(text) : undefined;
+  const isSafe =
+    parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLoopback(parsed.hostname));
+  if (parsed === undefined || !isSafe || parsed.username !== '' || parsed.password !== '') {
+    throw new LifeboatError('config.notify', `the url of the target ${name} is not a plain https address`, {
+      hints: ['http goes only to this machine; a user or password belongs into a header'],
+      exitCode: EXIT.usage,
+    });
+  }
+  return { url: parsed, headers: Object.fromEntries(await Promise.all(values)) };
+}
+
+async function post(target: Webhook, body: string, signal: AbortSignal): Promise<Sent> {
+  const { url, headers } = await addressOf(target);
+  const dispatcher = networkFor(url.origin, target.ca, DEFAULT_LIMITS).openForReads();
+  try {
+    const { statusCode: status, body: answer } = await dispatcher.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method: 'POST',
+      headers: {
+        ...headers,
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'user-agent': 'lifeboat',
+      },
+      body,
+      signal,
+    });
+    const outcome = status >= 200 && status < 300 ? 'delivered' : 'failed';
+    return { outcome, status, said: await beginningOf(answer) };
+  } finally {
+    // Whatever the receiver still says, nobody listens.
+    dispatcher.destroy().catch(() => undefined);
+  }
+}
+
+/** The status stands whatever becomes of the rest. */
+async function beginningOf(answer: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of answer) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      if (size >= LONGEST_ANSWER) break;
+    }
+  } catch {}
+  return Buffer.concat(chunks).subarray(0, LONGEST_ANSWER).toString('utf8');
+}
+
+async function run(
+  { command, hideEnv }: Extract<NotifyConfig, { readonly command: unknown }>,
+  input: string,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const env = { ...process.env };
+  for (const name of hideEnv) delete env[name];
+  const text = typeof command === 'string' ? command : command.map(shellQuoted).join(' ');
+  const { exit, stdout, stderr } = await runShell(text, { env, timeoutMs: LIMIT_MS, signal, input });
+  const said = stderr.trim() === '' ? stdout : stderr;
+  if (exit === 0) return { outcome: 'delivered', said };
+  return { outcome: 'failed', why: typeof exit === 'number' ? `exit ${exit}` : exit.slice(0, 60), said };
+}
