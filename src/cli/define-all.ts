@@ -6,6 +6,7 @@ import { defineDrill } from '../commands/drill/define-drill.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
 import { defineKeys } from '../commands/keys/define-keys.ts';
 import { defineLab } from '../commands/lab/define-lab.ts';
+import { defineNotify } from '../commands/notify/define-notify.ts';
 import { definePrune } from '../commands/prune/define-prune.ts';
 import { defineRuns } from '../commands/run/define-runs.ts';
 import { defineService } from '../commands/service/define-service.ts';
@@ -20,6 +21,7 @@ export function defineAll(program: Command, command: Define): void {
   defineStatus(program, command);
   defineFollowUps(program, command);
   defineApprovals(program, command);
+  defineNotify(program, command);
   program.commandsGroup('Rehearsal:');
   defineDrill(program, command);
   defineLab(program, command);

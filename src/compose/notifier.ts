@@ -16,6 +16,8 @@ export interface Notifier {
 /** How often it is looked what there is to be told, and how long the end of a command waits. Milliseconds. */
 const LOOK_EVERY = 5_000;
 const LAST_MS = 3_000;
+/** What is then left to put the attempts on record. */
+const RECORD_MS = 1_000;
 
 /** An outbox over a journal; `more` is what is to be told beside what the runs tell. */
 export async function openOutbox(
@@ -37,9 +39,9 @@ export async function startNotifier(journal: Journal, targets: readonly NotifyCo
   const problems = new Map<string, string>();
   const leaving = new AbortController();
   let turn: Promise<void> = Promise.resolve();
-  const attempt = async (act: () => Promise<readonly Delivery[] | void>) => {
+  const attempt = async (act: () => Promise<readonly Delivery[]>) => {
     try {
-      for (const { target, outcome, why, status } of (await act()) ?? [])
+      for (const { target, outcome, why, status } of await act())
         if (outcome === 'delivered') problems.delete(target);
         else problems.set(target, `${target} did not take a notification: ${why ?? `status ${status}`}`);
     } catch (thrown) {
@@ -50,7 +52,10 @@ export async function startNotifier(journal: Journal, targets: readonly NotifyCo
     turn = turn.then(() => attempt(() => deliver(outbox, leaving.signal)));
     return turn;
   };
-  await attempt(() => beginTargets(outbox));
+  await attempt(async () => {
+    await beginTargets(outbox);
+    return [];
+  });
   void round();
   let isUnderWay = false;
   const timer = setInterval(() => {
@@ -63,9 +68,14 @@ export async function startNotifier(journal: Journal, targets: readonly NotifyCo
   return {
     settle: async () => {
       clearInterval(timer);
-      const late = setTimeout(() => leaving.abort(), LAST_MS);
-      await round();
-      clearTimeout(late);
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      const timers = [
+        setTimeout(() => leaving.abort(), LAST_MS),
+        // A store that cannot be reached is not waited for either.
+        setTimeout(resolve, LAST_MS + RECORD_MS),
+      ];
+      await Promise.race([round(), over]);
+      for (const one of timers) clearTimeout(one);
       return [...problems.values()];
     },
   };

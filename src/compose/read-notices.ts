@@ -1,6 +1,6 @@
 import type { Notice, NoticedRun } from '../notify/notice.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
-import { type Posted, findPosted, readEnded, readGivenUp } from '../store/projections/outbox.ts';
+import { findPosted, type Posted, readEnded, readGivenUp } from '../store/projections/outbox.ts';
 import { runs, type Standing, standingRuns, summariesOf } from '../store/projections/runs.ts';
 import { followUpsOfRun } from './open-follow-ups.ts';
 
@@ -21,15 +21,22 @@ type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 export async function noticesOfRuns(journal: Reading, all = false): Promise<readonly Notice[]> {
   const now = (await journal.clock())();
   const open = await standingRuns(journal);
-  const ofOpen = open.map(async (run) => [...(await questionOf(run, now)), ...(await dangerOf(journal, run, now))]);
-  const ended = [...(await readEnded(journal, MOST_ENDED)), ...(all ? await readGivenUp(journal, MOST_ENDED) : [])];
+  const ofOpen = open.map(async (run) => [
+    ...(await questionOf(run, now)),
+    ...(await dangerOf(journal, run, now)),
+  ]);
+  const ended = [
+    ...(await readEnded(journal, MOST_ENDED)),
+    ...(all ? await readGivenUp(journal, MOST_ENDED) : []),
+  ];
   const ends = ended.toReversed().map((posted) => endOf(journal, posted));
   return (await Promise.all([...ends, ...ofOpen])).flat();
 }
 
 async function questionOf(run: Standing, now: Date): Promise<readonly Notice[]> {
   const { stands, isLeft, isPaused, runId } = run;
-  if (stands === undefined || !(isLeft || now.getTime() - Date.parse(stands.at) >= QUESTION_STANDS_MS)) return [];
+  if (stands === undefined || !(isLeft || now.getTime() - Date.parse(stands.at) >= QUESTION_STANDS_MS))
+    return [];
   if (!isPaused && !(await isQuestion(run, stands.state))) return [];
   const waits = 'it needs new credentials';
   const title = isPaused ? waits : (run.title ?? stands.state);
@@ -57,7 +64,8 @@ async function dangerOf(journal: Reading, run: Standing, now: Date): Promise<rea
   const entries = await journal.read(`run/${runId}`);
   const followUps = await followUpsOfRun(journal, { ...run, where: '' });
   const time = viewObjectives(runbook, entries, followUps, now).find(({ name }) => name === 'RTO');
-  if (time?.running !== true || time.value === undefined || time.value <= rtoSeconds * SHARE_IN_DANGER) return [];
+  if (time?.running !== true || time.value === undefined || time.value <= rtoSeconds * SHARE_IN_DANGER)
+    return [];
   const since = new Date(now.getTime() - time.value * 1000).toISOString();
   const elapsedSeconds = Math.round(time.value);
   return [{ id, event: 'rto', index, since, run: noticed(run), rtoSeconds, elapsedSeconds }];
@@ -65,7 +73,10 @@ async function dangerOf(journal: Reading, run: Standing, now: Date): Promise<rea
 
 /** Before anything of the run is read: its recovery cannot have taken longer. */
 function elapsedAtMost({ startedAt, incidentAt }: Standing, now: Date): number {
-  const from = Math.min(Date.parse(startedAt), Date.parse(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY);
+  const from = Math.min(
+    Date.parse(startedAt),
+    Date.parse(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY,
+  );
   return (now.getTime() - from) / 1000;
 }
 

@@ -4,7 +4,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
-import { type CheckpointConfig, homeFolder } from '../config/load.ts';
+import { type CheckpointConfig, homeFolder, type LoadedConfig, type NotifyConfig } from '../config/load.ts';
 import type { Keyring, KeyStore } from '../keys/key-store.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Checked } from '../store/log/check-log.ts';
@@ -31,10 +31,17 @@ export interface WorkspaceOptions {
   readonly operator?: string | undefined;
   /** Further places for signed checkpoints. */
   readonly checkpoints?: readonly CheckpointConfig[];
+  /** Who is told of questions, dangers and ends while the workspace is open, and when it is closed. */
+  readonly notify?: readonly NotifyConfig[];
   /** Another key store than the environment's: a drill's keys live as long as the drill. */
   readonly store?: KeyStore;
   /** How many checkpoints of a place are looked at (`checkLog`). */
   readonly most?: number;
+}
+
+/** How a command that has a config opens its workspace. */
+export function workspaceFor({ operator, checkpoints, notify }: LoadedConfig): WorkspaceOptions {
+  return { operator: operator.name, checkpoints, notify };
 }
 
 /**
@@ -49,7 +56,8 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const opened = await openChecked(context, options);
   const { checked, journal } = opened;
-  if (checked.trouble === undefined && journal !== undefined) return workspaceOf(context, opened, journal);
+  if (checked.trouble === undefined && journal !== undefined)
+    return workspaceOf(context, opened, journal, options.notify);
   await journal?.close();
   if (checked.trouble === undefined) throw new Error('a store that is gone is trouble');
   const { rolledBack } = await import('../store/log/explain-trouble.ts');
@@ -108,6 +116,7 @@ export async function workspaceOf(
   context: CommandContext,
   { home, operator, keyring, signer, places, checked }: OpenedStore,
   journal: Journal,
+  notify: readonly NotifyConfig[] = [],
 ): Promise<Workspace> {
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/losses.ts');
@@ -128,12 +137,19 @@ export async function workspaceOf(
   // A process before this one may have died between what it wrote last and the checkpoint of it, which an
   // audit asks for.
   if (!checked.store.isShared) await sealer.sealRest();
+  const notifier = notify.length === 0 ? undefined : await notifierOf(journal, notify);
   const close = async () => {
+    for (const problem of (await notifier?.settle()) ?? []) problems.add(problem);
     await sealer.sealRest();
     await journal.close();
     for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);
   };
   return { home, operator, journal, keyring, signer, sealer, close };
+}
+
+async function notifierOf(journal: Journal, targets: readonly NotifyConfig[]) {
+  const { startNotifier } = await import('./notifier.ts');
+  return startNotifier(journal, targets);
 }
 
 /**

@@ -87,7 +87,10 @@ async function dueIn({ journal, targets, notices }: Outbox, all: boolean): Promi
   return (await Promise.all(wanted)).flat().filter(({ dueMs }) => all || dueMs <= now);
 }
 
-async function wantingOf({ journal, targets }: Pick<Outbox, 'journal' | 'targets'>): Promise<readonly Wanting[]> {
+async function wantingOf({
+  journal,
+  targets,
+}: Pick<Outbox, 'journal' | 'targets'>): Promise<readonly Wanting[]> {
   const known = new Map((await readTargets(journal)).map((target) => [target.name, target]));
   return targets.flatMap(({ name, on }): readonly Wanting[] => {
     const its = known.get(name);

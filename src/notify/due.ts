@@ -5,7 +5,16 @@ import type { Notice } from './notice.ts';
 /** The pauses after failed attempts, in milliseconds: the last attempt is more than three hours after the first. */
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
-const PAUSES: readonly number[] = [2 * SECOND, 10 * SECOND, 60 * SECOND, 300 * SECOND, 900 * SECOND, HOUR, HOUR, HOUR];
+const PAUSES: readonly number[] = [
+  2 * SECOND,
+  10 * SECOND,
+  60 * SECOND,
+  300 * SECOND,
+  900 * SECOND,
+  HOUR,
+  HOUR,
+  HOUR,
+];
 
 /** How often a notification is tried at one target. */
 export const MOST_TRIES = PAUSES.length + 1;
@@ -16,7 +25,7 @@ export interface Wanting {
   /** Undefined: every event. */
   readonly on: readonly NotifyEvent[] | undefined;
   /** Since when it gets notifications. */
-  readonly known: Pick<KnownTarget, 'index' | 'at'>;
+  readonly known: Pick<KnownTarget, 'index'>;
 }
 
 /** A notice that a target wants and does not have. */
@@ -33,7 +42,11 @@ export interface Wanted {
  * Which targets want a notice that they do not have: those whose events include it, and that were configured
  * before it came about. Pure.
  */
-export function wantedBy(notice: Notice, targets: readonly Wanting[], posted: Posted | undefined): readonly Wanted[] {
+export function wantedBy(
+  notice: Notice,
+  targets: readonly Wanting[],
+  posted: Posted | undefined,
+): readonly Wanted[] {
   return targets.flatMap((target): readonly Wanted[] => {
     if (!isFor(notice, target)) return [];
     const tries = posted?.tries[target.name];
@@ -55,11 +68,9 @@ export function closesWith(
   return left.every(isOver) ? 'given-up' : undefined;
 }
 
-/** What was there before a target was configured is none of its business; a drill that is due still is. */
-function isFor({ event, index, since }: Notice, { on, known }: Wanting): boolean {
-  if (on !== undefined && !on.includes(event)) return false;
-  if (event === 'drill-due') return true;
-  return index === undefined ? Date.parse(since) > Date.parse(known.at) : index > known.index;
+/** What entries brought about before a target was configured is none of its business; how drills stand is. */
+function isFor({ event, index }: Notice, { on, known }: Wanting): boolean {
+  return (on === undefined || on.includes(event)) && (index === undefined || index > known.index);
 }
 
 function nextTry(tries: Tries | undefined): number {

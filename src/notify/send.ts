@@ -13,9 +13,9 @@ import { type TokenSource, tokenReader } from '../service/token-source.ts';
 export interface Sent {
   readonly outcome: 'delivered' | 'failed';
   /** Of HTTP. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` where this process ended it. */
-  readonly why?: string;
+  readonly why?: string | undefined;
   /** The beginning of what the receiver said, as it said it: nobody has cleaned it. */
   readonly said?: string;
 }

@@ -86,6 +86,7 @@ export const ROOMS: readonly Room[] = [
       'src/cli',
       'src/config',
       'src/keys',
+      'src/notify',
       'src/plain/ask.ts',
       'src/platform',
       'src/runner',
@@ -219,6 +220,20 @@ export const ROOMS: readonly Room[] = [
       BASE,
     ],
     why: 'an approval is a text and a signature: it knows neither the service nor the screen',
+  },
+  {
+    files: 'src/notify/**',
+    packages: ['type undici'],
+    node: [],
+    rooms: [
+      'src/service',
+      'src/store/projections/outbox.ts',
+      'src/store/journal.ts',
+      'type src/cli/print-result.ts',
+      'type src/config',
+      BASE,
+    ],
+    why: 'a notification says what the journal says: it neither drives a run nor calls the service',
   },
   {
     files: 'src/report/**',

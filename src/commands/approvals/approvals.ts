@@ -17,7 +17,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { printResult, type ResultOf } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
-import { loginName, openKeys, openWorkspace, type Workspace } from '../../compose/workspace.ts';
+import { loginName, openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { findRun, openRuns } from '../../runner/runs.ts';
@@ -212,10 +212,7 @@ async function withWorkspace<T>(
   act: (workspace: Workspace, config: Awaited<ReturnType<typeof loadConfig>>) => Promise<T>,
 ): Promise<T> {
   const config = await loadConfig(context.env, context.configPath);
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     return await act(workspace, config);
   } finally {

@@ -22,6 +22,7 @@ import { drillChecks } from './drills.ts';
 import { fileChecks } from './files.ts';
 import { keptLists } from './kept-lists.ts';
 import { keysHeld } from './keys-held.ts';
+import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
 import { surroundings } from './surroundings.ts';
 import { tlsChecks } from './tls.ts';
@@ -111,6 +112,7 @@ async function configChecks(
     ...(await surroundings(context, config)),
     ...(await approvalChecks(config)),
     ...(await drillChecks(context.env, config)),
+    ...(await notifyChecks(context, config)),
   ];
 }
 

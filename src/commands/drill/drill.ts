@@ -25,6 +25,7 @@ import { drillInterval } from './drill-interval.ts';
 import { beginRecord, chapterRecord, type OpenRecord, type Played } from './drill-records.ts';
 import { drillReport, drillSummary } from './drill-report.ts';
 import { keepNewest } from './keep-newest.ts';
+import { notifyFailure } from './notify-failure.ts';
 import { runReports, writeDrillReports } from './run-reports.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 import { writeJunit } from './write-junit.ts';
@@ -96,6 +97,7 @@ export async function drill(
     open.release();
     if (flags.junit !== undefined) await writeJunit(flags.junit, record);
     if (keep !== undefined) keepNewest(context, dirname(folder), keep);
+    await notifyFailure(outside, record);
   }
 }
 

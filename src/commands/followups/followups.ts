@@ -5,7 +5,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
-import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
+import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
@@ -89,8 +89,7 @@ interface Word {
  */
 async function close(context: CommandContext, id: string, word: Word, flags: AnswerFlags): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
-  const options = { operator: config.operator.name, checkpoints: config.checkpoints };
-  const workspace = await openWorkspace(context, options);
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const found = followUpNamed(await gatherFollowUps(workspace.journal), id);
     const { run } = found;

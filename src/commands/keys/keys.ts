@@ -12,7 +12,7 @@ import { adoptKey } from '../../compose/adopt-key.ts';
 import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
-import { openKeys, openWorkspace } from '../../compose/workspace.ts';
+import { openKeys, openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { instanceNamed, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
@@ -147,10 +147,7 @@ async function addKey(
 ): Promise<number> {
   if (flags.check === true) return keyCheck(context, instance, flags.file);
   const what = flags.token ? 'access token' : 'key';
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const secret =
       flags.file === undefined

@@ -7,7 +7,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
-import { openWorkspace } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Doubt } from '../../runner/in-doubt.ts';
 import { callInWords } from '../../runner/refuse-in-doubt.ts';
@@ -33,10 +33,7 @@ export async function resume(
     time: flags.to === undefined ? undefined : await momentFrom(flags.to, '--to', new Date()),
     overlay: config.runbooks,
   };
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const summary = await findRun(workspace.journal, word);
     if (summary.status !== 'open') {

@@ -5,7 +5,7 @@ import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { servicesOfRun } from '../../compose/services-of-run.ts';
-import { openWorkspace } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { startRun } from '../../runner/runs.ts';
 import { presentOf, refuseUnread } from '../approvals/present.ts';
@@ -45,10 +45,7 @@ export async function run(
   const { objectives, rehearsal } = changedInstance(config, flags);
   const input = await inputFrom(runbook, flags, new Date(), rehearsal);
   const options = await drivingOptions(context, flags);
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     // Everything that can be wrong with the config shows before there is a run that it would leave open.
     await using instances = await openInstances(context, config, workspace, {

@@ -8,7 +8,7 @@ import { printResult } from '../../cli/print-result.ts';
 import { printTable } from '../../cli/print-table.ts';
 import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
-import { openWorkspace } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { takeLedger } from '../../runner/call.ts';
 import { type Doubt, handedName, type OpenCall } from '../../runner/in-doubt.ts';
@@ -88,10 +88,7 @@ export async function callsResolve(
   const became = flags.became === 'nothing' ? undefined : idFrom(flags.became, '--became');
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const caller = await takeLedger({
       journal: workspace.journal,

@@ -10,7 +10,7 @@ import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor, noPlatform } from '../../compose/activity-deps.ts';
 import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { type OpenInstance, openForRun } from '../../compose/service-of.ts';
-import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
+import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import type { Call, Caller } from '../../runner/call.ts';
 import type { Operation } from '../../service/revisions.ts';
@@ -60,8 +60,7 @@ export async function changeInstance<S extends Seen>(
   refuseOtherName(flags.confirm, name);
   const patienceMs = waitPatience(context, flags);
   refuseRaw(config, name, { needs, weight }, flags.breakGlass);
-  const options = { operator: config.operator.name, checkpoints: config.checkpoints };
-  const workspace = await openWorkspace(context, options);
+  const workspace = await openWorkspace(context, workspaceFor(config));
   const stop = stopSignal();
   const line = progressLine(context);
   let isAsked = false;

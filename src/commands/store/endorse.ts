@@ -4,7 +4,7 @@ import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { openWorkspace } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
 import { KEY_ENDORSED } from '../../store/log/log-entries.ts';
@@ -23,10 +23,7 @@ export async function storeEndorse(
   { reason, confirm }: { readonly reason: string; readonly confirm?: string },
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
-  const workspace = await openWorkspace(context, {
-    operator: config.operator.name,
-    checkpoints: config.checkpoints,
-  });
+  const workspace = await openWorkspace(context, workspaceFor(config));
   try {
     const { journal, signer } = workspace;
     const origin = await journal.log.origin();
