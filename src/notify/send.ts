@@ -6,7 +6,6 @@ import type { NotifyConfig } from '../config/load.ts';
 import { isLoopback } from '../service/address.ts';
 import { errorCode } from '../service/failures.ts';
 import { DEFAULT_LIMITS } from '../service/limits.ts';
-import { networkFor } from '../service/network.ts';
 import { type TokenSource, tokenReader } from '../service/token-source.ts';
 
 /** What became of one attempt. */
@@ -74,6 +73,7 @@ export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, '
 
 async function post(target: Webhook, body: string, signal: AbortSignal): Promise<Sent> {
   const { url, headers } = await addressOf(target);
+  const { networkFor } = await import('../service/network.ts');
   const dispatcher = networkFor(url.origin, target.ca, DEFAULT_LIMITS).openForReads();
   try {
     const { statusCode: status, body: answer } = await dispatcher.request({

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -47,7 +47,8 @@ describe('a command with -o json prints what its schema says:', () => {
   const bench = useBenches();
 
   test('reading', { timeout: 120_000 }, async (context) => {
-    const { run, folder } = await bench(context, { taskMs: 20 });
+    const { run, folder, env } = await bench(context, { taskMs: 20 });
+    appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', `notify: [{ name: file, command: 'cat > /dev/null' }]\n`);
     const prints = async (names: readonly SchemaName[], ...args: string[]) => {
       const { names: found, stderr } = await printed(run, ...args);
       context.expect([args, found], stderr).toEqual([args, names]);
@@ -74,6 +75,8 @@ describe('a command with -o json prints what its schema says:', () => {
       prints(['dry-run'], 'run', 'rotate-key', 'orders', '--dry-run'),
       prints(['status'], 'status'),
       prints(['prune'], 'prune', '--older-than', '90d'),
+      prints(['notify-send'], 'notify', 'send'),
+      prints(['notify-test'], 'notify', 'test'),
     ]);
     const file = join(folder, 'backup');
     await prints(['download'], 'backups', 'download', '900041', '-i', 'orders', '--out', file);

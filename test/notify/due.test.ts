@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { SCHEMAS } from '../../src/cli/schemas/index.ts';
+import type { NotifyEvent } from '../../src/config/schema.ts';
+import { deliver } from '../../src/notify/deliver.ts';
+import { closesWith, MOST_TRIES, type Wanting, wantedBy } from '../../src/notify/due.ts';
+import { type Notice, notificationOf } from '../../src/notify/notice.ts';
+import type { Posted, Tries } from '../../src/store/projections/outbox.ts';
+
+const AT = '2026-03-01T03:00:00.000Z';
+const run = { runId: '01R', runbook: 'restore-backup', instance: 'orders', mode: 'LIVE' as const };
+const ENDED: Notice = { id: 'ended/01R', event: 'ended', index: 50, since: AT, run, outcome: 'failed' };
+
+const target = (name: string, index = 10, on?: readonly NotifyEvent[]): Wanting => ({
+  name,
+  on,
+  known: { index },
+});
+
+function posted(tries: Record<string, readonly [Tries['outcome'], number]>): Posted {
+  const all = Object.entries(tries).map(([name, [outcome, count]]) => [name, { outcome, count, at: AT }]);
+  return { id: ENDED.id, index: 50, at: AT, tries: Object.fromEntries(all) };
+}
+
+describe('a target wants a notice', () => {
+  test.each<[string, Notice, Wanting, Posted | undefined, boolean]>([
+    ['of any event, where it names none', ENDED, target('a'), undefined, true],
+    ['of the events that it names', ENDED, target('a', 10, ['rto', 'ended']), undefined, true],
+    ['of no other', ENDED, target('a', 10, ['question']), undefined, false],
+    ['not of what was there before it', ENDED, target('a', 50), undefined, false],
+    [
+      'of drills as they stand',
+      { id: 'drill-due/first', event: 'drill-due', index: undefined, since: AT },
+      target('a', 99),
+      undefined,
+      true,
+    ],
+    ['until it has it', ENDED, target('a'), posted({ a: ['delivered', 1] }), false],
+    ['whoever else has it', ENDED, target('a'), posted({ b: ['delivered', 1] }), true],
+  ])('%s', (_, notice, wanting, known, isWanted) => {
+    expect(wantedBy(notice, [wanting], known)).toHaveLength(isWanted ? 1 : 0);
+  });
+
+  test('after a pause that grows, and at last not by itself', () => {
+    const pauses = Array.from({ length: MOST_TRIES }, (_, at) => {
+      const [wanted] = wantedBy(ENDED, [target('a')], posted({ a: ['failed', at + 1] }));
+      return ((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000;
+    });
+    expect(pauses).toEqual([2, 10, 60, 300, 900, 3600, 3600, 3600, Number.POSITIVE_INFINITY]);
+  });
+});
+
+describe('an attempt closes a notice', () => {
+  const most = MOST_TRIES - 1;
+  test.each<
+    [string, Record<string, readonly [Tries['outcome'], number]>, Tries['outcome'], Posted['closes']]
+  >([
+    ['when nobody else wants it', { b: ['delivered', 1] }, 'delivered', 'delivered'],
+    ['not while another one wants it', { b: ['failed', 1] }, 'delivered', undefined],
+    ['not while it may be tried again', { b: ['delivered', 1] }, 'failed', undefined],
+    ['given up, when it was the last', { a: ['failed', most], b: ['delivered', 1] }, 'failed', 'given-up'],
+    ['given up, when the others were', { b: ['failed', MOST_TRIES] }, 'delivered', 'given-up'],
+  ])('%s', (_, tries, outcome, closes) => {
+    const wanted = wantedBy(ENDED, [target('a'), target('b')], posted(tries));
+    expect(closesWith(wanted, { target: 'a', outcome })).toBe(closes);
+  });
+});
+
+test('while another process has the outbox, nothing is sent', async () => {
+  const held = async () => {
+    throw new LifeboatError('journal.held', 'held');
+  };
+  const known = { group: 'target', sort: 'a', key: 'target/a', value: { name: 'a', index: 1, at: AT } };
+  const journal = {
+    rows: async (_: string, query: { readonly group?: string } = {}) =>
+      query.group === 'target' ? [known] : [],
+    clock: async () => () => new Date(AT),
+    hold: held,
+    append: held,
+  };
+  const targets = [{ name: 'a', command: 'exit 1', hideEnv: [] }];
+  const outbox = { journal, targets, notices: async () => [ENDED] };
+  expect(await deliver(outbox, new AbortController().signal)).toEqual([]);
+});
+
+describe('a notification fits its schema and says in one sentence', () => {
+  const question: Notice = {
+    id: 'question/01R/23',
+    event: 'question',
+    index: 22,
+    since: AT,
+    run,
+    title: 'the last look',
+  };
+  const danger = { rtoSeconds: 1800, elapsedSeconds: 1500 };
+  test.each<[string, Notice]>([
+    ['restore-backup on orders waits for a person: the last look; lifeboat resume 01R', question],
+    [
+      'REHEARSAL: restore-backup on orders into spare was stopped after a failure; lifeboat report 01R',
+      { ...ENDED, run: { ...run, mode: 'REHEARSAL', target: 'spare' } } as Notice,
+    ],
+    [
+      'restore-backup on orders has taken 25 min of 30 min, its recovery time objective; lifeboat resume 01R',
+      { id: 'rto/01R', event: 'rto', index: 0, since: AT, run, ...danger },
+    ],
+    [
+      'a drill is due; lifeboat drill --auto',
+      { id: 'drill-due/first', event: 'drill-due', index: undefined, since: AT },
+    ],
+    [
+      'the drill 20260301-030000 (story) failed; lifeboat drill --auto',
+      {
+        id: 'drill-failed/1',
+        event: 'drill-failed',
+        index: undefined,
+        since: AT,
+        drill: '20260301-030000',
+        scope: 'story',
+      },
+    ],
+  ])('%s', (text, notice) => {
+    const notification = { schema: 'lifeboat.notification/1', ...notificationOf(notice) };
+    expect(SCHEMAS.notification.type.strict().parse(notification)).toEqual(notification);
+    expect(notification.text).toBe(text);
+  });
+});
