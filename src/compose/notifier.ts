@@ -1,5 +1,6 @@
 import { show } from '../base/text.ts';
 import type { NotifyConfig } from '../config/load.ts';
+import { NotifyEvent } from '../config/schema.ts';
 import type { Delivery, Outbox } from '../notify/deliver.ts';
 import type { Notice } from '../notify/notice.ts';
 import type { Journal } from '../store/journal.ts';
@@ -26,7 +27,16 @@ export async function openOutbox(
   more: () => readonly Notice[] = () => [],
 ): Promise<Outbox> {
   const { noticesOfRuns } = await import('./read-notices.ts');
-  return { journal, targets, notices: async (all) => [...(await noticesOfRuns(journal, all)), ...more()] };
+  const { readTargets } = await import('../store/projections/outbox.ts');
+  const events = new Set(targets.flatMap(({ on }) => on ?? NotifyEvent.options));
+  const names = new Set(targets.map(({ name }) => name));
+  const notices = async (all: boolean) => {
+    const begun = (await readTargets(journal)).filter(({ name }) => names.has(name));
+    if (begun.length === 0) return [];
+    const from = Math.min(...begun.map(({ index }) => index));
+    return [...(await noticesOfRuns(journal, { from, events, all })), ...more()];
+  };
+  return { journal, targets, notices };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { NotifyEvent } from '../config/schema.ts';
 import type { Notice, NoticedRun } from '../notify/notice.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import { findPosted, type Posted, readEnded, readGivenUp } from '../store/projections/outbox.ts';
@@ -13,24 +14,43 @@ const MOST_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 
+/** What is asked for. */
+export interface Asked {
+  /** Only what came about behind this leaf. */
+  readonly from: number;
+  readonly events: ReadonlySet<NotifyEvent>;
+  /** Also ends that were given up. */
+  readonly all: boolean;
+}
+
 /**
  * What the runs of a store have to tell now, oldest first: questions that stand for half a minute, or that
- * their process has left; recoveries that have taken 80 % of their objective and are not over; ends. Only looks.
- * `all`: also ends that were given up.
+ * their process has left; recoveries that have taken 80 % of their objective and are not over; ends. Only
+ * looks.
  */
-export async function noticesOfRuns(journal: Reading, all = false): Promise<readonly Notice[]> {
+export async function noticesOfRuns(journal: Reading, asked: Asked): Promise<readonly Notice[]> {
+  const { events } = asked;
   const now = (await journal.clock())();
-  const open = await standingRuns(journal);
-  const ofOpen = open.map(async (run) => [
-    ...(await questionOf(run, now)),
-    ...(await dangerOf(journal, run, now)),
-  ]);
-  const ended = [
-    ...(await readEnded(journal, MOST_ENDED)),
-    ...(all ? await readGivenUp(journal, MOST_ENDED) : []),
+  const found = [
+    ...(events.has('ended') ? await endsOf(journal, asked) : []),
+    ...(events.has('question') || events.has('rto') ? await ofOpenRuns(journal, asked, now) : []),
   ];
-  const ends = ended.toReversed().map((posted) => endOf(journal, posted));
-  return (await Promise.all([...ends, ...ofOpen])).flat();
+  return (await Promise.all(found)).flat();
+}
+
+async function endsOf(journal: Reading, { from, all }: Asked) {
+  const waiting = await readEnded(journal, MOST_ENDED);
+  const givenUp = all ? await readGivenUp(journal, MOST_ENDED) : [];
+  const ended = [...givenUp, ...waiting].filter(({ index }) => index > from).toReversed();
+  return ended.map((posted) => endOf(journal, posted));
+}
+
+async function ofOpenRuns(journal: Reading, { from, events }: Asked, now: Date) {
+  const open = await standingRuns(journal);
+  return open.flatMap((run) => [
+    ...(events.has('question') && (run.stands?.index ?? -1) > from ? [questionOf(run, now)] : []),
+    ...(events.has('rto') && run.begunIndex > from ? [dangerOf(journal, run, now)] : []),
+  ]);
 }
 
 async function questionOf(run: Standing, now: Date): Promise<readonly Notice[]> {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -6,6 +6,7 @@ import { itemsIn } from './results.ts';
 import { useBenches } from './scene.ts';
 import { CANARIES, ROTATE, type TestBench } from './test-bench.ts';
 
+const NOTHING = 'nothing to send now\n';
 const HOOK_TOKEN = 'hook-Lw8sQ2zRt5yBn1';
 
 type Answer = Parameters<typeof startReceiver>[0];
@@ -85,7 +86,7 @@ describe.concurrent('notifications', () => {
       expect.objectContaining({ id: `ended/${runId}`, event: 'ended', outcome: 'abandoned' }),
     ]);
     const nothing = await run('notify', 'send', '--all');
-    expect(nothing).toMatchObject({ code: 0, stdout: 'nothing is due\n' });
+    expect(nothing).toMatchObject({ code: 0, stdout: NOTHING });
     expect(at(receiver, '/redirected')).toEqual([]);
     expect(at(receiver, '/flaky').map(({ body }) => body['event'])).toEqual(['question', 'question']);
     const told = readFileSync(inbox, 'utf8').trim().split('\n');
@@ -124,7 +125,7 @@ describe.concurrent('notifications', () => {
     ]);
     expect([writes.code, sends.code], `${writes.stderr}${sends.stderr}`).toEqual([0, 0]);
     expect(at(receiver, '/hook').map(({ body }) => body)).toEqual([first.body, first.body]);
-    expect((await run('notify', 'send')).stdout).toBe('nothing is due\n');
+    expect((await run('notify', 'send')).stdout).toBe(NOTHING);
   });
 
   test('begin when a target is configured: of older runs it hears nothing', async (context) => {
@@ -135,39 +136,31 @@ describe.concurrent('notifications', () => {
     await run('resume', '--abandon', 'a test');
     await run(...ROTATE);
     notify(opened, `{ name: hook, url: '${receiver.urlOf('/hook')}' }`);
-    expect((await run('notify', 'send', '--all')).stdout).toBe('nothing is due\n');
+    expect((await run('notify', 'send', '--all')).stdout).toBe(NOTHING);
     await run('resume', '--abandon', 'a test');
     expect(receiver.received.map(({ body }) => body['event'])).toEqual(['ended']);
   });
 
-  test('of drills: that one is due, and that the newest failed', async (context) => {
+  test('of drills: a drill that fails tells so by itself, and that one is due; once', async (context) => {
     const { expect } = context;
     const opened = await scene(context, () => 200);
-    const { run, receiver, home, env } = opened;
+    const { run, startUnder, receiver, home, folder, env } = opened;
     notify(opened, `{ name: hook, url: '${receiver.urlOf('/hook')}' }`);
     appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'drills: { every: 90d }\n');
-    const id = '20260301-030000';
-    const folder = join(home, 'drills', id);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const times = { begunAt: '2026-03-01T03:00:00.000Z', endedAt: '2026-03-01T03:10:00.000Z' };
-    const record = {
-      schema: 'lifeboat.drill/1',
-      id,
-      scope: 'story',
-      revision: '62',
-      version: '0.1.0',
-      ...times,
-    };
-    writeFileSync(join(folder, 'drill.json'), JSON.stringify({ ...record, outcome: 'failed', chapters: [] }));
-    for (const _ of [1, 2]) expect((await run('notify', 'send')).code).toBe(0);
+    for (const name of ['initdb', 'postgres'])
+      writeFileSync(join(folder, name), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const drill = await startUnder(['env', `LIFEBOAT_PGBIN=${folder}`], 'drill', '--auto').ended;
+    expect(drill.code, drill.stderr).toBe(1);
+    const [id] = readdirSync(join(home, 'drills'));
     expect(receiver.received.map(({ body }) => body)).toEqual([
       expect.objectContaining({
         id: 'drill-due/first',
         event: 'drill-due',
         command: 'lifeboat drill --auto',
       }),
-      expect.objectContaining({ id: `drill-failed/${id}`, drill: id, since: times.endedAt }),
+      expect.objectContaining({ id: `drill-failed/${id}`, event: 'drill-failed', drill: id }),
     ]);
+    expect((await run('notify', 'send')).stdout).toBe(NOTHING);
   });
 
   test('can be tried: each answer is shown, and no secret of a source that is missing', async (context) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noticesOfRuns } from '../../src/compose/read-notices.ts';
+import { NotifyEvent } from '../../src/config/schema.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { triedEntry } from '../../src/store/projections/outbox.ts';
 import { readerOf, recorded } from '../store/projections/stories.ts';
@@ -38,10 +39,12 @@ function then(
 }
 
 /** What is to be told so many seconds after the last entry of the run. */
-async function told(entries: readonly Entry[], seconds: number, all = false) {
+async function told(entries: readonly Entry[], seconds: number, all = false, from = -1) {
   const at = Date.parse(entries.at(-1)?.at ?? '') + seconds * 1000;
   const reader = { ...readerOf(entries), clock: async () => () => new Date(at) };
-  return (await noticesOfRuns(reader, all)).map(({ id }) => id);
+  return (await noticesOfRuns(reader, { from, all, events: new Set(NotifyEvent.options) })).map(
+    ({ id }) => id,
+  );
 }
 
 const OVER = then(numbered(WHOLE), 'run.closed', { outcome: 'done', proven: true });
@@ -105,4 +108,9 @@ describe('an end is told', () => {
   ])('%s', async (_, entries, all, expected) => {
     expect(await told(entries, 0, all)).toEqual(expected);
   });
+});
+
+test('nothing is read of a run that was there before every target', async () => {
+  for (const entries of [OVER, ASKED, until('restore.waiting')])
+    expect(await told(entries, 1000, true, entries.length)).toEqual([]);
 });

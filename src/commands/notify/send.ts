@@ -23,7 +23,7 @@ export async function notifySend(
     ...(why === undefined ? {} : { why }),
   }));
   await printResult(context, 'notify-send', { items }, () => {
-    if (items.length === 0) context.stdout.write('nothing is due\n');
+    if (items.length === 0) context.stdout.write('nothing to send now\n');
     const rows = items.map((item) => [item.id, item.target, sentWords(item)]);
     const columns = [{ title: 'notification' }, { title: 'target' }, { title: 'outcome', gives: true }];
     if (items.length > 0) printTable(context, columns, rows);
