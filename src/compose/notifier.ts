@@ -11,7 +11,7 @@ export interface Notifier {
    * Delivers what is left and ends, within three seconds: what is not delivered then is for the next command.
    * Gives what went wrong, as sentences. Never rejects.
    */
-  settle(): Promise<readonly string[]>;
+  finish(): Promise<readonly string[]>;
 }
 
 /** How often it is looked what there is to be told, and how long the end of a command waits. Milliseconds. */
@@ -76,7 +76,7 @@ export async function startNotifier(journal: Journal, targets: readonly NotifyCo
     });
   }, LOOK_EVERY).unref();
   return {
-    settle: async () => {
+    finish: async () => {
       clearInterval(timer);
       const { promise: over, resolve } = Promise.withResolvers<void>();
       const timers = [

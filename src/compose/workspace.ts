@@ -139,7 +139,7 @@ export async function workspaceOf(
   if (!checked.store.isShared) await sealer.sealRest();
   const notifier = notify.length === 0 ? undefined : await notifierOf(journal, notify);
   const close = async () => {
-    for (const problem of (await notifier?.settle()) ?? []) problems.add(problem);
+    for (const problem of (await notifier?.finish()) ?? []) problems.add(problem);
     await sealer.sealRest();
     await journal.close();
     for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);

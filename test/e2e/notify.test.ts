@@ -1,10 +1,10 @@
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { itemsIn } from '../bench-kit/results.ts';
+import { ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { itemsIn } from './results.ts';
-import { useBenches } from './scene.ts';
-import { CANARIES, ROTATE, type TestBench } from './test-bench.ts';
 
 const NOTHING = 'nothing to send now\n';
 const HOOK_TOKEN = 'hook-Lw8sQ2zRt5yBn1';
