@@ -6,6 +6,7 @@ import { runProduct } from '../bench-kit/product.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
+import { forge } from '../audit/forge.ts';
 import {
   accept,
   database,
@@ -141,6 +142,24 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     const restore = ['backups', 'restore', await newest(bench), ...SURE];
     refused(expect, await bench.run(...restore), /^lifeboat: checkpoints were removed/mu);
     expect(sent(bench)).toBe(0);
+  });
+
+  test('an entry that was rewritten in its place is named by doctor, and is no loss to accept', async (context) => {
+    const { expect } = context;
+    const bench = await benches(context);
+    await lived(bench);
+    forge(bench.home, (db) => db.exec("UPDATE entries SET body = '{}' WHERE type = 'intent.armed'"));
+    const doctor = await bench.run('doctor');
+    expect(doctor.code, doctor.stderr).toBe(1);
+    expect(doctor.stdout).toMatch(/^BAD +entries +instance\/orders: entry \d+ was changed/mu);
+    const accepted = await accept(bench, 'it is only one');
+    expect(accepted.code, accepted.stderr).toBe(5);
+    expect(accepted.stderr).toMatch(/^lifeboat: no entry is lost, but .* was changed/mu);
+    for (const name of ['lifeboat.db', 'lifeboat.db-wal', 'lifeboat.db-shm'])
+      rmSync(join(bench.home, name), { force: true });
+    const anew = await accept(bench, 'somebody has rewritten it');
+    expect(anew.code, anew.stderr).toBe(0);
+    expect((await bench.run('doctor')).stdout).toMatch(/^ok +entries +all \d+ were hashed anew/mu);
   });
 
   test('when there are two copies of a home: whoever comes second sends nothing', async (context) => {

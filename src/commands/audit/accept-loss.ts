@@ -20,7 +20,8 @@ import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback
 import { isStreamName } from '../../store/new-entry.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { type RowsLeft, rowsLeft } from './rows-left.ts';
+import { refuseChanged, refuseHopeless, unwritten } from './refuse-loss.ts';
+import { rowsLeft } from './rows-left.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MOST_CHECKPOINTS = 4_096;
@@ -31,7 +32,8 @@ const MOST_ENDED = 10;
  * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on
  * record, with every call that was armed in the lost part in doubt on its instance, in one transaction; if
  * the process dies inside, all of it is there or nothing. Old checkpoints stay where they are. Exit 0 also
- * when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined.
+ * when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined. Throws `journal.damaged`
+ * (exit 5) where nothing is lost and an entry was rewritten: that cannot be accepted.
  */
 export async function auditAcceptLossCommand(
   context: CommandContext,
@@ -48,9 +50,9 @@ export async function auditAcceptLossCommand(
   });
   const { trouble } = opened.checked;
   if (trouble === undefined) {
-    await opened.journal?.close();
+    await refuseChanged(opened).finally(() => opened.journal?.close());
     await printResult(context, 'loss', { lost: false, inDoubt: [] }, () => {
-      context.stderr.write('nothing is lost: the journal agrees with the checkpoints of every place\n');
+      context.stderr.write(`nothing is lost: ${AGREES}\n`);
     });
     return EXIT.closed;
   }
@@ -78,36 +80,7 @@ export async function auditAcceptLossCommand(
   return EXIT.closed;
 }
 
-/**
- * A team's database takes the rows of an append before anybody signs them: what could not be signed would lie
- * there, and become part of the log when the database is mended.
- */
-async function refuseHopeless(trouble: Trouble, left: RowsLeft): Promise<void> {
-  const { kinds, store } = trouble;
-  if (left.end >= store.size && left.stray.length === 0 && !kinds.includes('unsigned')) return;
-  const { setBackSql } = await import('../../store/postgres/set-back.ts');
-  const canBeSet = left.end < store.size || left.stray.length > 0;
-  throw hopeless(trouble, canBeSet ? setBackSql(left.end, left.stray) : []);
-}
-
-/** `sql`: what the owner of a team's database can run, if anything. */
-function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
-  const mend = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
-  return new LifeboatError(
-    'journal.damaged',
-    `nobody can sign on top of this: ${show(inShort(trouble), 400)}`,
-    {
-      hints: [
-        ...detailsOf(trouble),
-        'nothing was written: the owner of the database puts it back from the newest backup',
-        ...(sql.length === 0 ? [] : [mend, ...sql]),
-        'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), run `lifeboat store init` and this command: its journal names this one',
-      ],
-      evidence: { kinds: [...trouble.kinds] },
-      exitCode: EXIT.inDoubt,
-    },
-  );
-}
+const AGREES = 'the journal agrees with its entries and with the checkpoints of every place';
 
 async function confirmLoss(
   context: CommandContext,
@@ -200,30 +173,6 @@ async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBod
   } finally {
     for (const hold of holds) await hold.release();
   }
-}
-
-/**
- * What is said where the end of the tree hangs on a leaf that is gone, so that nothing can be signed behind
- * it: a team's database goes on before the last gap.
- */
-async function unwritten(
-  thrown: unknown,
-  trouble: Trouble,
-  { gaps, stray, end }: RowsLeft,
-): Promise<unknown> {
-  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') return thrown;
-  if (trouble.store.isShared) {
-    const { setBackSql } = await import('../../store/postgres/set-back.ts');
-    return hopeless(trouble, setBackSql(gaps.at(-1)?.[0] ?? end, stray));
-  }
-  return new LifeboatError('journal.damaged', thrown.shortMessage, {
-    hints: [
-      'nothing was written: this database cannot be gone on with',
-      'put it back from a copy; or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one',
-    ],
-    evidence: { kinds: [...trouble.kinds] },
-    cause: thrown,
-  });
 }
 
 /** The first checkpoint after the loss goes to every place, beside what lies there. */

@@ -15,11 +15,12 @@ import type { Place } from '../../store/log/places/place.ts';
 import type { SeenPlace } from '../../store/log/rollback.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';
 import { attempt, type Check, good } from './check.ts';
+import { entriesCheck } from './entries.ts';
 
 /**
- * Whether the journal agrees with the checkpoints of each place, how far each place reaches, and which losses
- * were accepted. A command is run only when `deep` is asked for: it may write a ticket each time. Otherwise
- * only looks.
+ * Whether the journal agrees with the checkpoints of each place, how far each place reaches, which losses
+ * were accepted, and whether its entries are as they were signed. A command is run only when `deep` is asked
+ * for: it may write a ticket each time. Otherwise only looks.
  */
 export async function placeChecks(
   context: CommandContext,
@@ -39,7 +40,12 @@ export async function placeChecks(
           place.kind === 'command' ? commandCheck(place, deep ? { journal, signer } : undefined) : [],
         ),
       );
-      return [...(checked === undefined ? [] : checksOf(checked)), ...commands.flat()];
+      if (journal === undefined || checked === undefined) return commands.flat();
+      return [
+        ...checksOf(checked),
+        ...(await entriesCheck(journal.log, checked.losses, deep)),
+        ...commands.flat(),
+      ];
     } finally {
       await journal?.close();
     }

@@ -1,0 +1,63 @@
+import { counted } from '../base/format.ts';
+import { show } from '../base/text.ts';
+import type { Log } from '../store/journal.ts';
+import type { Loss } from '../store/log/losses.ts';
+import { createFindings, type Finding } from './verdict.ts';
+import { createWalk } from './walk.ts';
+
+export interface CheckedEntries {
+  /** How many entries were hashed anew. */
+  readonly checked: number;
+  /** How many the log has. */
+  readonly size: number;
+  readonly problems: readonly Finding[];
+}
+
+export interface CheckEntriesOptions {
+  /** What a person has accepted as lost. */
+  readonly losses?: readonly Loss[];
+  /** Only so many of the newest entries are read; all of them without it. */
+  readonly newest?: number;
+}
+
+/**
+ * Hashes entries anew and compares them with what is stored of the tree: finds whatever was rewritten in its
+ * place, which changes neither the number of entries nor their signed head. An audit does that as well, and
+ * looks at checkpoints, keys and transcripts besides. Only reads; rejects with what the log rejects with.
+ */
+export async function checkEntries(
+  log: Pick<Log, 'head' | 'stored'>,
+  { losses = [], newest = Number.POSITIVE_INFINITY }: CheckEntriesOptions = {},
+): Promise<CheckedEntries> {
+  const findings = createFindings();
+  const { size, root } = await log.head();
+  const gaps = losses.flatMap((loss) => loss.gaps);
+  const wanted = Math.max(0, size - newest);
+  // A loss that was accepted may reach beyond the first entry that is wanted.
+  const from = gaps.reduce((at, [first, last]) => (first <= at && at <= last ? last + 1 : at), wanted);
+  const unread = from === 0 ? [] : [[0, from - 1] as [number, number]];
+  const walk = createWalk(
+    { sizes: new Set(), demandedBelow: 0, gaps: [...unread, ...gaps], onEntry: () => undefined },
+    findings,
+  );
+  if (from < size)
+    for await (const entry of log.stored(from)) {
+      walk.take(entry);
+      if (walk.size() >= size) break;
+    }
+  walk.finish();
+  const here = walk.size() === size ? walk.root() : undefined;
+  if (here !== undefined && here !== root)
+    findings.problem('head.other', `${counted(size, 'entry', 'entries')} do not give the root of the log`);
+  return {
+    checked: Math.max(0, walk.size() - walk.lost()),
+    size,
+    problems: findings.list().filter(({ severity }) => severity === 'problem'),
+  };
+}
+
+/** The first of several problems, and how many more there are. */
+export function changedInWords([first, ...more]: readonly Finding[]): string {
+  const where = first?.stream === undefined ? '' : `${first.stream}: `;
+  return show(`${where}${first?.shortMessage}${more.length > 0 ? `, and ${more.length} more` : ''}`, 300);
+}

@@ -1,0 +1,94 @@
+import { changedInWords, checkEntries } from '../../audit/check-entries.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { OpenedStore } from '../../compose/workspace.ts';
+import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
+import type { Trouble } from '../../store/log/rollback.ts';
+import type { RowsLeft } from './rows-left.ts';
+
+/* What cannot be accepted, because nothing could be signed on top of it. */
+
+/** What an entry said before it was rewritten, nobody knows, so that there is nothing to put in doubt. */
+export async function refuseChanged({
+  journal,
+  checked,
+}: Pick<OpenedStore, 'journal' | 'checked'>): Promise<void> {
+  if (journal === undefined) return;
+  const { problems } = await checkEntries(journal.log, { losses: checked.losses });
+  if (problems.length === 0) return;
+  throw new LifeboatError(
+    'journal.damaged',
+    `no entry is lost, but not all are as they were signed: ${changedInWords(problems)}`,
+    {
+      hints: [
+        'nothing was written: a loss can be accepted, a changed entry cannot',
+        'all that is wrong: `lifeboat audit verify`',
+        ...(checked.store.isShared
+          ? ['the owner of the database puts it back from the newest backup', ANOTHER_DATABASE]
+          : ['put lifeboat.db and lifeboat.db-wal back from the newest copy', ANOTHER_FILE]),
+      ],
+      evidence: { problems: problems.length },
+      exitCode: EXIT.inDoubt,
+    },
+  );
+}
+
+/**
+ * A team's database takes the rows of an append before anybody signs them: what could not be signed would lie
+ * there, and become part of the log when the database is mended.
+ */
+export async function refuseHopeless(trouble: Trouble, left: RowsLeft): Promise<void> {
+  const { kinds, store } = trouble;
+  if (left.end >= store.size && left.stray.length === 0 && !kinds.includes('unsigned')) return;
+  const { setBackSql } = await import('../../store/postgres/set-back.ts');
+  const canBeSet = left.end < store.size || left.stray.length > 0;
+  throw hopeless(trouble, canBeSet ? setBackSql(left.end, left.stray) : []);
+}
+
+/** `sql`: what the owner of a team's database can run, if anything. */
+function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
+  const mend = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
+  return new LifeboatError(
+    'journal.damaged',
+    `nobody can sign on top of this: ${show(inShort(trouble), 400)}`,
+    {
+      hints: [
+        ...detailsOf(trouble),
+        'nothing was written: the owner of the database puts it back from the newest backup',
+        ...(sql.length === 0 ? [] : [mend, ...sql]),
+        ANOTHER_DATABASE,
+      ],
+      evidence: { kinds: [...trouble.kinds] },
+      exitCode: EXIT.inDoubt,
+    },
+  );
+}
+
+/**
+ * What is said where the end of the tree hangs on a leaf that is gone, so that nothing can be signed behind
+ * it: a team's database goes on before the last gap.
+ */
+export async function unwritten(
+  thrown: unknown,
+  trouble: Trouble,
+  { gaps, stray, end }: RowsLeft,
+): Promise<unknown> {
+  if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') return thrown;
+  if (trouble.store.isShared) {
+    const { setBackSql } = await import('../../store/postgres/set-back.ts');
+    return hopeless(trouble, setBackSql(gaps.at(-1)?.[0] ?? end, stray));
+  }
+  return new LifeboatError('journal.damaged', thrown.shortMessage, {
+    hints: [
+      'nothing was written: this database cannot be gone on with; put it back from a copy',
+      ANOTHER_FILE,
+    ],
+    evidence: { kinds: [...trouble.kinds] },
+    cause: thrown,
+  });
+}
+
+const ANOTHER_DATABASE =
+  'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), run `lifeboat store init` and this command: its journal names this one';
+const ANOTHER_FILE =
+  'or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one';

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { type CheckEntriesOptions, checkEntries } from '../../src/audit/check-entries.ts';
+import { hashOf } from '../../src/store/leaf.ts';
+import type { Loss } from '../../src/store/log/losses.ts';
+import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
+import { forge, rowsOf } from './forge.ts';
+import { type SealedJournal, sealedHome } from './sealed-journal.ts';
+
+describe('a look at entries alone', () => {
+  test('finds nothing in a store that nobody has touched, and says how many it has hashed', async () => {
+    const sealed = await sealedHome(20);
+    expect(await look(sealed)).toEqual({ checked: 41, size: 41, problems: [] });
+    expect(await look(sealed, { newest: 100 })).toEqual({ checked: 41, size: 41, problems: [] });
+    for (let newest = 0; newest < 41; newest += 1)
+      expect(await look(sealed, { newest })).toEqual({ checked: newest, size: 41, problems: [] });
+  });
+
+  test('finds an entry that was rewritten in its place, unless it is older than was asked for', async () => {
+    const sealed = await sealedHome(20);
+    forge(sealed.home, (db) => db.exec("UPDATE entries SET body = '{}' WHERE leaf = 7"));
+    expect(await codes(sealed)).toEqual(['entry.changed']);
+    expect(await codes(sealed, { newest: 34 })).toEqual(['entry.changed']);
+    expect(await codes(sealed, { newest: 33 })).toEqual([]);
+  });
+
+  test('finds one that was rewritten together with its hash', async () => {
+    const sealed = await sealedHome(20);
+    forge(sealed.home, (db) => {
+      const row = rowsOf(db)[2];
+      if (row === undefined) throw new Error('there are 41');
+      const hash = Buffer.from(hashOf({ ...row, body: '{}' }), 'hex');
+      db.prepare("UPDATE entries SET body = '{}', hash = ? WHERE leaf = 2").run(hash);
+    });
+    expect(await codes(sealed)).toContain('tree.changed');
+  });
+
+  test('passes over what a person has accepted as lost, also where it begins inside of that', async () => {
+    const sealed = await sealedHome(20);
+    forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf BETWEEN 11 AND 14'));
+    expect(await codes(sealed)).toContain('log.gap');
+    const losses = [{ gaps: [[11, 14]] }] as unknown as readonly Loss[];
+    expect(await look(sealed, { losses })).toEqual({ checked: 37, size: 41, problems: [] });
+    expect(await look(sealed, { losses, newest: 28 })).toEqual({ checked: 26, size: 41, problems: [] });
+  });
+});
+
+async function look({ home }: SealedJournal, options?: CheckEntriesOptions) {
+  const { log, close } = await openSqliteForReading({ home, projections: PROJECTIONS });
+  try {
+    return await checkEntries(log, options);
+  } finally {
+    await close();
+  }
+}
+
+const codes = async (sealed: SealedJournal, options?: CheckEntriesOptions) =>
+  (await look(sealed, options)).problems.map(({ code }) => code);
