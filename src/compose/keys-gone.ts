@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { namesIn } from '../base/names-in.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { storeNamed } from '../config/load.ts';
@@ -114,13 +115,5 @@ async function rememberedBy(context: CommandContext, home: string): Promise<Reme
     }
   } catch {
     return { keys: false, heads };
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { type FileLock, tryLock } from '../../base/file-lock.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { type DrillChapter, DrillRecord } from '../../report/drill/drill-record.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 
@@ -63,13 +64,7 @@ export function readRecord(folder: string): DrillRecord | undefined {
 
 /** The drills whose folders, or links to them, lie in this one, oldest first by their names. */
 export function recordsIn(parent: string): readonly DrillRecord[] {
-  try {
-    return readdirSync(parent)
-      .toSorted()
-      .flatMap((name) => readRecord(join(parent, name)) ?? []);
-  } catch {
-    return [];
-  }
+  return namesIn(parent).flatMap((name) => readRecord(join(parent, name)) ?? []);
 }
 
 /** Whether the process of a drill still runs. */

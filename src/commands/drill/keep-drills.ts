@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../base/names-in.ts';
 import type { DrillRecord } from '../../report/drill/drill-record.ts';
 import { isUnderWay, readRecord } from './drill-records.ts';
 
@@ -69,14 +70,6 @@ export function finishRemovals(parent: string): void {
 /** Whether a folder is called as `newDrillHome` calls them. */
 export function isDrillName(name: string): boolean {
   return NAME.test(name);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return [];
-  }
 }
 
 /** A folder of this user, and no link to one. */

@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../base/names-in.ts';
 import { show } from '../../base/text.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
 import { listRuns, type RunSummary } from '../../runner/runs.ts';
@@ -96,12 +97,4 @@ function isProof({ backup }: Found, ledger: Ledger | undefined): boolean {
     ({ fingerprint }, at) => proven.findIndex((one) => one.fingerprint === fingerprint) === at,
   );
   return [...ofKeys, card?.proven, card?.newest].some((one) => one?.id === backup);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).toSorted();
-  } catch {
-    return [];
-  }
 }

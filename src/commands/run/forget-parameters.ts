@@ -1,5 +1,6 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../base/names-in.ts';
 import type { JournalReader, StreamName } from '../../store/journal.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 
@@ -24,12 +25,4 @@ export async function forgetParameters(home: string, journal: JournalReader): Pr
 async function isClosed(journal: JournalReader, stream: StreamName): Promise<boolean> {
   const entries = await journal.read(stream);
   return entries.some(({ type }) => type === 'run.closed');
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

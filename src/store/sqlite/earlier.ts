@@ -1,6 +1,7 @@
-import { opendirSync, readdirSync, statSync } from 'node:fs';
+import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { LifeboatError } from '../../base/errors.ts';
+import { namesIn } from '../../base/names-in.ts';
 
 /** What in a home can only be there after a journal was. */
 export interface Earlier {
@@ -65,13 +66,5 @@ function holdsAnything(folder: string): boolean {
     }
   } catch {
     return false;
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { namesIn } from '../../base/names-in.ts';
 import { show } from '../../base/text.ts';
 
 const Holder = z.object({
@@ -55,7 +56,8 @@ export function readHolder(path: string): Holder | undefined {
  */
 export function holdersIn(home: string): readonly string[] {
   const found = new Map<number, string>();
-  for (const name of notesIn(home)) {
+  // A process has the ledgers of its run's instances too: the run comes last, and is the one to name.
+  for (const name of namesIn(locksFolder(home))) {
     const [, kind = '', of = ''] = /^(run|instance)-(.+)\.lock\.json$/u.exec(name) ?? [];
     const holder = readHolder(join(locksFolder(home), name));
     if (kind === '' || holder === undefined || !isThere(holder)) continue;
@@ -67,15 +69,6 @@ export function holdersIn(home: string): readonly string[] {
 }
 
 const MOST_NAMED = 3;
-
-/** A process has the ledgers of its run's instances too: the run comes last, and is the one to name. */
-function notesIn(home: string): readonly string[] {
-  try {
-    return readdirSync(locksFolder(home)).sort();
-  } catch {
-    return [];
-  }
-}
 
 /**
  * Of another machine nothing is known. Process ids are used again, so this may name the wrong one; it is a
