@@ -27,6 +27,7 @@ test.for(ODD)(
     };
     await expect(openIn(home)).rejects.toMatchObject(refusal);
     await expect(readIn(home)).rejects.toMatchObject(refusal);
+    await expect(openIn(home, { afterLoss: true })).rejects.toMatchObject(refusal);
   },
 );
 

@@ -4,7 +4,10 @@ import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/op
 import { freshSigner } from './fresh-signer.ts';
 
 /** The journal of a home as the product opens it: by `tester`, with a key of its own. */
-export function openIn(home: string, options: { by?: string; signer?: Signer; now?: () => Date } = {}) {
+export function openIn(
+  home: string,
+  options: { by?: string; signer?: Signer; now?: () => Date; afterLoss?: boolean } = {},
+) {
   const { by = 'tester', signer = freshSigner(), ...rest } = options;
   return openSqliteStore({ home, by, signer, projections: PROJECTIONS, ...rest });
 }

@@ -56,9 +56,9 @@ function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   try {
     makePrivateFolder(home);
     refuseNetworkFolder(home);
+    refuseOther(file);
     if (afterLoss && (isEmptied(file) || !isWhole(file))) setAside(file);
     const earlier = afterLoss ? NOTHING_EARLIER : earlierJournal(home, DATABASE_FILE);
-    refuseOther(file);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
     if ((earlier.log || earlier.traces) && isEmptied(file)) throw emptied(home);
     // SQLite gives -wal and -shm the mode of the database, so the mode has to be right before it opens the
