@@ -95,8 +95,8 @@ function armed(
   body: Body,
   at: string,
 ): IntentMemory {
-  const told = body['firstArmedAt'];
-  const first = known.firstArmedAt ?? before ?? (typeof told === 'string' ? told : undefined);
+  const recorded = body['firstArmedAt'];
+  const first = known.firstArmedAt ?? before ?? (typeof recorded === 'string' ? recorded : undefined);
   return { baseline, ...verbOf({ verb: verb ?? null }), armedAt: at, ...(first && { firstArmedAt: first }) };
 }
 
