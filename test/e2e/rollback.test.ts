@@ -113,7 +113,15 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       loseLog(bench);
       const pages = Math.max(1, Math.floor((statSync(database(bench)).size / PAGE) * part));
       truncateSync(database(bench), pages * PAGE);
-      refused(expect, await bench.run(...restore), /^lifeboat: .*lifeboat\.db cannot be read: /mu);
+      const refusal = await bench.run(...restore);
+      refused(expect, refusal, /^lifeboat: .*lifeboat\.db cannot be read: /mu);
+      expect(refusal.stderr).toContain('`keys list`, `audit verify` and downloads still work');
+      const keys = await bench.run('keys', 'list', '--json');
+      expect(keys.code, keys.stderr).toBe(1);
+      expect(JSON.parse(keys.stdout)).toMatchObject({
+        unread: expect.stringContaining('cannot be read'),
+        items: [{ instance: 'orders', held: true, state: 'unknown' }],
+      });
       expect((await bench.run('audit', 'verify')).code).toBe(1);
       const accepted = await accept(bench, 'the disk lost half of it');
       expect(accepted.code, accepted.stderr).toBe(0);

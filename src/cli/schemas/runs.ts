@@ -163,6 +163,10 @@ export const runs = {
   }),
   keys: schema('keys', 'the keys that are held or on record', {
     keptIn: z.string().describe('the key store, in words'),
+    unread: z
+      .string()
+      .optional()
+      .describe('why the journal cannot be read: then only keys that are held are listed'),
     items: z.array(
       z.object({
         instance,

@@ -21,7 +21,8 @@ export async function attempt<T>(
   } catch (thrown) {
     const failure = failureOf(thrown);
     const cause = failure.evidence['error'];
-    const found = typeof cause === 'string' ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
+    const isNew = typeof cause === 'string' && !failure.shortMessage.endsWith(cause);
+    const found = isNew ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
     const credentials = failure.code.startsWith('credentials.') || failure.code === 'service.forbidden';
     return {
       check: {

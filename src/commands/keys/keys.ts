@@ -1,4 +1,5 @@
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
+import type { Failure } from '../../base/failure.ts';
 import { formatTime } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
@@ -16,10 +17,15 @@ import { openKeys, openWorkspace, workspaceFor } from '../../compose/workspace.t
 import { instanceNamed, type LoadedConfig, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import { Fingerprint } from '../../store/projections/key-facts.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 
-/** `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. */
+/**
+ * `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. Where the journal
+ * cannot be read it lists what is held, says so, and ends with exit 1.
+ */
 export async function keysList(
   context: CommandContext,
   _: readonly string[],
@@ -28,35 +34,43 @@ export async function keysList(
   const config = await loadConfig(context.env, context.configPath);
   if (only !== undefined) instanceNamed(config, only);
   const keyring = await openKeys(context, 'look');
-  const journal = await openJournalIfAny(context);
-  try {
-    const names = only === undefined ? Object.keys(config.instances) : [only];
-    const rows = await Promise.all(
-      names.map(async (instance) => {
-        const held = new Set(await keyring.list(instance));
-        const epochs = journal === undefined ? [] : (await readLedger(journal, instance)).epochs;
-        const known = new Map(epochs.map((epoch) => [epoch.fingerprint, epoch]));
-        return [...new Set([...known.keys(), ...held])].map((fingerprint) => {
-          const epoch = known.get(fingerprint);
-          return {
-            instance,
-            fingerprint,
-            held: held.has(fingerprint),
-            state: epoch?.state ?? 'unknown',
-            setAt: epoch?.setAt,
-            endedAt: epoch?.endedAt,
-            provenAt: epoch?.provenAt,
-          };
-        });
-      }),
-    );
-    const items = rows.flat();
-    const keptIn = keyring.store.description;
-    await printResult(context, 'keys', { keptIn, items }, () => {
-      printKeys(context, items);
-      context.stderr.write(`kept in: ${keptIn}\n${WITHIN}\n`);
+  const names = only === undefined ? Object.keys(config.instances) : [only];
+  const record = await epochsOnRecord(context, names);
+  const rows = names.map(async (instance) => {
+    const held = new Set(await keyring.list(instance));
+    const known = new Map((record.epochs.get(instance) ?? []).map((epoch) => [epoch.fingerprint, epoch]));
+    return [...new Set([...known.keys(), ...held])].map((fingerprint) => {
+      const { state = 'unknown', setAt, endedAt, provenAt } = known.get(fingerprint) ?? {};
+      return { instance, fingerprint, held: held.has(fingerprint), state, setAt, endedAt, provenAt };
     });
-    return EXIT.closed;
+  });
+  const items = (await Promise.all(rows)).flat();
+  const keptIn = keyring.store.description;
+  const { unread } = record;
+  await printResult(context, 'keys', { keptIn, unread: unread?.shortMessage, items }, () => {
+    printKeys(context, items, unread);
+    context.stderr.write(`kept in: ${keptIn}\n${WITHIN}\n`);
+  });
+  return unread === undefined ? EXIT.closed : EXIT.failed;
+}
+
+interface OnRecord {
+  readonly epochs: ReadonlyMap<string, readonly KeyEpoch[]>;
+  /** Why the journal cannot be read: nothing is known of epochs then. */
+  readonly unread?: Failure;
+}
+
+async function epochsOnRecord(context: CommandContext, names: readonly string[]): Promise<OnRecord> {
+  const epochs = new Map<string, readonly KeyEpoch[]>();
+  let journal: JournalReader | undefined;
+  try {
+    journal = await openJournalIfAny(context);
+    if (journal !== undefined)
+      for (const name of names) epochs.set(name, (await readLedger(journal, name)).epochs);
+    return { epochs };
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
+    return { epochs: new Map(), unread: failureOf(thrown) };
   } finally {
     await journal?.close();
   }
@@ -75,9 +89,14 @@ interface KeyRow {
   readonly provenAt: string | undefined;
 }
 
-function printKeys(context: CommandContext, rows: readonly KeyRow[]): void {
+function printKeys(context: CommandContext, rows: readonly KeyRow[], unread: Failure | undefined): void {
+  if (unread !== undefined) {
+    context.stderr.write(`warning: ${show(unread.shortMessage, 300)}\n`);
+    context.stderr.write('only keys that are held are listed: which of them is in force is not known\n');
+  }
   if (rows.length === 0) {
-    context.stderr.write('no keys are held and none is on record\n');
+    const record = unread === undefined ? 'none is on record' : 'the record cannot be read';
+    context.stderr.write(`no keys are held, and ${record}\n`);
     return;
   }
   const columns = [

@@ -18,7 +18,9 @@ export function rolledBack(trouble: Trouble): LifeboatError {
       ...otherStore(trouble),
       putBack(trouble),
       'without a copy: `lifeboat audit accept-loss --reason TEXT` records the loss and puts the lost calls in doubt',
-      '`lifeboat runs`, `report`, `audit` and downloads still work',
+      trouble.store.isGone
+        ? '`lifeboat status`, `keys list`, `audit verify` and downloads still work'
+        : '`lifeboat runs`, `report`, `audit` and downloads still work',
     ],
     evidence: {
       kinds: [...trouble.kinds],
