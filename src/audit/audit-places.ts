@@ -179,7 +179,8 @@ function auditPlace(
     findings.limit('log.moved', message);
   } else if (beyond.length > 0) {
     const furthest = furthestOf(beyond);
-    const gone = `${name} has a checkpoint of ${furthest} entries, and ${total} are here: the last ${furthest - total} are gone`;
+    const which = walk.next() < furthest ? `the last ${furthest - total}` : `${furthest - total} of them`;
+    const gone = `${name} has a checkpoint of ${furthest} entries, and ${total} are here: ${which} are gone`;
     findings.problem('log.cut', `${gone}${armedIn(beyond.flatMap(({ checkpoint }) => checkpoint.armed))}`);
   }
   const inside = misfits.filter(({ checkpoint }) => checkpoint.size <= total);

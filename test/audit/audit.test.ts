@@ -130,6 +130,16 @@ describe('with the key on this machine and without it, an audit finds', () => {
     expect(await codes(sealed)).toEqual(both('problem log.unsigned'));
   });
 
+  test('entries that were taken out of the middle, which are not said to be the last', async () => {
+    const sealed = await sealedHome(5);
+    forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf IN (3, 4)'));
+    const { findings } = await auditHome(sealed, pinned(sealed));
+    const cut = findings.find(({ code }) => code === 'log.cut');
+    expect(cut?.shortMessage).toMatch(
+      / has a checkpoint of 11 entries, and 9 are here: 2 of them are gone$/u,
+    );
+  });
+
   test('a head that is gone', async () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) => db.exec('DELETE FROM heads'));

@@ -5,6 +5,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
+import { parsePublicKeys } from '../../store/log/named-keys.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { approvalWatch } from './check-approvals.ts';
 import { printAudit, type Verified } from './print-audit.ts';
@@ -18,7 +19,8 @@ export interface Trust {
 /**
  * `lifeboat audit verify [RUN|BUNDLE|FOLDER|FILE]`: the store here, a bundle (which needs neither a home nor
  * a config), or an exported journal. Exit 0: intact under a pinned key; 3: nothing is wrong, and the verdict
- * names what is not pinned; 1: not intact; 2 for an anchor that was not copied whole.
+ * names what is not pinned; 1: not intact; 2 for an anchor that was not copied whole, and for a file without a
+ * key.
  */
 export async function auditVerifyCommand(
   context: CommandContext,
@@ -29,7 +31,7 @@ export async function auditVerifyCommand(
   },
 ): Promise<number> {
   const trust = {
-    publicKey: flags.publicKey === undefined ? undefined : await readText(flags.publicKey),
+    publicKey: flags.publicKey === undefined ? undefined : await readKeys(flags.publicKey),
     anchors: [flags.anchor ?? []].flat().map(parseAnchor),
   };
   const verified =
@@ -77,8 +79,14 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
 /** Bytes: room for every key that an installation will ever have. */
 const MOST_KEYS = 1024 * 1024;
 
-async function readText(path: string): Promise<string> {
-  return (await readBytes(path, MOST_KEYS)).toString('utf8');
+/** Another file says nothing about the journal, and must not make it look damaged. */
+async function readKeys(path: string): Promise<string> {
+  const text = (await readBytes(path, MOST_KEYS)).toString('utf8');
+  if (parsePublicKeys(text).length > 0) return text;
+  throw new LifeboatError('input.key', `${show(path, 200)} holds no ed25519 public key in PEM`, {
+    hints: ['on the machine that signs: lifeboat audit key > KEY.pub', 'nothing was verified'],
+    exitCode: EXIT.usage,
+  });
 }
 
 async function readBytes(path: string, most: number): Promise<Buffer> {

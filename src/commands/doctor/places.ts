@@ -12,7 +12,7 @@ import { type Checked, checkLog } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
 import { lossInWords } from '../../store/log/losses.ts';
 import type { Place } from '../../store/log/places/place.ts';
-import type { SeenPlace } from '../../store/log/rollback.ts';
+import type { SeenPlace, Trouble } from '../../store/log/rollback.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';
 import { attempt, type Check, good } from './check.ts';
 import { entriesCheck } from './entries.ts';
@@ -41,11 +41,10 @@ export async function placeChecks(
         ),
       );
       if (journal === undefined || checked === undefined) return commands.flat();
-      return [
-        ...checksOf(checked),
-        ...(await entriesCheck(journal.log, checked.losses, deep)),
-        ...commands.flat(),
-      ];
+      // What is missing would look like a change: `audit verify` tells them apart.
+      const { trouble, losses } = checked;
+      const entries = trouble === undefined ? await entriesCheck(journal.log, losses, deep) : [];
+      return [...checksOf(checked), ...entries, ...commands.flat()];
     } finally {
       await journal?.close();
     }
@@ -74,7 +73,7 @@ function checksOf(checked: Checked): Check[] {
             what: 'journal',
             state: 'bad' as const,
             found: show(inShort(trouble), 300),
-            hints: [...detailsOf(trouble), OUT],
+            hints: [...detailsOf(trouble), outOf(trouble)],
           },
         ]),
     ...read.map((place) => placeCheck(place, store.vouched)),
@@ -85,7 +84,12 @@ function checksOf(checked: Checked): Check[] {
   ];
 }
 
-const OUT = 'put the journal back from a copy, or: lifeboat audit accept-loss --reason TEXT';
+function outOf({ kinds }: Trouble): string {
+  const what = kinds.every((kind) => kind === 'checkpoints-removed')
+    ? 'folder of the checkpoints'
+    : 'journal';
+  return `put the ${what} back from a copy, or: lifeboat audit accept-loss --reason TEXT`;
+}
 
 function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlace, vouched: number): Check {
   const what = kind === 'home' ? 'checkpoints' : `checkpoints: ${show(name, 80)}`;
@@ -109,7 +113,7 @@ function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlac
     ...(misfits.length === 0
       ? []
       : [
-          `${counted(misfits.length, 'checkpoint')} of another history: ${show(misfits[0]?.file ?? '', 120)}`,
+          `${counted(misfits.length, 'checkpoint')} that the journal does not fit: ${show(misfits[0]?.file ?? '', 120)}`,
         ]),
     ...(unsigned.length === 0 ? [] : [`not signed by a known key: ${show(unsigned[0] ?? '', 120)}`]),
     ...((newest?.size ?? 0) < vouched ? [`the journal was signed up to ${vouched}`] : []),

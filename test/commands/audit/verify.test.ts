@@ -111,6 +111,11 @@ test('an audit ends with 0 under the key of this machine or a given one, with 3 
   expect(await verify([], { publicKey: file('right.pub', signer.publicKey) })).toBe(0);
   expect(await verify([], { publicKey: file('other.pub', freshSigner().publicKey) })).toBe(1);
   expect(said.out).toContain('NOT INTACT: see the problems above\n');
+  await expect(verify([], { publicKey: file('no.pub', 'no key') })).rejects.toMatchObject({
+    code: 'input.key',
+    shortMessage: expect.stringMatching(/no\.pub holds no ed25519 public key in PEM$/u),
+    exitCode: 2,
+  });
 });
 
 test('the verdict is in the JSON, with what pins the log, and which leaves are those of a run', async () => {
