@@ -134,9 +134,8 @@ describe('with the key on this machine and without it, an audit finds', () => {
     const sealed = await sealedHome(5);
     forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf IN (3, 4)'));
     const { findings } = await auditHome(sealed, pinned(sealed));
-    const cut = findings.find(({ code }) => code === 'log.cut');
-    expect(cut?.shortMessage).toMatch(
-      / has a checkpoint of 11 entries, and 9 are here: 2 of them are gone$/u,
+    expect(findings.map(({ shortMessage }) => shortMessage)).toContainEqual(
+      expect.stringMatching(/ has a checkpoint of 11 entries, and 9 are here: 2 of them are gone$/u),
     );
   });
 

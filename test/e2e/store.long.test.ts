@@ -77,6 +77,9 @@ test('what a home holds moves into PostgreSQL and back, and every checkpoint and
   const moved = await copy('sqlite', store, before.size);
   expect(moved.code, moved.stderr).toBe(0);
   expect(moved.stderr).not.toContain('warning');
+  const left = await bench.run('doctor');
+  expect(left.stdout).toMatch(/^warn +journal +all of it was moved to another store/mu);
+  expect(left.stdout).not.toMatch(/^BAD +checkpoints/mu);
   expect(await bench.run('audit', 'verify')).toMatchObject({
     code: 3,
     stdout: expect.stringContaining('this store was moved to'),

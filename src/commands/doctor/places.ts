@@ -12,7 +12,7 @@ import { type Checked, checkLog } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
 import { lossInWords } from '../../store/log/losses.ts';
 import type { Place } from '../../store/log/places/place.ts';
-import type { SeenPlace, Trouble } from '../../store/log/rollback.ts';
+import type { SeenPlace, SeenStore, Trouble } from '../../store/log/rollback.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';
 import { attempt, type Check, good } from './check.ts';
 import { entriesCheck } from './entries.ts';
@@ -76,7 +76,8 @@ function checksOf(checked: Checked): Check[] {
             hints: [...detailsOf(trouble), outOf(trouble)],
           },
         ]),
-    ...read.map((place) => placeCheck(place, store.vouched)),
+    ...(store.isMoved ? [MOVED] : []),
+    ...read.map((place) => placeCheck(place, store)),
     ...losses.map((loss): Check => {
       const found = show(`${formatTime(loss.at)} UTC, by ${loss.by}: ${lossInWords(loss)}`, 300);
       return { what: 'journal: loss', state: 'warn', found, hints: [] };
@@ -91,7 +92,17 @@ function outOf({ kinds }: Trouble): string {
   return `put the ${what} back from a copy, or: lifeboat audit accept-loss --reason TEXT`;
 }
 
-function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlace, vouched: number): Check {
+const MOVED: Check = {
+  what: 'journal',
+  state: 'warn',
+  found: 'all of it was moved to another store, where the log goes on',
+  hints: ['name that store in lifeboat.yaml or LIFEBOAT_STORE: `lifeboat audit verify` says which it is'],
+};
+
+function placeCheck(
+  { name, kind, result, why, checkpoints, unsigned }: SeenPlace,
+  { size: here, vouched, isMoved }: SeenStore,
+): Check {
   const what = kind === 'home' ? 'checkpoints' : `checkpoints: ${show(name, 80)}`;
   if (result === 'down')
     return {
@@ -101,7 +112,7 @@ function placeCheck({ name, kind, result, why, checkpoints, unsigned }: SeenPlac
       hints: ['mount it, or repair the rights of the folder; without it a rollback may go unseen'],
     };
   const own = checkpoints.filter(({ isAccepted }) => !isAccepted);
-  const misfits = own.filter(({ rootHere, root }) => rootHere !== root);
+  const misfits = own.filter(({ size, rootHere, root }) => rootHere !== root && !(isMoved && size > here));
   const [newest] = own;
   const reach =
     newest === undefined

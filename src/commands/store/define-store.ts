@@ -24,7 +24,7 @@ export function defineStore(program: Command, command: Define): void {
     'move all entries into an empty store',
     async () => (await import('./copy.ts')).storeCopy,
     [
-      new Option('--from <store>', 'sqlite, sqlite:FOLDER or postgres://...').makeOptionMandatory(),
+      new Option('--from <store>', 'sqlite (in LIFEBOAT_HOME), or postgres://...').makeOptionMandatory(),
       new Option('--to <store>', 'the same; it has to be empty').makeOptionMandatory(),
       new Option('--confirm <size>', 'the number of entries, in a script'),
     ],

@@ -8,7 +8,7 @@ import { storeNamed } from '../../config/load.ts';
 import { isPostgres } from '../../config/store-address.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
-import { installationsIn } from './installations.ts';
+import { type Installation, installationsIn } from './installations.ts';
 import { newestInPlaces } from './places.ts';
 import { sideOf } from './side.ts';
 
@@ -68,7 +68,7 @@ function linesOf(status: Status): readonly string[] {
       ? []
       : [line('moved to', `${show(movedTo, 200)}: nothing is written here any more`)]),
     ...installations.map(({ installation, state, by, at }) =>
-      line('installation', `${installation} ${state}, by ${show(by, 80)} at ${formatTime(at)} UTC`),
+      line('installation', `${installation} ${STATES[state]} by ${show(by, 80)} at ${formatTime(at)} UTC`),
     ),
     ...(holders.length === 0
       ? [line('holders', 'none')]
@@ -76,3 +76,10 @@ function linesOf(status: Status): readonly string[] {
     ...places.map(({ name, newest }) => line('checkpoint', `${show(name, 200)}: ${show(newest, 200)}`)),
   ];
 }
+
+/** Whose name and time follow: those of the first entry that names the key. */
+const STATES = {
+  first: 'first,',
+  announced: 'announced',
+  endorsed: 'endorsed; announced',
+} as const satisfies Record<Installation['state'], string>;
