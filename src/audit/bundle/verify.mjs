@@ -71,7 +71,7 @@ function openTree(size, leaves, { sizes, nodes }) {
     while (marks[mark] <= first) mark += 1;
     const middle = first + 2 ** (Math.ceil(Math.log2(end - first)) - 1);
     const isParted = end - first > 1 && (marks[mark] < end || used === nodes.length);
-    const whole = () => (end - first === 1 && leaves.get(first)) || Buffer.from(nodes[used++], 'hex');
+    const whole = () => (end - first === 1 && leaves.get(first)) || Buffer.from(nodes[used++] ?? '', 'hex');
     known.set(name, isParted ? hash('\x01', range(first, middle), range(middle, end)) : whole());
     return known.get(name);
   };
