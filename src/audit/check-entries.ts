@@ -8,8 +8,8 @@ import { createWalk } from './walk.ts';
 export interface CheckedEntries {
   /** How many entries were hashed anew. */
   readonly checked: number;
-  /** How many the log has. */
-  readonly size: number;
+  /** How many older ones were not read. */
+  readonly unread: number;
   readonly problems: readonly Finding[];
 }
 
@@ -32,12 +32,12 @@ export async function checkEntries(
   const findings = createFindings();
   const { size, root } = await log.head();
   const gaps = losses.flatMap((loss) => loss.gaps);
-  const wanted = Math.max(0, size - newest);
+  const unread = Math.max(0, size - newest);
   // A loss that was accepted may reach beyond the first entry that is wanted.
-  const from = gaps.reduce((at, [first, last]) => (first <= at && at <= last ? last + 1 : at), wanted);
-  const unread = from === 0 ? [] : [[0, from - 1] as [number, number]];
+  const from = gaps.reduce((at, [first, last]) => (first <= at && at <= last ? last + 1 : at), unread);
+  const before = from === 0 ? [] : [[0, from - 1] as [number, number]];
   const walk = createWalk(
-    { sizes: new Set(), demandedBelow: 0, gaps: [...unread, ...gaps], onEntry: () => undefined },
+    { sizes: new Set(), demandedBelow: 0, gaps: [...before, ...gaps], onEntry: () => undefined },
     findings,
   );
   if (from < size)
@@ -51,7 +51,7 @@ export async function checkEntries(
     findings.problem('head.other', `${counted(size, 'entry', 'entries')} do not give the root of the log`);
   return {
     checked: Math.max(0, walk.size() - walk.lost()),
-    size,
+    unread,
     problems: findings.list().filter(({ severity }) => severity === 'problem'),
   };
 }

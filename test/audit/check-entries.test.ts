@@ -10,10 +10,10 @@ import { type SealedJournal, sealedHome } from './sealed-journal.ts';
 describe('a look at entries alone', () => {
   test('finds nothing in a store that nobody has touched, and says how many it has hashed', async () => {
     const sealed = await sealedHome(20);
-    expect(await look(sealed)).toEqual({ checked: 41, size: 41, problems: [] });
-    expect(await look(sealed, { newest: 100 })).toEqual({ checked: 41, size: 41, problems: [] });
+    expect(await look(sealed)).toEqual({ checked: 41, unread: 0, problems: [] });
+    expect(await look(sealed, { newest: 100 })).toEqual({ checked: 41, unread: 0, problems: [] });
     for (let newest = 0; newest < 41; newest += 1)
-      expect(await look(sealed, { newest })).toEqual({ checked: newest, size: 41, problems: [] });
+      expect(await look(sealed, { newest })).toEqual({ checked: newest, unread: 41 - newest, problems: [] });
   });
 
   test('finds an entry that was rewritten in its place, unless it is older than was asked for', async () => {
@@ -40,8 +40,8 @@ describe('a look at entries alone', () => {
     forge(sealed.home, (db) => db.exec('DELETE FROM entries WHERE leaf BETWEEN 11 AND 14'));
     expect(await codes(sealed)).toContain('log.gap');
     const losses = [{ gaps: [[11, 14]] }] as unknown as readonly Loss[];
-    expect(await look(sealed, { losses })).toEqual({ checked: 37, size: 41, problems: [] });
-    expect(await look(sealed, { losses, newest: 28 })).toEqual({ checked: 26, size: 41, problems: [] });
+    expect(await look(sealed, { losses })).toEqual({ checked: 37, unread: 0, problems: [] });
+    expect(await look(sealed, { losses, newest: 28 })).toEqual({ checked: 26, unread: 13, problems: [] });
   });
 });
 

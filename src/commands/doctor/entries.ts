@@ -21,7 +21,7 @@ export async function entriesCheck(
   return 'check' in found ? [found.check] : inCheck(found.value);
 }
 
-function inCheck({ checked, size, problems }: CheckedEntries): Check[] {
+function inCheck({ checked, unread, problems }: CheckedEntries): Check[] {
   if (problems.length > 0)
     return [
       {
@@ -34,12 +34,10 @@ function inCheck({ checked, size, problems }: CheckedEntries): Check[] {
         ],
       },
     ];
-  if (size === 0) return [];
-  if (checked >= size) return [good('entries', `all ${size} were hashed anew: they are as they were signed`)];
+  if (checked === 0) return [];
+  const words = 'hashed anew: they are as they were signed';
+  if (unread === 0) return [good('entries', `all ${checked} were ${words}`)];
   return [
-    good(
-      'entries',
-      `${checked} of ${size} were hashed anew, the newest: they are as they were signed; all: lifeboat doctor --deep`,
-    ),
+    good('entries', `the newest ${checked} were ${words}; ${unread} older ones: lifeboat doctor --deep`),
   ];
 }
