@@ -175,8 +175,8 @@ function auditPlace(
   const [fitting, misfits] = [heard.filter(fitsLog), heard.filter((one) => !fitsLog(one))];
   const beyond = misfits.filter(({ checkpoint }) => checkpoint.size > total);
   if (beyond.length > 0 && movedTo !== undefined) {
-    const message = `this store was moved to ${show(movedTo, 120)}, where the log goes on: ${name} has a checkpoint of ${furthestOf(beyond)} entries`;
-    findings.limit('log.moved', message);
+    const moved = `this store was moved to ${show(movedTo, 120)}, where the log goes on`;
+    findings.limit('log.moved', `${moved}: ${name} has a checkpoint of ${furthestOf(beyond)} entries`);
   } else if (beyond.length > 0) {
     const furthest = furthestOf(beyond);
     const which = walk.next() < furthest ? `the last ${furthest - total}` : `${furthest - total} of them`;
@@ -187,8 +187,8 @@ function auditPlace(
   if (inside.length > 0) {
     const first = inside.reduce((least, { checkpoint }) => Math.min(least, checkpoint.size), total);
     const last = furthestOf(fitting.filter(({ checkpoint }) => checkpoint.size < first));
-    const message = `${name} has seen other entries ${last + 1} to ${first} than those that are here: the log was rewritten`;
-    findings.problem('log.rewritten', message);
+    const other = `${name} has seen other entries ${last + 1} to ${first} than those that are here`;
+    findings.problem('log.rewritten', `${other}: the log was rewritten`);
   }
   if (place.isRead && place.notes.length === 0)
     findings.limit('place.empty', `no checkpoint of this log lies in ${name}`);
@@ -196,8 +196,9 @@ function auditPlace(
     const others = place.otherLogs.slice(0, 3).join(', ');
     if (total === 0)
       findings.problem('log.gone', `${name} has checkpoints of a log (${others}), and there are no entries`);
-    const message = `${name} has checkpoints of another log (${others}): a journal was replaced, or this home has used another store`;
-    if (total > 0) findings.limit('log.other', message);
+    const found = `${name} has checkpoints of another log (${others})`;
+    const why = 'a journal was replaced, or this home has used another store';
+    if (total > 0) findings.limit('log.other', `${found}: ${why}`);
   }
   return {
     place,
@@ -218,18 +219,21 @@ function auditDemands(
 ): void {
   const home = read.find(({ place }) => place.isHome);
   if (home?.place.isRead === true && vouched > home.any) {
-    const message = `the log remembers a checkpoint of ${vouched} entries in ${home.place.name}, which reaches ${home.any}: it was removed`;
-    findings.problem('checkpoint.missing', message);
+    const { name } = home.place;
+    const had = `the log remembers a checkpoint of ${vouched} entries in ${name}`;
+    findings.problem('checkpoint.missing', `${had}, which reaches ${home.any}: it was removed`);
   }
   const { certain, likely } = walk.demands();
   const reach = Math.max(home?.any ?? 0, ...(isTeam ? read.map(({ any }) => any) : []));
   if (certain !== undefined && certain.size > reach) {
-    const message = `a checkpoint followed entry ${certain.seq} of ${certain.stream}, and none that covers it is here`;
+    const { seq, stream } = certain;
+    const message = `a checkpoint followed entry ${seq} of ${stream}, and none that covers it is here`;
     if (isTeam || home?.place.isRead !== true) findings.limit('checkpoint.elsewhere', message);
     else findings.problem('checkpoint.missing', `${message}: it was removed`, certain);
   } else if (likely !== undefined && likely.size > reach) {
-    const message = `no checkpoint covers entry ${likely.seq} of ${likely.stream}, where the run was left: its process died there, or the checkpoint was removed`;
-    findings.limit('checkpoint.late', message, likely);
+    const left = `no checkpoint covers entry ${likely.seq} of ${likely.stream}, where the run was left`;
+    const why = 'its process died there, or the checkpoint was removed';
+    findings.limit('checkpoint.late', `${left}: ${why}`, likely);
   }
 }
 

@@ -118,7 +118,8 @@ function auditTranscript(
   const last = kept.at(-1);
   const more = (transcript?.length ?? 0) - (last?.bytes ?? 0);
   if (more <= 0) return;
-  const message = `the transcript of ${stream} has ${more} bytes more than any entry covers: anybody who can write here may have added them`;
+  const found = `the transcript of ${stream} has ${more} bytes more than any entry covers`;
+  const message = `${found}: anybody who can write here may have added them`;
   if (isClosed && last !== undefined && !last.troubled)
     findings.problem('transcript.added', message, { stream });
   else findings.limit('transcript.tail', message, { stream });

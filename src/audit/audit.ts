@@ -140,6 +140,7 @@ function auditAnchors(
   for (const anchor of anchors) {
     const { size } = anchor;
     const here = walk.roots.get(size);
+    const covers = `the anchor covers ${counted(size, 'entry', 'entries')}`;
     if (anchor.origin !== origin)
       findings.problem(
         'anchor.other',
@@ -148,13 +149,10 @@ function auditAnchors(
     else if (here === undefined)
       findings.problem(
         'anchor.missing',
-        `the anchor covers ${counted(size, 'entry', 'entries')}, and ${walk.size()} are here: the log was cut or rolled back`,
+        `${covers}, and ${walk.size()} are here: the log was cut or rolled back`,
       );
     else if (here.root === undefined)
-      findings.limit(
-        'anchor.lost',
-        `the anchor covers ${counted(size, 'entry', 'entries')}, and what was accepted as lost keeps it from being compared`,
-      );
+      findings.limit('anchor.lost', `${covers}, and what was accepted as lost keeps it from being compared`);
     else if (!here.root.startsWith(anchor.root))
       findings.problem(
         'anchor.rewritten',

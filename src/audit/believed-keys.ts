@@ -111,8 +111,8 @@ function reportOtherKeys(
       ({ installation: its, index }) => (isShared || index < reached) && its === installation,
     );
     if (isAnnounced) {
-      const message = `heads of installation ${installation} (${places}) are signed by a key that nobody vouched for`;
-      findings.limit('key.unvouched', message);
+      const heads = `heads of installation ${installation} (${places})`;
+      findings.limit('key.unvouched', `${heads} are signed by a key that nobody vouched for`);
     } else {
       const message = `the key ${installation}, which is not believed, has signed what is in ${places}`;
       findings.problem('key.other', message);

@@ -39,7 +39,8 @@ export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void
         entry: { stream, seq },
         behind,
       } of suspects) {
-        const message = `entry ${seq} is dated ${formatSeconds(Math.floor(behind / 1000))} before an earlier entry, and no entry says that a clock was set back`;
+        const dated = `entry ${seq} is dated ${formatSeconds(Math.floor(behind / 1000))} before an earlier entry`;
+        const message = `${dated}, and no entry says that a clock was set back`;
         findings.problem('entry.backdated', message, { stream, seq });
       }
     },

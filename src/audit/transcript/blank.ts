@@ -19,11 +19,10 @@ const DEEPEST = 12;
 const SECRET_FIELD = /(?:key|passw(?:or)?d|passphrase|secret|token|credentials?|cookie|authorization)$/iu;
 /** What of the platform's JSON may be read by anybody; everything else is left out. */
 const PLATFORM_FIELDS = new Set(
-  `guid name type state status label code title detail description created_at updated_at last_operation relationships data
-   service_instance app space resources errors pagination total_results total_pages result operation
-   droplet process instances strategy lifecycle current_droplet package build event actor target metadata labels lifeboat.run`.split(
-    /\s+/u,
-  ),
+  `guid name type state status label code title detail description created_at updated_at last_operation
+   relationships data service_instance app space resources errors pagination total_results total_pages result operation
+   droplet process instances strategy lifecycle current_droplet package build event actor target metadata
+   labels lifeboat.run`.split(/\s+/u),
 );
 /** Answers that are nothing but secrets, or whose fields are named by strangers. */
 const NEVER = /\/(?:details|parameters|credentials|env|environment_variables|permissions)(?:[/?]|$)/u;
