@@ -1,5 +1,5 @@
 import { show } from '../../base/text.ts';
-import type { StoredEntry } from '../journal.ts';
+import { inPages } from '../in-pages.ts';
 import { placeOf } from '../log/merkle.ts';
 import type { LogTip, StoredHead, StoredLeaf } from '../log/next-leaves.ts';
 import { verifiedTip } from '../log/next-leaves.ts';
@@ -35,24 +35,20 @@ export async function movedFromPostgres(where: Where): Promise<MovedFrom & { clo
     throw error;
   });
   return {
-    async *stored(from) {
-      for (let next = from; ; ) {
-        const page: readonly StoredEntry[] = await ask((session) => storedLeaves(session, next, PAGE));
-        yield* page;
-        const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return;
-        next = last.index + 1;
-      }
-    },
-    async *heads(above) {
-      for (let next = above; ; ) {
-        const page: readonly StoredHead[] = await ask((session) => session.query<StoredHead>(HEADS, [next]));
-        yield* page;
-        const last = page.at(-1);
-        if (last === undefined || page.length < PAGE) return;
-        next = last.size;
-      }
-    },
+    stored: (from) =>
+      inPages(
+        from,
+        PAGE,
+        (next) => ask((session) => storedLeaves(session, next, PAGE)),
+        ({ index }) => index + 1,
+      ),
+    heads: (above) =>
+      inPages(
+        above,
+        PAGE,
+        (next) => ask((session) => session.query<StoredHead>(HEADS, [next])),
+        ({ size }) => size,
+      ),
     close: () => link.close(),
   };
 }

@@ -1,4 +1,5 @@
 import { LifeboatError } from '../../base/errors.ts';
+import { inPages } from '../in-pages.ts';
 import { type Hold, type Journal, type JournalReader, LOG_STREAM } from '../journal.ts';
 import type { Signer } from '../log/signer.ts';
 import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';
@@ -10,7 +11,7 @@ import { steadyNow } from './clock.ts';
 import { createFollowers } from './follow.ts';
 import { refuseOtherVersion } from './init.ts';
 import { createLeases, type Lease, type Leases } from './leases.ts';
-import { closedStore, createLink, type LinkOptions, type Session } from './link.ts';
+import { closedStore, createLink, type LinkOptions } from './link.ts';
 import { type Ask, createLog } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, forgetRows, selectKept } from './rows.ts';
@@ -45,6 +46,8 @@ const PATIENCE = 20_000;
 const TTL = 15_000;
 /** Longer than any statement of ours takes on a database that is well. Milliseconds. */
 const STATEMENT = 15_000;
+/** Entries that are read at once where all are folded. */
+const PAGE = 1_000;
 
 /**
  * Opens the store of a team, on PostgreSQL 15 or newer, for writing; `initPostgresStore` makes one. What was
@@ -159,7 +162,8 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
         const kept = await reading.ask((session) => selectKept(session, projection, query));
         if (kept !== undefined) return kept;
         const fold = createFold(projection);
-        for await (const entries of pagesOf(reading.ask)) for (const entry of entries) fold.take(entry);
+        const page = (from: number) => reading.ask((session) => readLeaves(session, from, PAGE));
+        for await (const entry of inPages(0, PAGE, page, ({ index }) => index + 1)) fold.take(entry);
         return selectRows(fold.rows(), query);
       });
     },
@@ -218,15 +222,6 @@ async function inOurWords<T>({ user, database, servers }: Address, work: () => P
   } catch (error) {
     if (error instanceof LifeboatError || error instanceof RangeError) throw error;
     throw refused(error, { user, database, server: servers.map(named).join(', ') });
-  }
-}
-
-async function* pagesOf(ask: Ask) {
-  const PAGE = 1_000;
-  for (let next = 0; ; next += PAGE) {
-    const entries = await ask((session: Session) => readLeaves(session, next, PAGE));
-    yield entries;
-    if (entries.length < PAGE) return;
   }
 }
 

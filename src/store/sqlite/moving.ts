@@ -1,6 +1,6 @@
+import { inPages } from '../in-pages.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
-import type { Arrival } from '../moving.ts';
-import { layDown, type MovedFrom } from '../moving.ts';
+import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import type { Projection } from '../projections/projection.ts';
 import { openDatabase, openDatabaseForReading } from './database.ts';
 import { answer, prepareQueries } from './queries.ts';
@@ -21,15 +21,13 @@ export async function movedFromSqlite(home: string): Promise<MovedFrom & { close
   );
   return {
     stored: (from) => storedEntries(db, from),
-    async *heads(above) {
-      for (let next = above; ; ) {
-        const heads = answer(() => page.all(next) as unknown as StoredHead[]);
-        yield* heads;
-        const last = heads.at(-1);
-        if (last === undefined || heads.length < PAGE) return;
-        next = last.size;
-      }
-    },
+    heads: (above) =>
+      inPages(
+        above,
+        PAGE,
+        (next) => answer(() => page.all(next) as unknown as StoredHead[]),
+        ({ size }) => size,
+      ),
     close: async () => db.close(),
   };
 }

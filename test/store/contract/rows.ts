@@ -3,7 +3,15 @@ import { expect, test } from 'vitest';
 import type { NewEntry, RowQuery, StreamName } from '../../../src/store/journal.ts';
 import { compareProjections, selectRows } from '../../../src/store/projected.ts';
 import { NOTES, notesProjection } from './projection.ts';
-import { type FreshStore, holdsOf, note, opened, openedForReading, openedWith } from './store-under-test.ts';
+import {
+  type FreshStore,
+  holdsOf,
+  note,
+  notes,
+  opened,
+  openedForReading,
+  openedWith,
+} from './store-under-test.ts';
 
 const STREAMS: readonly StreamName[] = ['run/a', 'run/b', 'instance/orders', 'instance/users'];
 
@@ -103,6 +111,14 @@ export function rowsContract(freshStore: FreshStore): void {
     await newer.append([note('z', 'run/b')], await holdsOf(newer, ['run/b']));
     expect((await newer.rows('notes')).map(({ value }) => value)).toEqual([{ count: 20 }, { count: 10 }]);
     expect(await compareProjections(newer, projections)).toEqual([]);
+  });
+
+  test('entries that are gone are passed over where rows are folded anew, and no other is folded twice', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, 'run/a');
+    await journal.append(notes(1_100), holds);
+    await store.tamper.removeEntry(5);
+    const reader = await openedForReading(store, { projections: [notesProjection(2)] });
+    expect((await reader.rows('notes')).map(({ value }) => value)).toEqual([{ count: 10_990 }]);
   });
 
   test('two versions of Lifeboat that write to one store never mix their rows: the older one is refused, or keeps its own', async () => {
