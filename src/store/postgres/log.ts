@@ -1,7 +1,8 @@
 import { LifeboatError } from '../../base/errors.ts';
+import { inPages } from '../in-pages.ts';
 import type { Log, LoggedEntry, LogHead } from '../journal.ts';
-import { parseCheckpoint } from '../log/checkpoint.ts';
-import { consistencyProof, EMPTY_ROOT, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';
+import { consistencyProof, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';
+import { EMPTY_LOG, rootSaid } from '../log/newest-head.ts';
 import { nodeAt, nodesRead } from '../log/tree.ts';
 import type { Session } from './link.ts';
 import { hearStore, storedLeaves } from './queries.ts';
@@ -67,34 +68,27 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
   });
 }
 
-/**
- * Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has
- * to learn its size.
- */
 async function headOf(session: Session): Promise<LogHead> {
   const [head] = await session.query<{ size: number; note: string }>(
     'select size, note from lifeboat.heads order by size desc limit 1',
   );
-  if (head === undefined) return { size: 0, root: EMPTY_ROOT.toString('hex'), note: undefined };
-  const { size, note } = head;
+  if (head === undefined) return EMPTY_LOG;
   try {
-    return { size, root: await rootAt(session, size), note };
+    return { ...head, root: await rootAt(session, head.size) };
   } catch (error) {
-    const root = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))?.root;
-    if (root === undefined || !(error instanceof LifeboatError)) throw error;
-    return { size, root, note };
+    if (!(error instanceof LifeboatError)) throw error;
+    return { ...head, root: rootSaid(head, error) };
   }
 }
 
 /** Entries in order of their leaves; those that nobody of this log has written come last, with index -1. */
 async function* storedEntries(ask: Ask, from = 0): AsyncGenerator<LoggedEntry> {
-  for (let next = from; ; ) {
-    const page = await ask((session) => storedLeaves(session, next, PAGE));
-    yield* page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) break;
-    next = last.index + 1;
-  }
+  yield* inPages(
+    from,
+    PAGE,
+    (next) => ask((session) => storedLeaves(session, next, PAGE)),
+    ({ index }) => index + 1,
+  );
   if (from === 0) yield* await ask(foreignRows);
 }
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LOG_STREAM, type Log, type LogHead } from '../journal.ts';
-import { parseCheckpoint } from '../log/checkpoint.ts';
 import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
-import { consistencyProof, EMPTY_ROOT, inclusionProof, rootOf } from '../log/merkle.ts';
+import { consistencyProof, inclusionProof, rootOf } from '../log/merkle.ts';
+import { EMPTY_LOG, rootSaid } from '../log/newest-head.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
 import { checkDatabase } from './check.ts';
 import { answer as inWords, prepareSnapshot, type Queries } from './queries.ts';
@@ -27,19 +27,13 @@ export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'
   };
 }
 
-/**
- * Where entries are gone the root is what the note says of it: whoever looks at the head of such a store has
- * to learn its size.
- */
 function headOf(head: StoredHead | undefined, rootAt: (size: number) => string): LogHead {
-  if (head === undefined) return { size: 0, root: toHex(EMPTY_ROOT), note: undefined };
+  if (head === undefined) return EMPTY_LOG;
   const { size, note } = head;
   try {
     return { size, root: rootAt(size), note };
   } catch (error) {
-    const root = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1))?.root;
-    if (root === undefined) throw error;
-    return { size, root, note };
+    return { size, root: rootSaid(head, error), note };
   }
 }
 

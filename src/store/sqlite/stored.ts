@@ -34,32 +34,27 @@ export async function* storedEntries(db: DatabaseSync, from = 0): AsyncGenerator
 }
 
 function honest([leaf, stream, seq, at, by, type, body, hash, kind, tree]: readonly unknown[]): LoggedEntry {
-  const index = typeof leaf === 'number' ? leaf : -1;
-  if (
+  const isWhole =
     typeof stream === 'string' &&
     typeof seq === 'number' &&
     typeof at === 'string' &&
     typeof by === 'string' &&
     typeof type === 'string' &&
     typeof body === 'string' &&
-    typeof hash === 'string' &&
-    typeof tree === 'string' &&
-    kind === 'blob'
-  )
-    return { index, stream, seq, at, by, type, body, hash, tree };
-  const [a, b, c, d, e] = [stream, at, by, type, body].map((value) =>
-    typeof value === 'string' ? value : '',
-  );
-  const number = typeof seq === 'number' ? seq : -1;
+    kind === 'blob';
   return {
-    index,
-    stream: a ?? '',
-    seq: number,
-    at: b ?? '',
-    by: c ?? '',
-    type: d ?? '',
-    body: e ?? '',
-    hash: '',
-    tree: '',
+    index: typeof leaf === 'number' ? leaf : -1,
+    stream: textIn(stream),
+    seq: typeof seq === 'number' ? seq : -1,
+    at: textIn(at),
+    by: textIn(by),
+    type: textIn(type),
+    body: textIn(body),
+    hash: isWhole ? textIn(hash) : '',
+    tree: isWhole ? textIn(tree) : '',
   };
+}
+
+function textIn(cell: unknown): string {
+  return typeof cell === 'string' ? cell : '';
 }
