@@ -1,4 +1,5 @@
 import type { Failure } from './failure.ts';
+import type { ProblemInFile } from './problem-in-file.ts';
 import { show } from './text.ts';
 
 /** Exit codes of every command; what ends with which, `EXIT_CODES` says. */
@@ -93,6 +94,8 @@ export interface LifeboatErrorOptions {
   readonly evidence?: Failure['evidence'];
   readonly cause?: unknown;
   readonly exitCode?: ExitCode;
+  /** All that is wrong with a file; the first of them is the message. */
+  readonly problems?: readonly ProblemInFile[];
 }
 
 /**
@@ -105,6 +108,7 @@ export class LifeboatError extends Error {
   readonly hints: readonly string[];
   readonly evidence: Failure['evidence'];
   readonly exitCode: ExitCode;
+  readonly problems: readonly ProblemInFile[];
 
   constructor(code: string, shortMessage: string, options: LifeboatErrorOptions = {}) {
     super(shortMessage, options.cause === undefined ? undefined : { cause: options.cause });
@@ -114,6 +118,7 @@ export class LifeboatError extends Error {
     this.hints = options.hints ?? [];
     this.evidence = options.evidence ?? {};
     this.exitCode = options.exitCode ?? exitOf({ code });
+    this.problems = options.problems ?? [];
   }
 
   /** The same facts as plain data, for a machine or the journal. The cause stays behind. */

@@ -1,5 +1,6 @@
 import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
 import { readable } from '../base/format.ts';
+import { problemLine } from '../base/problem-in-file.ts';
 import { printableJson, show } from '../base/text.ts';
 import type { OutputForm } from './output-form.ts';
 import type { ResultOf } from './print-result.ts';
@@ -17,12 +18,15 @@ export function printError(
   const { code, shortMessage, hints, evidence } = failureOf(thrown);
   const exit = thrown instanceof LifeboatError ? thrown.exitCode : EXIT.failed;
   const cause = code === 'internal' && typeof evidence['error'] === 'string' ? evidence['error'] : undefined;
+  const problems = thrown instanceof LifeboatError ? thrown.problems : [];
   if (form !== 'table') {
-    const error: ResultOf<'error'> = { code, message: shortMessage, hints, cause, exit };
+    const all = problems.length === 0 ? {} : { problems };
+    const error: ResultOf<'error'> = { code, message: shortMessage, ...all, hints, cause, exit };
     stream.write(`${printableJson({ schema: 'lifeboat.error/1', ...error })}\n`);
     return exit;
   }
   stream.write(`lifeboat: ${readable(shortMessage)}\n`);
+  for (const problem of problems.slice(1)) stream.write(`lifeboat: ${show(problemLine(problem), 800)}\n`);
   for (const hint of hints) stream.write(`hint: ${show(hint)}\n`);
   if (cause !== undefined) stream.write(`cause: ${show(cause)}\n`);
   return exit;

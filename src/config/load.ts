@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
-import { z } from 'zod';
+import { LineCounter, parseDocument } from 'yaml';
 import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { type ProblemInFile, problemLine } from '../base/problem-in-file.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
+import { type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
 import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 
@@ -125,21 +126,18 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
   return join(base, 'lifeboat');
 }
 
-/** Checks the text of a config. Every error names the place in it. */
+/**
+ * Checks the text of a config. Throws `config.yaml` and `config.invalid` (exit 2) with all that is wrong with it,
+ * each with its line and column.
+ */
 export function parseConfig(text: string, path: string): LoadedConfig {
-  const parsed = Config.safeParse(readYaml(text, path) ?? {});
-  if (!parsed.success) {
-    const [first] = parsed.error.issues;
-    const where = first?.path.map(String).join('.') || 'the file';
-    throw usage('config.invalid', `${path}: ${show(where)}: ${show(first?.message ?? 'not understood')}`, [
-      ...z
-        .prettifyError(parsed.error)
-        .split('\n')
-        .slice(0, 12)
-        .map((line) => show(line)),
-    ]);
-  }
-  return { ...absolute(parsed.data, dirname(path)), path, sha256: hash('sha256', text, 'hex') };
+  const { value, ...read } = readYaml(text, path);
+  const parsed = Config.safeParse(value ?? {}, { error: plainWords });
+  if (parsed.success)
+    return { ...absolute(parsed.data, dirname(path)), path, sha256: hash('sha256', text, 'hex') };
+  throw wrong('config.invalid', problemsIn(parsed.error.issues, read), [
+    '`lifeboat schema config` prints the keys and what they mean',
+  ]);
 }
 
 /** Bytes: thousands of instances. */
@@ -149,18 +147,39 @@ const LONGEST = 1024 * 1024;
  * What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text
  * that is none.
  */
-function readYaml(text: string, path: string): unknown {
-  const notYaml = (why: string) =>
-    usage('config.yaml', `${path} is not YAML: ${show(why.split('\n')[0] ?? '')}`);
+function readYaml(text: string, path: string): Parsed & { readonly value: unknown } {
+  const lines = new LineCounter();
   try {
-    const document = parseDocument(text);
-    const [broken] = document.errors;
-    if (broken === undefined) return document.toJS();
-    throw notYaml(broken.message);
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    if (document.errors.length === 0) return { path, document, lines, value: document.toJS() };
+    const problems = document.errors.map(({ code, message, pos }) => ({
+      ...placeOf({ path, lines }, pos[0]),
+      key: '',
+      message: show(code === 'MULTIPLE_DOCS' ? 'a config is one document' : `not YAML: ${message}`),
+    }));
+    throw wrong('config.yaml', problems);
   } catch (thrown) {
     if (thrown instanceof LifeboatError) throw thrown;
-    throw notYaml(thrown instanceof Error ? thrown.message : 'it cannot be read');
+    const why = thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : 'it cannot be read';
+    throw usage('config.yaml', `${show(path, 200)} is not YAML: ${show(why)}`);
   }
+}
+
+/** More of them help nobody. */
+const MOST_PROBLEMS = 20;
+
+function wrong(code: string, found: readonly ProblemInFile[], hints: readonly string[] = []): LifeboatError {
+  const problems = found.slice(0, MOST_PROBLEMS);
+  const [first] = problems;
+  const rest = found.length - problems.length;
+  return new LifeboatError(code, first === undefined ? 'the config is wrong' : problemLine(first), {
+    problems,
+    hints: [
+      ...(rest === 0 ? [] : [`these are the first ${MOST_PROBLEMS} of ${found.length} problems`]),
+      ...hints,
+    ],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** One instance by name; an unknown one names the known. */

@@ -17,78 +17,102 @@ function hasCredentials(text: string): boolean {
   return url.username !== '' || url.password !== '';
 }
 
-const scheme = z.string().optional();
+const scheme = z
+  .string()
+  .optional()
+  .describe('goes before a token that has none: Bearer by default, none sends it bare');
+
+const command = z.string().min(1).describe('a shell command that prints the token, such as cf oauth-token');
+const variable = z.string().min(1).describe('the environment variable that holds the token');
+const file = z.string().min(1).describe('the file that holds the token; its path counts from this file');
 
 const OutsideToken = z.union(
   [
-    z.strictObject({ command: z.string().min(1), scheme }),
-    z.strictObject({ env: z.string().min(1), scheme }),
-    z.strictObject({ file: z.string().min(1), scheme }),
+    z.strictObject({ command, scheme }),
+    z.strictObject({ env: variable, scheme }),
+    z.strictObject({ file, scheme }),
   ],
   'a token comes from one source: {command: …}, {env: …} or {file: …}',
 );
+const keychain = z.literal(true).describe('the key store; `lifeboat keys add NAME --token` puts it there');
+
 /** Where an access token comes from. The token itself never stands in the config. */
 export const TokenConfig = z.union(
-  [...OutsideToken.options, z.strictObject({ keychain: z.literal(true), scheme })],
+  [...OutsideToken.options, z.strictObject({ keychain, scheme })],
   'a token comes from one source: {command: …}, {env: …}, {file: …} or {keychain: true}',
 );
 export type TokenConfig = z.infer<typeof TokenConfig>;
 
 /** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
-  /** As `cf service` prints it; V1 and V0 paths follow from it (service-api.md section 4). */
-  url: Address,
-  /** Interface revision (section 9); `auto` finds it out at every start, by GETs. */
+  // V1 and V0 paths follow from it (service-api.md section 4).
+  url: Address.describe("address of the instance's dashboard, as `cf service NAME` prints it"),
   revision: z
     .union(
       [z.literal(61), z.literal(62), z.literal('v0'), z.literal('auto')],
       'a revision is 61, 62, v0 or auto, without quotes',
     )
-    .default(62),
-  /**
-   * Ways to a download in the order in which they are tried, where the revision's own order (section 4.3)
-   * does not fit.
-   */
+    .default(62)
+    .describe('interface revision of the service; auto finds it out at every start, by GETs'),
+  // The revision's own order is that of service-api.md section 4.3.
   downloads: z
     .array(z.enum(['v1', 'v0', 'v0-post']))
     .min(1)
-    .optional(),
-  token: TokenConfig.optional(),
-  role: z.enum(['source', 'target']).default('source'),
-  objectives: z.strictObject({ rto: Duration.optional(), rpo: Duration.optional() }).default({}),
+    .optional()
+    .describe('ways to a download in the order in which they are tried; default: by revision'),
+  token: TokenConfig.optional().describe(
+    'where the access token comes from: {command}, {env}, {file} or {keychain: true}; never the token itself',
+  ),
+  role: z.enum(['source', 'target']).default('source').describe('target: kept to recover into'),
+  objectives: z
+    .strictObject({
+      rto: Duration.optional().describe('how long a recovery may take'),
+      rpo: Duration.optional().describe('how much time of data may be lost'),
+    })
+    .default({})
+    .describe('what recoveries and drills are measured against'),
   apps: z
     .array(
       z.strictObject({
         name: z.string(),
         space: z.string().optional(),
         org: z.string().optional(),
-        /** Who sees to it that it is bound again; whoever runs the recovery without it. */
-        owner: z.string().optional(),
+        owner: z
+          .string()
+          .optional()
+          .describe('who sees to it that it is bound again; default: whoever runs the recovery'),
       }),
     )
-    .default([]),
-  /**
-   * The in-flight window: how long a lost request may still be under way in the router (15 minutes by
-   * default, section 8).
-   */
-  inFlight: Duration.default(15 * 60_000),
-  /** When the platform's router ends a request (section 8): what a download must fit into. */
-  router: Duration.default(15 * 60_000),
-  /** PEM file with further certificate authorities. */
-  ca: z.string().optional(),
-  /**
-   * A shell command that asks the data itself, for instance with `psql`: the first date and time in its
-   * output is that of the newest record, the first whole number beside it counts them. Run before and after a
-   * restore, it measures what was lost.
-   */
-  reconcile: z.strictObject({ command: z.string().min(1), timeout: Duration.default(30_000) }).optional(),
-  /**
-   * Whether a second person has to approve destructive steps on this instance; without it as `approvals`
-   * says.
-   */
-  approval: z.enum(['required', 'none']).optional(),
-  /** True for a lab or scratch instance: every screen says REHEARSAL. */
-  rehearsal: z.boolean().default(false),
+    .default([])
+    .describe('applications to bind again after a restore, beside those that the platform names'),
+  // Default by service-api.md section 8, like that of `router`.
+  inFlight: Duration.prefault('15m').describe(
+    'the in-flight window: how long a lost request may still be under way in the router',
+  ),
+  router: Duration.prefault('15m').describe(
+    "when the platform's router ends a request: what a download must fit into",
+  ),
+  ca: z.string().optional().describe('PEM file with further certificate authorities'),
+  reconcile: z
+    .strictObject({
+      command: z
+        .string()
+        .min(1)
+        .describe('in its output, the first time is that of the newest record, the first number counts them'),
+      timeout: Duration.prefault('30s'),
+    })
+    .optional()
+    .describe(
+      'a shell command that asks the data itself, such as psql; before and after a restore it measures the loss',
+    ),
+  approval: z
+    .enum(['required', 'none'])
+    .optional()
+    .describe('whether a second person approves destructive steps here; default: as `approvals` says'),
+  rehearsal: z
+    .boolean()
+    .default(false)
+    .describe('true for a lab or scratch instance: every screen says REHEARSAL'),
 });
 export type InstanceConfig = z.infer<typeof InstanceConfig>;
 
@@ -104,29 +128,25 @@ const InstanceName = z
  * The application platform: Cloud Foundry's v3 API. Without it the tool `cf` is used where it is logged in.
  */
 const PlatformConfig = z.strictObject({
-  /** As `cf api` prints it. */
-  api: Address,
-  /** Default: `cf oauth-token`. */
-  token: OutsideToken.optional(),
-  ca: z.string().optional(),
+  api: Address.describe("address of Cloud Foundry's API, as `cf api` prints it"),
+  token: OutsideToken.optional().describe('default: {command: cf oauth-token}'),
+  ca: z.string().optional().describe('PEM file with further certificate authorities'),
 });
 
 /** Approval of destructive steps by a second person. */
 const ApprovalsConfig = z.strictObject({
-  /**
-   * File in the format of OpenSSH's allowed signers (ssh-keygen(1)): who may approve, with which keys, and
-   * until when.
-   */
-  allowedSigners: z.string(),
-  /** File of revoked keys: an OpenSSH key revocation list, or public keys one a line. */
-  revoked: z.string().optional(),
-  /** How long a challenge may be signed and used. */
-  expires: Duration.default(60 * 60_000),
-  /**
-   * Which steps ask for it on instances that do not say themselves: those that overwrite data, every
-   * destructive one, or none.
-   */
-  required: z.enum(['overwrites', 'destructive', 'none']).default('destructive'),
+  allowedSigners: z
+    .string()
+    .describe("file in the format of OpenSSH's allowed signers (ssh-keygen(1)): who may approve"),
+  revoked: z
+    .string()
+    .optional()
+    .describe('file of revoked keys: an OpenSSH key revocation list, or public keys one a line'),
+  expires: Duration.prefault('1h').describe('how long a challenge may be signed and used'),
+  required: z
+    .enum(['overwrites', 'destructive', 'none'])
+    .default('destructive')
+    .describe('which steps ask for it: those that overwrite data, every destructive one, or none'),
 });
 
 /** `sqlite`, or `postgres://…` without a password. Its text is in no message. */
@@ -143,7 +163,7 @@ const CheckpointPlace = z.union(
   [
     z.string().min(1),
     z.strictObject({ folder: z.string().min(1) }),
-    z.strictObject({ command: z.string().min(1), timeout: Duration.default(10_000) }),
+    z.strictObject({ command: z.string().min(1), timeout: Duration.prefault('10s') }),
   ],
   'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
 );
@@ -153,19 +173,19 @@ export const NotifyEvent = z.enum(['question', 'rto', 'ended', 'drill-due', 'dri
 export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
-  /** What the record names it by: under another name it is another target, which gets nothing old. */
-  name: InstanceName,
-  /** Default: every event. */
-  on: z.array(NotifyEvent).min(1).optional(),
+  /** Under another name it is another target, which gets nothing old. */
+  name: InstanceName.describe('what the record names the target by'),
+  on: z.array(NotifyEvent).min(1).optional().describe('which events; default: all'),
 };
 
 const Webhook = z.strictObject({
   ...notified,
-  /** https, or http on this machine. One that is a secret itself comes from the environment or a file. */
-  url: z.union(
-    [Address, z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
-    'a url is an address without a query, {env: …} or {file: …}',
-  ),
+  url: z
+    .union(
+      [Address, z.strictObject({ env: z.string().min(1) }), z.strictObject({ file: z.string().min(1) })],
+      'a url is an address without a query, {env: …} or {file: …}',
+    )
+    .describe('https, or http on this machine; one that is a secret comes from {env} or {file}'),
   /** By their names. `scheme` is put before a value; by default only before that of `Authorization`. */
   headers: z
     .record(
@@ -179,7 +199,9 @@ const Webhook = z.strictObject({
 /** A command gets the notification on its standard input. */
 const NotifyCommand = z.strictObject({
   ...notified,
-  command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
+  command: z
+    .union([z.string().min(1), z.array(z.string()).min(1)])
+    .describe('gets the notification on its standard input'),
 });
 
 /** Who is told when a run needs somebody. */
@@ -190,34 +212,46 @@ const NotifyTarget = z.union(
 
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
-  instances: z.record(
-    InstanceName,
-    InstanceConfig,
-    'name at least one: `lifeboat lab` prints a config that works',
-  ),
-  platform: z.union([PlatformConfig, z.literal('cf'), z.literal('none')]).default('cf'),
-  /** Folder with a team's own text for the runbooks, laid over the ones that come along: `<runbook>.md`. */
-  runbooks: z.string().optional(),
-  approvals: ApprovalsConfig.optional(),
-  operator: z.strictObject({ name: z.string().optional(), email: z.string().optional() }).default({}),
-  /**
-   * Further places for signed checkpoints; one on another machine betrays what one on this machine cannot.
-   */
-  checkpoints: z.array(CheckpointPlace).default([]),
-  /** The head of reports: an organisation's name, and the file of its logo (PNG or SVG, at most 256 KiB). */
+  instances: z
+    .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat lab` prints a config that works')
+    .describe('the data-service instances, by name'),
+  platform: z
+    .union([PlatformConfig, z.literal('cf'), z.literal('none')], 'a platform is cf, none or {api: …}')
+    .default('cf')
+    .describe('cf: the tool cf, where it is logged in; {api}: the API of Cloud Foundry; none: all by hand'),
+  runbooks: z
+    .string()
+    .optional()
+    .describe("folder with a team's own text for the runbooks, laid over the ones that come along"),
+  approvals: ApprovalsConfig.optional().describe('who may approve destructive steps as a second person'),
+  operator: z
+    .strictObject({ name: z.string().optional(), email: z.string().optional() })
+    .default({})
+    .describe('who runs this, for the record; default: the login name'),
+  checkpoints: z
+    .array(CheckpointPlace)
+    .default([])
+    .describe('further places for signed checkpoints: folders, or commands that get each on standard input'),
   report: z
-    .strictObject({ name: z.string().min(1).max(80).optional(), logo: z.string().min(1).optional() })
-    .optional(),
-  /** How often a drill has to be proven: `every: 90d`. What is due next is said by `status` and `doctor`. */
+    .strictObject({
+      name: z.string().min(1).max(80).optional().describe('name of the organisation'),
+      logo: z.string().min(1).optional().describe('PNG or SVG file of at most 256 KiB'),
+    })
+    .optional()
+    .describe('what reports are headed with'),
   drills: z
-    .strictObject({ every: Duration.refine((ms) => ms > 0, 'an interval is longer than nothing') })
-    .optional(),
-  /** Webhooks and commands that are told of questions, of objectives in danger, and of ends. */
+    .strictObject({
+      every: Duration.refine((ms) => ms > 0, 'an interval is longer than nothing').describe('such as 90d'),
+    })
+    .optional()
+    .describe('how often a drill has to be proven; `status` and `doctor` say when the next one is due'),
   notify: z
     .array(NotifyTarget)
     .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
-    .default([]),
-  /** Where entries live; default: SQLite in LIFEBOAT_HOME. LIFEBOAT_STORE wins over it. */
-  store: StoreConfig.optional(),
+    .default([])
+    .describe('webhooks and commands that are told of questions, of objectives in danger, and of ends'),
+  store: StoreConfig.optional().describe(
+    'sqlite (default, in LIFEBOAT_HOME), or postgres://USER@HOST/DATABASE of a team, without a password',
+  ),
 });
 export type Config = z.infer<typeof Config>;

@@ -7,6 +7,18 @@ export const general = {
   error: schema('error', 'an error, as the last line of standard error', {
     code: z.string().describe('stable, made for programs'),
     message: z.string(),
+    problems: z
+      .array(
+        z.object({
+          path: z.string(),
+          line: z.int().describe('from 1'),
+          column: z.int().describe('from 1'),
+          key: z.string().describe('such as instances.orders.url; empty for the file as a whole'),
+          message: z.string(),
+        }),
+      )
+      .optional()
+      .describe('all that is wrong with a file; the first of them is the message'),
     hints: z.array(z.string()).describe('what is safe to do next'),
     cause: z.string().optional().describe('the words of an error that lifeboat does not know'),
     exit: z.union(Object.values(EXIT).map((code) => z.literal(code))).describe('the exit code'),

@@ -1,4 +1,5 @@
-import { failureOf } from '../../base/errors.ts';
+import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { problemLine } from '../../base/problem-in-file.ts';
 import { show } from '../../base/text.ts';
 
 /** One thing that a recovery leans on, and how it was found. */
@@ -23,13 +24,14 @@ export async function attempt<T>(
     const cause = failure.evidence['error'];
     const isNew = typeof cause === 'string' && !failure.shortMessage.endsWith(cause);
     const found = isNew ? `${failure.shortMessage}: ${cause}` : failure.shortMessage;
+    const more = thrown instanceof LifeboatError ? thrown.problems.slice(1).map(problemLine) : [];
     const credentials = failure.code.startsWith('credentials.') || failure.code === 'service.forbidden';
     return {
       check: {
         what,
         state: 'bad',
         found: show(found),
-        hints: failure.hints.map((hint) => show(hint)),
+        hints: [...more, ...failure.hints].map((hint) => show(hint)),
         credentials,
       },
     };

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { Config } from './schema.ts';
+
+/** A JSON Schema, as far as it is read here. */
+export interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly [field: string]: unknown;
+}
+
+/** The name of the schema of lifeboat.yaml. */
+export const CONFIG_SCHEMA = 'lifeboat.config/1';
+
+/**
+ * lifeboat.yaml as JSON Schema, draft 7: what editors read (yaml-language-server). It takes what `parseConfig`
+ * takes, and more: what depends on several characters of a text, such as an address, is checked there only.
+ */
+export function configJsonSchema(): JsonSchema {
+  const { $schema, ...rest } = z.toJSONSchema(Config, { io: 'input', target: 'draft-7' });
+  return { $schema, $id: CONFIG_SCHEMA, title: 'lifeboat.yaml', ...rest } as JsonSchema;
+}

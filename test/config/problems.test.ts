@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { printError } from '../../src/cli/print-error.ts';
+import { parseConfig } from '../../src/config/load.ts';
+
+const PATH = '/etc/lifeboat.yaml';
+const SIMILAR = 'there is no such key; the most similar:';
+
+/** The refusal of a config. */
+function refusalOf(text: string): LifeboatError {
+  try {
+    parseConfig(text, PATH);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError) return thrown;
+    throw thrown;
+  }
+  throw new Error('it was taken');
+}
+
+describe('a config that is wrong is refused with the place and the words of each problem', () => {
+  test.for([
+    ['a misspelt key', 'instnces: {}', ['1:1: instances: ', `1:1: instnces: ${SIMILAR} instances`]],
+    ['a key of nobody', 'instances: {}\nwhatever: 1', ['2:1: whatever: there is no such key']],
+    [
+      'a key inside an instance',
+      'instances:\n  orders:\n    url: https://h/x\n    revsion: 62',
+      [`4:5: instances.orders.revsion: ${SIMILAR} revision`],
+    ],
+    [
+      'a key inside one of several forms',
+      'instances: { a: { url: https://h/x, token: { commnd: x } } }',
+      [`1:46: instances.a.token.commnd: ${SIMILAR} command`],
+    ],
+    [
+      'two sources of one token',
+      'instances:\n  a:\n    url: https://h/x\n    token: { env: A, file: B }',
+      ['4:12: instances.a.token: a token comes from one source: '],
+    ],
+    [
+      'a value of another form',
+      'instances: {}\nplatform: { api: 5 }',
+      ['2:18: platform.api: a text belongs here'],
+    ],
+    [
+      'a missing key',
+      'instances:\n  orders: { role: target }',
+      ['2:3: instances.orders.url: this key is missing'],
+    ],
+    ['a key without a value', 'instances:\n  orders:', ['2:3: instances.orders: a map of keys belongs here']],
+    [
+      'a word that is none of some',
+      'instances: {}\ndrills: { every: 0d }',
+      ['2:18: drills.every: an interval'],
+    ],
+    [
+      'an element of a list',
+      'instances: {}\ncheckpoints:\n  - ./a\n  - { command: x, timeout: 5 }',
+      ['4:28: checkpoints.1.timeout: a duration has a unit'],
+    ],
+    [
+      'a name that cannot be one',
+      'instances:\n  "a b": { url: https://h/x }',
+      ['2:3: instances.a b: an instance name has letters'],
+    ],
+    [
+      'what an alias stands for',
+      'instances: &x { a: { url: https://h/x } }\nreport: *x',
+      ['1:17: report.a: there is no such key'],
+    ],
+    ['text that is no YAML', 'instances: [\nb: }', ['2:1: not YAML: ', '2:4: not YAML: ']],
+    ['a key that is there twice', 'instances: {}\nstore: sqlite\nstore: sqlite', ['3:1: not YAML: ']],
+    ['two documents', 'instances: {}\n---\ninstances: {}', ['2:1: a config is one document']],
+  ] as const)('%s', ([, text, expected]) => {
+    const { shortMessage, exitCode, problems } = refusalOf(text);
+    expect(exitCode).toBe(2);
+    expect(shortMessage).toContain(`${PATH}:${expected[0]}`);
+    const found = problems.map(({ line, column, key, message }) =>
+      [`${line}:${column}`, ...(key === '' ? [] : [key]), message].join(': '),
+    );
+    expect(found).toEqual(expected.map((words) => expect.stringContaining(words)));
+  });
+
+  test('all at once, in the order of the file, and no more than anybody reads', () => {
+    const keys = Array.from({ length: 30 }, (_, at) => `key${at}: 1`);
+    const { problems, hints } = refusalOf(['instances: {}', ...keys].join('\n'));
+    expect(problems.map(({ line }) => line)).toEqual(Array.from({ length: 20 }, (_, at) => at + 2));
+    expect(hints).toContain('these are the first 20 of 30 problems');
+  });
+
+  test('for people a line each, for programs a list', () => {
+    const refusal = refusalOf('instances: {}\none: 1\nother: 1');
+    const lines: string[] = [];
+    const stream = { write: (line: string) => lines.push(line) };
+    expect(printError(refusal, stream)).toBe(2);
+    expect(lines.slice(0, 2)).toEqual([
+      `lifeboat: ${PATH}:2:1: one: there is no such key\n`,
+      `lifeboat: ${PATH}:3:1: other: there is no such key\n`,
+    ]);
+    lines.length = 0;
+    printError(refusal, stream, 'json');
+    expect(JSON.parse(lines.join(''))).toMatchObject({
+      schema: 'lifeboat.error/1',
+      code: 'config.invalid',
+      problems: [
+        { path: PATH, line: 2, column: 1, key: 'one', message: 'there is no such key' },
+        { line: 3, key: 'other' },
+      ],
+    });
+  });
+});
