@@ -6,21 +6,25 @@ import { printResult } from '../cli/print-result.ts';
 import { printTable } from '../cli/print-table.ts';
 
 /**
- * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one. The
- * name may be written as in the output, `lifeboat.NAME/1`.
+ * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one; also that
+ * of lifeboat.yaml, `config`. The name may be written as in the output, `lifeboat.NAME/1`.
  */
 export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const { jsonSchemaOf, SCHEMAS } = await import('../cli/schemas/index.ts');
-  const names = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
+  const { configJsonSchema } = await import('../config/json-schema.ts');
+  const printed = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
+  const about = new Map([
+    ...printed.map((name) => [name, SCHEMAS[name].about] as const),
+    [CONFIG, 'lifeboat.yaml itself, for editors'] as const,
+  ]);
+  const names = [...about.keys()].toSorted();
   if (word === undefined) {
-    const items = names
-      .toSorted()
-      .map((name) => ({ name: `lifeboat.${name}/1`, about: SCHEMAS[name].about }));
+    const items = names.map((name) => ({ name: `lifeboat.${name}/1`, about: about.get(name) ?? '' }));
     await printResult(context, 'schemas', { items }, () =>
       printTable(
         context,
         [{ title: 'schema' }, { title: 'what it is', gives: true }],
-        items.map(({ name, about }) => [name, about]),
+        items.map((item) => [item.name, item.about]),
       ),
     );
     return EXIT.closed;
@@ -28,7 +32,7 @@ export async function schema(context: CommandContext, [word]: readonly string[])
   const wanted = /^(?:lifeboat\.)?([\w-]+?)(?:\/1)?$/u.exec(word)?.[1];
   const found = names.find((name) => name === wanted);
   if (found === undefined) throw unknown(word, wanted, names);
-  const text = JSON.stringify(jsonSchemaOf(found), undefined, 2);
+  const text = JSON.stringify(found === CONFIG ? configJsonSchema() : jsonSchemaOf(found), undefined, 2);
   if (context.output !== 'yaml') context.stdout.write(`${text}\n`);
   else {
     const { printableYaml } = await import('../cli/printable-yaml.ts');
@@ -36,6 +40,9 @@ export async function schema(context: CommandContext, [word]: readonly string[])
   }
   return EXIT.closed;
 }
+
+/** The one schema that is of a file and not of something printed. */
+const CONFIG = 'config';
 
 function unknown(word: string, wanted: string | undefined, names: readonly string[]): LifeboatError {
   const near = mostSimilar(wanted ?? word, names);
