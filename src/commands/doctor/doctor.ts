@@ -3,27 +3,24 @@ import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
 import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
-import { counted, formatBytes, readable } from '../../base/format.ts';
+import { counted, formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
-import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
-import { expiryOf } from '../../compose/token-expiry.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder, homePath, type LoadedConfig, loadConfig } from '../../config/load.ts';
-import type { Keyring, KeyStore } from '../../keys/key-store.ts';
-import type { Skew } from '../../service/clock-skew.ts';
+import type { Keyring } from '../../keys/key-store.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
-import { runnableOn } from '../run/refuse-unsupported.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good } from './check.ts';
 import { drillChecks } from './drills.ts';
 import { fileChecks } from './files.ts';
+import { lookAtInstance } from './instance.ts';
 import { keptLists } from './kept-lists.ts';
 import { keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
+import { printChecks } from './print-checks.ts';
 import { surroundings } from './surroundings.ts';
 import { tlsChecks } from './tls.ts';
 
@@ -101,98 +98,17 @@ async function configChecks(
 ): Promise<Check[]> {
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${counted(names.length, 'instance')}`);
-  const found = await Promise.all(names.map((name) => instanceChecks(config, name, keyring?.store)));
+  const found = await Promise.all(names.map((name) => lookAtInstance(config, name, keyring?.store)));
   const held = keyring === undefined ? [] : await keysHeld(context, names, keyring);
   return [
     head,
     ...(await fileChecks(context.env, config)),
     ...(await placeChecks(context, config, keyring, deep)),
-    ...found.flat(),
+    ...found.flatMap(({ checks }) => checks),
     ...held,
     ...(await surroundings(context, config)),
     ...(await approvalChecks(config)),
     ...(await drillChecks(context.env, config)),
     ...(await notifyChecks(context, config)),
   ];
-}
-
-async function instanceChecks(
-  config: LoadedConfig,
-  name: string,
-  store: KeyStore | undefined,
-): Promise<Check[]> {
-  const found: Check[] = [];
-  const opened = await attempt(name, () =>
-    openInstance(config, name, {
-      found: (line) => found.push(good(`${name}: revision`, line)),
-      store: async () => {
-        if (store === undefined) throw new Error('the key store is not usable');
-        return store;
-      },
-    }),
-  );
-  if ('check' in opened) return [opened.check];
-  const instance = opened.value;
-  try {
-    const token = await attempt(`${name}: token`, () => instance.token());
-    if ('check' in token) return [token.check];
-    const expires = expiryOf(token.value);
-    const tokenCheck = good(
-      `${name}: token`,
-      expires === undefined ? 'there is one' : `there is one, until ${expires}`,
-    );
-    if (!instance.service.supports('overview'))
-      return [tokenCheck, ...found, await oldInterface(name, instance)];
-    const overview = await attempt(`${name}: service`, () => instance.service.overview());
-    if ('check' in overview) return [tokenCheck, overview.check];
-    const { name: title, state } = overview.value.value;
-    const service = good(
-      `${name}: service`,
-      `"${show(title ?? 'no name', 60)}" is ${show(state ?? 'in an unknown state', 40)}`,
-    );
-    const list = await attempt(`${name}: backups`, () => instance.service.backups());
-    if ('check' in list) return [tokenCheck, service, list.check];
-    const backups = good(`${name}: backups`, `the list can be read: ${list.value.value.length}`);
-    return [tokenCheck, ...found, service, backups, clock(name, overview.value.skew)];
-  } finally {
-    await instance.service.close();
-  }
-}
-
-/** V0 has only its listing. */
-async function oldInterface(name: string, instance: OpenInstance): Promise<Check> {
-  const { service } = instance;
-  const list = await attempt(`${name}: backups`, () => service.backups());
-  if ('check' in list) return list.check;
-  return {
-    what: `${name}: backups`,
-    state: 'warn',
-    found: `the list can be read: ${list.value.value.length}; V0 says nothing of the instance itself`,
-    hints: [
-      ...(service.limits === undefined ? [] : [service.limits.deprecation]),
-      `what can be run on ${name}: ${runnableOn(instance).join(', ')}`,
-    ],
-  };
-}
-
-function clock(name: string, measured: Skew | undefined): Check {
-  const what = `${name}: clock`;
-  if (measured === undefined)
-    return { what, state: 'warn', found: 'the service sends no Date header', hints: [] };
-  const skew = Math.round(measured.skewMs / 1000);
-  const text = Math.abs(skew) <= 2 ? 'agrees with the service' : `the service is ${skew} s ahead`;
-  if (Math.abs(skew) <= 60) return good(what, text);
-  return { what, state: 'warn', found: text, hints: ['times in the evidence will differ: set this clock'] };
-}
-
-function printChecks(context: CommandContext, checks: readonly Check[]): void {
-  const rows = checks.map(({ state, what, found }) => [
-    state === 'bad' ? 'BAD' : state,
-    what,
-    readable(found),
-  ]);
-  const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found', gives: true }];
-  printTable(context, columns, rows);
-  for (const { what, hints } of checks)
-    for (const hint of hints) context.stdout.write(`hint (${what}): ${hint}\n`);
 }
