@@ -4,6 +4,7 @@ import { defineAudit } from '../commands/audit/define-audit.ts';
 import { SHELLS } from '../commands/completion/scripts.ts';
 import { defineDrill } from '../commands/drill/define-drill.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
+import { defineInit } from '../commands/init/define-init.ts';
 import { defineKeys } from '../commands/keys/define-keys.ts';
 import { defineLab } from '../commands/lab/define-lab.ts';
 import { defineNotify } from '../commands/notify/define-notify.ts';
@@ -68,11 +69,12 @@ What only people know (participants, causes, signatures) is left open.`,
   definePrune(program, command);
   program.commandsGroup('The service, endpoint by endpoint:');
   defineService(program, command);
-  program.commandsGroup('Help:');
+  program.commandsGroup('Set-up and help:');
   defineHelp(program, command);
 }
 
 function defineHelp(program: Command, command: Define): void {
+  defineInit(program, command);
   command(
     program,
     'doctor',

@@ -51,6 +51,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
   throw usage('config.missing', 'there is no lifeboat.yaml', [
     `looked for: ${candidates.join(', ')}`,
     'name another with --config FILE or LIFEBOAT_CONFIG',
+    'to write one: `lifeboat init`',
     'to try it without a service: `lifeboat drill`, or `lifeboat lab > lifeboat.yaml`',
   ]);
 }

@@ -116,7 +116,8 @@ export const InstanceConfig = z.strictObject({
 });
 export type InstanceConfig = z.infer<typeof InstanceConfig>;
 
-const InstanceName = z
+/** What an instance may be called. */
+export const InstanceName = z
   .string()
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
@@ -213,7 +214,7 @@ const NotifyTarget = z.union(
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z
-    .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat lab` prints a config that works')
+    .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat init` writes a config')
     .describe('the data-service instances, by name'),
   platform: z
     .union([PlatformConfig, z.literal('cf'), z.literal('none')], 'a platform is cf, none or {api: …}')

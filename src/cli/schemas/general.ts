@@ -2,6 +2,14 @@ import { z } from 'zod';
 import { EXIT } from '../../base/errors.ts';
 import { bytes, list, schema, time } from './result.ts';
 
+const check = z.object({
+  what: z.string(),
+  state: z.enum(['ok', 'warn', 'bad']),
+  found: z.string(),
+  hints: z.array(z.string()),
+  credentials: z.boolean().optional().describe('true: bad because of the credentials alone'),
+});
+
 /** What concerns lifeboat itself. */
 export const general = {
   error: schema('error', 'an error, as the last line of standard error', {
@@ -34,17 +42,23 @@ export const general = {
     'the schemas of what lifeboat prints',
     z.object({ name: z.string(), about: z.string() }),
   ),
-  doctor: list(
-    'doctor',
-    'what `doctor` looked at',
-    z.object({
-      what: z.string(),
-      state: z.enum(['ok', 'warn', 'bad']),
-      found: z.string(),
-      hints: z.array(z.string()),
-      credentials: z.boolean().optional().describe('true: bad because of the credentials alone'),
-    }),
-  ),
+  doctor: list('doctor', 'what `doctor` looked at', check),
+  init: schema('init', 'the config that `init` wrote, or would', {
+    written: z.boolean(),
+    path: z.string().describe('where the config is, or would be'),
+    replaced: z.boolean().describe('whether another file was there'),
+    instances: z.array(
+      z.object({
+        name: z.string(),
+        url: z.string(),
+        revision: z.string().describe('61, 62, v0, or auto where nobody answered'),
+      }),
+    ),
+    keyStore: z.enum(['os', 'vault', 'memory', 'none']).describe('where keys can be kept now'),
+    environment: z.record(z.string(), z.string()).describe('variables that every command needs from now on'),
+    checks: z.array(check),
+    config: z.string().optional().describe('the config, with --print'),
+  }),
   scenarios: list(
     'scenarios',
     'what can go wrong in a lab',

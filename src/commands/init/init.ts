@@ -1,0 +1,143 @@
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { counted } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { isForPeople } from '../../cli/print-result.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
+import type { TokenConfig } from '../../config/schema.ts';
+import { type StarterInstance, starterConfig } from '../../config/starter.ts';
+import type { Check } from '../doctor/check.ts';
+import { printChecks } from '../doctor/print-checks.ts';
+import { type Chosen, chooseInstances, type InstanceFlags } from './choose.ts';
+import { chooseKeyStore } from './key-store.ts';
+import { type ConfigPlace, placeOfConfig } from './place.ts';
+import { type Made, printMade } from './print-made.ts';
+import { left, type Prompts, promptsOn } from './prompts.ts';
+import { tryInstances } from './try-instances.ts';
+import { EDITOR_SCHEMA, writeConfig, writeEditorSchema } from './write-files.ts';
+
+export interface InitFlags extends InstanceFlags {
+  readonly revision?: '61' | '62' | 'v0' | 'auto';
+  readonly ca?: string;
+  readonly untested?: boolean;
+  readonly print?: boolean;
+  readonly confirm?: string;
+}
+
+/**
+ * `lifeboat init`: a first lifeboat.yaml, tried before it is written. Sends only GETs; writes, besides the
+ * config and its JSON Schema, at most a probe into the key store, or a new vault. A process that dies inside
+ * leaves the whole config or none. Exit 0 when it is written, 1 or 4 when an instance does not answer, 130 when
+ * the person leaves; then there is no config.
+ */
+export async function init(context: CommandContext, _: readonly string[], flags: InitFlags): Promise<number> {
+  const stop = stopSignal();
+  try {
+    // Instances are asked for first, and what is typed then is to be seen.
+    context.unhush?.();
+    const prompts = asksPeople(context, flags) ? promptsOn(context, stop.signal) : undefined;
+    await make(context, flags, prompts, stop);
+    return EXIT.closed;
+  } catch (thrown) {
+    throw stop.signal.aborted ? left(thrown) : thrown;
+  } finally {
+    stop.release();
+  }
+}
+
+function asksPeople(context: CommandContext, { yes = false }: InitFlags): boolean {
+  return isForPeople(context) && context.stdin.isTTY === true && context.stderr.isTTY === true && !yes;
+}
+
+async function make(
+  context: CommandContext,
+  flags: InitFlags,
+  prompts: Prompts | undefined,
+  { signal, stopped }: ReturnType<typeof stopSignal>,
+): Promise<void> {
+  // A service that does not answer must not keep whoever wants to leave.
+  const unlessLeft = <Value>(work: Promise<Value>) =>
+    Promise.race([work, stopped.then(() => Promise.reject(left()))]);
+  const place = flags.print
+    ? { path: resolve('lifeboat.yaml'), replaces: false }
+    : await placeOfConfig(context, flags.confirm, prompts);
+  const chosen = await chooseInstances(flags, () => askCf(context, signal), prompts);
+  const keys = await unlessLeft(chooseKeyStore(context, prompts));
+  const wanted = instancesOf(chosen, flags, dirname(place.path));
+  if (prompts !== undefined) context.stderr.write(`trying ${counted(wanted.length, 'instance')} ...\n`);
+  const tried = await unlessLeft(tryInstances(place.path, wanted, keys.store, flags.revision === 'auto'));
+  const checks = [...chosen.checks, keys.check, ...tried.checks];
+  const made = { place, checks, keys, instances: tried.instances };
+  const bad = tried.checks.filter(({ state }) => state === 'bad');
+  if (bad.length > 0 && flags.untested !== true) await agreeToUntested(context, made, bad, prompts);
+  signal.throwIfAborted();
+  if (flags.print) return printMade(context, { ...made, written: false, text: starterConfig(tried) });
+  const hasSchema = writeEditorSchema(place);
+  const text = starterConfig({
+    instances: tried.instances,
+    editorSchema: hasSchema ? `./${EDITOR_SCHEMA}` : undefined,
+  });
+  await writeConfig(place, text, context.env);
+  await printMade(context, { ...made, written: true });
+}
+
+async function askCf({ env }: CommandContext, signal: AbortSignal) {
+  const { instancesOfCf } = await import('../../platform/cf/instances.ts');
+  return instancesOfCf({ env, signal });
+}
+
+const REVISIONS = { 61: 61, 62: 62, v0: 'v0', auto: 'auto' } as const;
+
+/** The instances as they stand in a config in `folder`, from which the paths in it count. */
+function instancesOf({ instances, token }: Chosen, flags: InitFlags, folder: string): StarterInstance[] {
+  return instances.map(({ name, url }) => ({
+    name,
+    url,
+    revision: REVISIONS[flags.revision ?? 'auto'],
+    token: tokenIn(token, folder),
+    ...(flags.ca === undefined ? {} : { ca: pathFrom(folder, flags.ca) }),
+  }));
+}
+
+function tokenIn(token: TokenConfig, folder: string): TokenConfig {
+  return 'file' in token ? { ...token, file: pathFrom(folder, token.file) } : token;
+}
+
+/** A path that was typed in the working folder, as it is written in a file of another folder. */
+function pathFrom(folder: string, path: string): string {
+  if (isAbsolute(path)) return path;
+  const inside = relative(folder, resolve(path));
+  return inside.startsWith('..') ? resolve(path) : `./${inside}`;
+}
+
+/** What did not answer today may be right all the same; a person says so. */
+async function agreeToUntested(
+  context: CommandContext,
+  made: Omit<Made, 'written'> & { readonly place: ConfigPlace },
+  bad: readonly Check[],
+  prompts: Prompts | undefined,
+): Promise<void> {
+  if (prompts === undefined) {
+    await printMade(context, { ...made, written: false });
+    throw untested(bad);
+  }
+  printChecks({ ...context, stdout: context.stderr }, made.checks);
+  const goesOn = await prompts.one('Not everything answered. Write the config all the same?', [
+    { value: false, name: 'no, write nothing' },
+    { value: true, name: 'yes, write it' },
+  ]);
+  if (!goesOn) throw left();
+}
+
+function untested(bad: readonly Check[]): LifeboatError {
+  const what = [...new Set(bad.map((check) => check.what))].join(', ');
+  return new LifeboatError(
+    'init.untested',
+    `${show(what, 120)}: not as it should be, so nothing was written`,
+    {
+      hints: ['correct it and try again', 'to write the config all the same: --untested'],
+      exitCode: bad.every(({ credentials }) => credentials === true) ? EXIT.credentials : EXIT.failed,
+    },
+  );
+}

@@ -1,0 +1,46 @@
+import type { CommandContext } from '../../cli/context.ts';
+import { openKeys } from '../../compose/workspace.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import { attempt, type Check, good } from '../doctor/check.ts';
+import type { Prompts } from './prompts.ts';
+
+/** The key store that can be used from now on, if any. */
+export interface ChosenStore {
+  readonly store: KeyStore | undefined;
+  readonly check: Check;
+  /** What has to be in the environment of every command for it. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * The key store that the environment asks for; else the keychain of this machine, proven by a probe; else a vault
+ * file, for which somebody names or types a passphrase. Where there is none of them, says what is missing: keys
+ * are never kept in the clear.
+ */
+export async function chooseKeyStore(
+  context: CommandContext,
+  prompts: Prompts | undefined,
+): Promise<ChosenStore> {
+  const first = await opened(context);
+  if (first.store !== undefined || context.env['LIFEBOAT_KEYCHAIN']) return { ...first, environment: {} };
+  const wantsVault = Boolean(context.env['LIFEBOAT_PASSPHRASE_FILE']) || (await agreed(first.check, prompts));
+  if (!wantsVault) return { ...first, environment: {} };
+  const environment = { LIFEBOAT_KEYCHAIN: 'vault' };
+  const vault = await opened({ ...context, env: { ...context.env, ...environment } });
+  return { ...vault, environment: vault.store === undefined ? {} : environment };
+}
+
+async function opened(context: CommandContext): Promise<Pick<ChosenStore, 'store' | 'check'>> {
+  const found = await attempt('key store', () => openKeys(context, 'check'));
+  if ('check' in found) return { store: undefined, check: { ...found.check, state: 'warn' } };
+  const { store } = found.value;
+  return { store, check: good('key store', `${store.description}: written, read and removed a probe`) };
+}
+
+async function agreed({ found }: Check, prompts: Prompts | undefined): Promise<boolean> {
+  if (prompts === undefined) return false;
+  return prompts.one(`Keys cannot be kept in the keychain: ${found}. Where then?`, [
+    { value: true, name: 'in a vault: a file under a passphrase that you choose now' },
+    { value: false, name: 'I see to it later' },
+  ]);
+}

@@ -1,0 +1,55 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+
+/** One of several answers. */
+export interface Choice<Value> {
+  readonly value: Value;
+  readonly name: string;
+}
+
+/** Asks the person at the terminal. Rejects with `input.left` (exit 130) when the person leaves. */
+export interface Prompts {
+  /** A line; `problem` says why one cannot be taken. */
+  line(message: string, problem?: (text: string) => string | undefined, byDefault?: string): Promise<string>;
+  one<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value>;
+  /** At least one of several; all are marked at first. */
+  some<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value[]>;
+}
+
+/** Questions go to stderr. They end with `signal`, too. */
+export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal): Prompts {
+  const on = { input: stdin, output: stderr, signal };
+  return {
+    line: async (message, problem = () => undefined, byDefault) => {
+      const { default: input } = await import('@inquirer/input');
+      const validate = (text: string) => {
+        if (text.trim() === '') return 'type something, or leave with Ctrl-C';
+        return problem(text.trim()) ?? true;
+      };
+      const preset = byDefault === undefined ? {} : { default: byDefault };
+      return (await answered(input({ message, validate, ...preset }, on))).trim();
+    },
+    one: async (message, choices) => {
+      const { default: select } = await import('@inquirer/select');
+      return answered(select({ message, choices, loop: false }, on));
+    },
+    some: async (message, choices) => {
+      const { default: checkbox } = await import('@inquirer/checkbox');
+      const marked = choices.map((choice) => ({ ...choice, checked: true }));
+      return answered(checkbox({ message, choices: marked, required: true, loop: false }, on));
+    },
+  };
+}
+
+async function answered<Value>(asking: Promise<Value>): Promise<Value> {
+  try {
+    return await asking;
+  } catch (cause) {
+    throw left(cause);
+  }
+}
+
+/** A person or a signal has ended it. */
+export function left(cause?: unknown): LifeboatError {
+  return new LifeboatError('input.left', 'nothing was written', { cause, exitCode: EXIT.interrupted });
+}

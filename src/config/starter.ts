@@ -1,0 +1,66 @@
+import { stringify } from 'yaml';
+import type { InstanceConfig, TokenConfig } from './schema.ts';
+
+/** What is known of an instance when its config is written. */
+export interface StarterInstance {
+  readonly name: string;
+  readonly url: string;
+  readonly revision: InstanceConfig['revision'];
+  readonly token: TokenConfig;
+  /** Path of a PEM file, from the folder of the config. */
+  readonly ca?: string | undefined;
+}
+
+export interface Starter {
+  readonly instances: readonly StarterInstance[];
+  /** Where editors find the JSON Schema, from the folder of the config; without it the file names none. */
+  readonly editorSchema?: string | undefined;
+}
+
+/**
+ * The text of a first lifeboat.yaml: what is known of the instances, and what else people set, as comments. It
+ * holds no secret: a token source says where a token is.
+ */
+export function starterConfig({ instances, editorSchema }: Starter): string {
+  const directive =
+    editorSchema === undefined ? '' : `# yaml-language-server: $schema=${encodeURI(editorSchema)}\n`;
+  return `${directive}${HEAD}
+instances:
+${instances.map(instanceLines).join('\n')}${REST}`;
+}
+
+const HEAD = `# Written by \`lifeboat init\`. \`lifeboat doctor\` checks it; \`lifeboat schema config\` has every key.
+# No token, key or password belongs in this file.
+`;
+
+const REST = `
+# Applications are bound again by the tool cf where it is logged in. Other ways: the API itself, or by hand.
+# platform: { api: https://api.example.com }
+# platform: none
+
+# Who runs this, for the record. Default: the login name.
+# operator: { name: Robin, email: robin@example.com }
+
+# Further places for signed checkpoints: a folder on another machine shows what this one cannot.
+# checkpoints: [/mnt/other-machine/lifeboat]
+
+# How often a drill has to be proven.
+# drills: { every: 90d }
+`;
+
+function instanceLines({ name, url, revision, token, ca }: StarterInstance): string {
+  return `  ${inFlow(name)}:
+    url: ${inFlow(url)}
+    revision: ${revision}
+    token: ${inFlow(token)}
+${ca === undefined ? '' : `    ca: ${inFlow(ca)}\n`}    # What recoveries and drills are measured against.
+    # objectives: { rto: 30m, rpo: 1h }
+    # An instance that is kept to recover into.
+    # role: target
+`;
+}
+
+/** A value on one line, quoted where YAML needs it. */
+function inFlow(value: unknown): string {
+  return stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim();
+}
