@@ -23,7 +23,8 @@ export async function chooseKeyStore(
 ): Promise<ChosenStore> {
   const first = await opened(context);
   if (first.store !== undefined || context.env['LIFEBOAT_KEYCHAIN']) return { ...first, environment: {} };
-  const wantsVault = Boolean(context.env['LIFEBOAT_PASSPHRASE_FILE']) || (await agreed(first.check, prompts));
+  const wantsVault =
+    Boolean(context.env['LIFEBOAT_PASSPHRASE_FILE']) || (await agreed(context, first.check, prompts));
   if (!wantsVault) return { ...first, environment: {} };
   const environment = { LIFEBOAT_KEYCHAIN: 'vault' };
   const vault = await opened({ ...context, env: { ...context.env, ...environment } });
@@ -37,10 +38,15 @@ async function opened(context: CommandContext): Promise<Pick<ChosenStore, 'store
   return { store, check: good('key store', `${store.description}: written, read and removed a probe`) };
 }
 
-async function agreed({ found }: Check, prompts: Prompts | undefined): Promise<boolean> {
+async function agreed(
+  { stderr }: CommandContext,
+  { found }: Check,
+  prompts: Prompts | undefined,
+): Promise<boolean> {
   if (prompts === undefined) return false;
-  return prompts.one(`Keys cannot be kept in the keychain: ${found}. Where then?`, [
-    { value: true, name: 'in a vault: a file under a passphrase that you choose now' },
-    { value: false, name: 'I see to it later' },
+  stderr.write(`the keychain of this machine cannot be used: ${found}\n`);
+  return prompts.one('Where are keys kept?', [
+    { value: true, name: 'in a vault: a file under a passphrase' },
+    { value: false, name: 'nowhere yet: I see to it later' },
   ]);
 }
