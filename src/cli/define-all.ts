@@ -117,7 +117,7 @@ the names of instances and the ids of runs and follow-ups.`,
   command(
     program,
     'schema [name]',
-    'print the JSON Schemas of what commands print, and of the config',
+    'print the JSON Schemas of results and of the config',
     async () => (await import('../commands/schema.ts')).schema,
     [],
     { examples: ['lifeboat schema', 'lifeboat schema runs', 'lifeboat schema config'] },

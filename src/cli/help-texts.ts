@@ -29,6 +29,7 @@ ${exitCodes()}`,
   ],
   examples: [
     'lifeboat drill          # rehearse all of it, on this machine',
+    'lifeboat init           # write a config, and try it',
     'lifeboat doctor         # look at what a recovery needs',
     'lifeboat help run       # the runbooks, and how to run one',
   ],

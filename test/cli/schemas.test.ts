@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/index.ts';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
 
 const FILES = join(import.meta.dirname, '../../schemas');
 
@@ -14,10 +15,15 @@ describe('a schema', () => {
     },
   );
 
-  test('is in the package for nothing that is not printed', () => {
+  test('lifeboat.config/1, of the config, is in the package as JSON Schema', () => {
+    const file = join(FILES, 'config.json');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(configJsonSchema());
+  });
+
+  test('is in the package for nothing that is not printed or read', () => {
     const files = readdirSync(FILES);
     expect(files.toSorted()).toEqual(
-      Object.keys(SCHEMAS)
+      [...Object.keys(SCHEMAS), 'config']
         .map((name) => `${name}.json`)
         .toSorted(),
     );

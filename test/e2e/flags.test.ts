@@ -67,6 +67,21 @@ describe.concurrent('a run without a terminal', () => {
     expect(new Set(printed.map(key)).size).toBe(written.length);
   });
 
+  test('--json tells the question that the run waits at, in the form of an error', async (context) => {
+    const { expect } = context;
+    const { run } = await bench(context, { taskMs: 20 });
+    const { code, stderr } = await run(...ROTATE, '--json', '--yes');
+    const last = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as unknown;
+    expect(last).toMatchObject({
+      schema: 'lifeboat.error/1',
+      code: 'run.waits',
+      message: expect.stringContaining('--confirm orders'),
+      runId: expect.stringMatching(/^\w+$/u),
+      question: { kind: 'typed-name', expected: 'orders', options: expect.any(Array) },
+      exit: code,
+    });
+  });
+
   test('a second run of the same instance is refused while the first is open', async (context) => {
     const { expect } = context;
     const { run } = await bench(context);

@@ -20,6 +20,7 @@ import { hasPast } from './flows.ts';
 /** The commands that are tried elsewhere, and where. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   drill: 'drill.test.ts',
+  init: 'init.test.ts',
   'store init': 'store.long.test.ts',
   'store copy': 'store.long.test.ts',
   'store endorse': 'store.long.test.ts',

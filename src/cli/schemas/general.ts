@@ -1,6 +1,22 @@
 import { z } from 'zod';
 import { EXIT } from '../../base/errors.ts';
-import { bytes, list, schema, time } from './result.ts';
+import { bytes, list, runId, schema, time } from './result.ts';
+
+const question = z.object({
+  kind: z.enum(['choice', 'typed-name', 'secret', 'time', 'text', 'followUps']),
+  prompt: z.string(),
+  expected: z.string().optional().describe('what has to be typed, such as for --confirm'),
+  earliest: time.optional(),
+  latest: time.optional(),
+  options: z.array(
+    z.object({
+      event: z.string().describe('stable, made for programs'),
+      label: z.string(),
+      recommended: z.boolean().optional().describe('true: what --yes answers'),
+      disabled: z.string().optional().describe('why it cannot be chosen now'),
+    }),
+  ),
+});
 
 const check = z.object({
   what: z.string(),
@@ -12,7 +28,7 @@ const check = z.object({
 
 /** What concerns lifeboat itself. */
 export const general = {
-  error: schema('error', 'an error, as the last line of standard error', {
+  error: schema('error', 'an error, or why a run waits, as the last line of standard error', {
     code: z.string().describe('stable, made for programs'),
     message: z.string(),
     problems: z
@@ -28,6 +44,8 @@ export const general = {
       .optional()
       .describe('all that is wrong with a file; the first of them is the message'),
     hints: z.array(z.string()).describe('what is safe to do next'),
+    runId: runId.optional().describe('of the run that waits'),
+    question: question.optional().describe('what the run that waits asks'),
     cause: z.string().optional().describe('the words of an error that lifeboat does not know'),
     exit: z.union(Object.values(EXIT).map((code) => z.literal(code))).describe('the exit code'),
   }),

@@ -6,11 +6,11 @@ export function defineInit(program: Command, command: Define): void {
   command(
     program,
     'init',
-    'write a lifeboat.yaml, and try what it says',
+    'write a config, and try what it says',
     async () => (await import('./init.ts')).init,
     [
-      new Option('--url <url>', 'the instance: its dashboard address, as `cf service` prints it'),
-      new Option('--name <name...>', 'what to call it; without --url, service instances of cf'),
+      new Option('--url <url>', 'the dashboard address that `cf service` prints'),
+      new Option('--name <name...>', 'its name; without --url, instances of cf'),
       new Option('--revision <revision>', '61, 62, v0 or auto (default: found out by GETs)').choices([
         '61',
         '62',
@@ -26,7 +26,7 @@ export function defineInit(program: Command, command: Define): void {
       new Option('--ca <file>', 'PEM file with further certificate authorities'),
       new Option('--untested', 'write it also when an instance does not answer'),
       new Option('--print', 'print the config to stdout, write nothing'),
-      new Option('--confirm <name>', 'replace a file of this name'),
+      new Option('--confirm <file>', 'replace the file of this name'),
       new Option('--yes', 'ask nothing; without --url, take all that cf shows'),
     ],
     {

@@ -3,7 +3,6 @@ import { runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { transcriptElsewhere } from '../../audit/transcript/elsewhere.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { readable } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { type EarlySignals, keepSignals } from '../../cli/early-signals.ts';
@@ -14,6 +13,7 @@ import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { canDraw } from '../../plain/terminal.ts';
+import { questionOf } from '../../runner/answer.ts';
 import type { Run, RunDeps } from '../../runner/run.ts';
 import type { Json } from '../../store/journal.ts';
 import { afterLeaving, leftBySignal } from '../../view/leaving.ts';
@@ -26,6 +26,7 @@ import { type FallbackScript, fallbackScriptFor } from './fallback-script.ts';
 import { forgetParameters } from './forget-parameters.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
 import { printEntries } from './print-entries.ts';
+import { printWaiting } from './print-waiting.ts';
 import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
@@ -174,8 +175,9 @@ async function driveByFlags(
   const { exitCode, why } = await autopilot(run, options);
   await shown;
   if (why !== undefined) {
-    context.stderr.write(`lifeboat: the run waits: ${readable(why, 2000)}\n`);
-    context.stderr.write(`hint: ${afterLeaving({ runId: run.state().runId, gone: options.gone })}\n`);
+    const { runId, snapshot } = run.state();
+    const after = afterLeaving({ runId, gone: options.gone });
+    printWaiting(context, { runId, why, exitCode, after, question: questionOf(snapshot) });
   }
   return exitCode;
 }
