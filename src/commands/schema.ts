@@ -10,16 +10,11 @@ import { printTable } from '../cli/print-table.ts';
  * of lifeboat.yaml, `config`. The name may be written as in the output, `lifeboat.NAME/1`.
  */
 export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
-  const { jsonSchemaOf, SCHEMAS } = await import('../cli/schemas/index.ts');
+  const { jsonSchemaOf, listSchemas, OF_CONFIG } = await import('../cli/schemas/index.ts');
   const { configJsonSchema } = await import('../config/json-schema.ts');
-  const printed = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[];
-  const about = new Map([
-    ...printed.map((name) => [name, SCHEMAS[name].about] as const),
-    [CONFIG, 'lifeboat.yaml itself, for editors'] as const,
-  ]);
-  const names = [...about.keys()].toSorted();
+  const all = listSchemas();
   if (word === undefined) {
-    const items = names.map((name) => ({ name: `lifeboat.${name}/1`, about: about.get(name) ?? '' }));
+    const items = all.map(({ name, about }) => ({ name: `lifeboat.${name}/1`, about }));
     await printResult(context, 'schemas', { items }, () =>
       printTable(
         context,
@@ -30,9 +25,10 @@ export async function schema(context: CommandContext, [word]: readonly string[])
     return EXIT.closed;
   }
   const wanted = /^(?:lifeboat\.)?([\w-]+?)(?:\/1)?$/u.exec(word)?.[1];
-  const found = names.find((name) => name === wanted);
+  const found = all.find(({ name }) => name === wanted)?.name;
+  const names = all.map(({ name }) => name);
   if (found === undefined) throw unknown(word, wanted, names);
-  const text = JSON.stringify(found === CONFIG ? configJsonSchema() : jsonSchemaOf(found), undefined, 2);
+  const text = JSON.stringify(found === OF_CONFIG ? configJsonSchema() : jsonSchemaOf(found), undefined, 2);
   if (context.output !== 'yaml') context.stdout.write(`${text}\n`);
   else {
     const { printableYaml } = await import('../cli/printable-yaml.ts');
@@ -40,9 +36,6 @@ export async function schema(context: CommandContext, [word]: readonly string[])
   }
   return EXIT.closed;
 }
-
-/** The one schema that is of a file and not of something printed. */
-const CONFIG = 'config';
 
 function unknown(word: string, wanted: string | undefined, names: readonly string[]): LifeboatError {
   const near = mostSimilar(wanted ?? word, names);

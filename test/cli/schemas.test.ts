@@ -23,9 +23,7 @@ describe('a schema', () => {
   test('is in the package for nothing that is not printed or read', () => {
     const files = readdirSync(FILES);
     expect(files.toSorted()).toEqual(
-      [...Object.keys(SCHEMAS), 'config']
-        .map((name) => `${name}.json`)
-        .toSorted(),
+      [...Object.keys(SCHEMAS), 'config'].map((name) => `${name}.json`).toSorted(),
     );
   });
 });

@@ -19,3 +19,16 @@ export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>
   const { $schema, ...rest } = z.toJSONSchema(type, { io: 'input' });
   return { $schema, $id: `lifeboat.${name}/1`, title: about, ...rest };
 }
+
+/** The name of the one schema that is of a file and of nothing printed (config/json-schema.ts). */
+export const OF_CONFIG = 'config';
+
+/** Every schema that can be named, by name, with what it is. */
+export function listSchemas(): { readonly name: SchemaName | typeof OF_CONFIG; readonly about: string }[] {
+  const printed = (Object.keys(SCHEMAS) as SchemaName[]).map((name) => ({
+    name,
+    about: SCHEMAS[name].about,
+  }));
+  const all = [...printed, { name: OF_CONFIG, about: 'lifeboat.yaml itself, for editors' } as const];
+  return all.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}

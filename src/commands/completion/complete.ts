@@ -81,8 +81,8 @@ const FINDERS: Readonly<Record<Source, Finder>> = {
     return SCENARIOS.map(({ name, summary }) => ({ value: name, about: summary }));
   },
   schemas: async () => {
-    const { SCHEMAS } = await import('../../cli/schemas/index.ts');
-    return Object.entries(SCHEMAS).map(([value, { about }]) => ({ value, about }));
+    const { listSchemas } = await import('../../cli/schemas/index.ts');
+    return listSchemas().map(({ name, about }) => ({ value: name, about }));
   },
   commands: async (_, program) =>
     program
