@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { parse } from 'yaml';
@@ -73,6 +75,23 @@ describe('lifeboat init without a terminal', () => {
     const wanted = await run(...words, '--untested');
     expect(wanted.code, wanted.stderr).toBe(0);
     expect(readFileSync(join(folder, 'new.yaml'), 'utf8')).toContain('revision: auto');
+  });
+
+  test('leaves at a signal while a service does not answer, and has written nothing', async (context) => {
+    const { expect } = context;
+    const { start, folder, tokenFile } = await bench(context);
+    const silent = createServer().listen(0, '127.0.0.1');
+    context.onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/service-instances/x`;
+    const one = ['--url', url, '--name', 'orders', '--token-file', tokenFile];
+    const running = start('init', ...one, '--config', join(folder, 'new.yaml'));
+    await once(silent, 'connection');
+    running.child.kill('SIGINT');
+    const { code, stderr } = await running.ended;
+    expect(code, stderr).toBe(130);
+    expect(made(folder)).toEqual([]);
   });
 
   test('says what is missing where nobody can be asked', async (context) => {
