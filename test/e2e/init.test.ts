@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseConfig } from '../../src/config/load.ts';
-import { useStrangers } from './stranger.ts';
-import { hasTerminal, KEYS, openTerminal, personAt } from './terminal.ts';
-import { CANARIES } from './test-bench.ts';
+import { CANARIES } from '../bench-kit/canaries.ts';
+import { personAt } from '../bench-kit/person.ts';
+import { usePlatformBenches } from '../bench-kit/platform-bench.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
 
 const CTRL_C = '\u0003';
 
@@ -17,7 +19,7 @@ function made(folder: string): string[] {
 }
 
 describe('lifeboat init without a terminal', () => {
-  const bench = useStrangers();
+  const bench = usePlatformBenches();
 
   test('writes what cf shows and the service answers, and nothing a second time', async (context) => {
     const { expect } = context;
@@ -107,7 +109,7 @@ describe('lifeboat init without a terminal', () => {
 });
 
 describe.skipIf(!hasTerminal())('lifeboat init in a terminal', () => {
-  const bench = useStrangers();
+  const bench = usePlatformBenches();
 
   test('asks, tries, and writes only at the end', async (context) => {
     const { expect, onTestFinished } = context;
