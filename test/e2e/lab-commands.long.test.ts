@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'vitest';
+import { describe, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
 import { type LabBench, type LabBenchOptions, useLabs } from '../bench-kit/lab-bench.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
