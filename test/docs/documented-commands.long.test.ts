@@ -50,6 +50,16 @@ const SESSION: readonly Step[] = [
   step('lifeboat completion bash'),
   step('lifeboat schema'),
   step('lifeboat schema NAME', 0, async () => ({ NAME: 'status' })),
+  step(
+    "lifeboat init --url URL --name orders --token-command 'cf oauth-token' --print",
+    0,
+    async ({ bench }) => ({
+      URL: configValue(bench, 'url'),
+      'cf oauth-token': `cat ${configValue(bench, 'file')}`,
+    }),
+  ),
+  step('lifeboat schema config'),
+  step('lifeboat schema notification'),
   step('lifeboat lab --help'),
   step('lifeboat lab --scenario list'),
   step('lifeboat keys list'),
@@ -144,6 +154,13 @@ const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>
   'lifeboat drill --auto --report ./evidence --json': ['test/e2e/drill.test.ts', "'--report'"],
   'lifeboat lab': ['test/e2e/signals-lab.long.test.ts', "'lab'"],
   'lifeboat lab --scenario storm': ['test/e2e/signals-lab.long.test.ts', "'lab'"],
+  'lifeboat init': ['test/e2e/init.test.ts', "['init', "],
+  'lifeboat init --yes': ['test/e2e/init.test.ts', "'init', '--yes'"],
+  'lifeboat init --url URL --name orders --token-file ./token': ['test/e2e/init.test.ts', "'--token-file'"],
+  'lifeboat notify send': ['test/e2e/notify.test.ts', "'notify', 'send'"],
+  'lifeboat notify send --all': ['test/e2e/notify.test.ts', "'notify', 'send', '--all'"],
+  'lifeboat notify test': ['test/e2e/notify.test.ts', "'notify', 'test'"],
+  'lifeboat notify test on-call': ['test/e2e/notify.test.ts', "'notify', 'test'"],
   'lifeboat keys add': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
   'lifeboat keys add orders': ['test/e2e/prompt.test.ts', "'keys', 'add', 'orders'"],
   'lifeboat keys add orders --check': ['test/e2e/keys-kept.test.ts', "'--check'"],
@@ -217,7 +234,15 @@ async function take({ text, code, put }: Step, session: Session): Promise<void> 
 
 /** The words of a command; files lie in the folder of the session. */
 function argv(text: string, put: Readonly<Record<string, string>>, folder: string): string[] {
-  const words = [...text.matchAll(/"([^"]*)"|(\S+)/gu)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const words = [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/gu)].map(
+    ([, ...forms]) => forms.find(Boolean) ?? '',
+  );
   const isFile = (word: string) => /\.(?:backup|html)$/u.test(word);
   return words.slice(1).map((word) => put[word] ?? (isFile(word) ? join(folder, word) : word));
+}
+
+/** What the config of the lab says first under this key. */
+function configValue({ env }: LabBench, key: 'url' | 'file'): string {
+  const text = readFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'utf8');
+  return new RegExp(`^ {4}.*${key}: "?([^"\\s}]+)`, 'mu').exec(text)?.[1] ?? '';
 }
