@@ -12,8 +12,6 @@ if (major < 24) {
   );
   process.exitCode = 2;
 } else {
-  // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const { start } = await import('./cli/start.ts');
   await start(process.argv.slice(2));
 }

@@ -18,6 +18,7 @@ import {
 const FILES = readSourceFiles();
 const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
 };
 
 describe('rooms', () => {
@@ -65,6 +66,7 @@ describe('rooms', () => {
     const targets = [
       ...FILES.map((file) => file.path),
       ...Object.keys(PACKAGE.dependencies),
+      ...Object.keys(PACKAGE.devDependencies),
       ...builtins,
       'left-pad',
     ];
@@ -133,7 +135,7 @@ describe('files', () => {
       for (const { target } of file.imports) visit(target);
     };
     // The build names its ways in.
-    const build = readFileSync(join(ROOT, 'build/build.ts'), 'utf8');
+    const build = readFileSync(join(ROOT, 'build/bundles.ts'), 'utf8');
     const named = build.matchAll(/(?<=entryPoints: \[')src\/[\w./-]+\.tsx?/g);
     for (const [path] of named) visit(normalize(path));
     expect(FILES.map((file) => file.path).filter((path) => !reached.has(path))).toEqual([]);
@@ -172,7 +174,7 @@ function onePlacePerFolder(): string[] {
 
 /** Every file of the project that is written by people. */
 function projectFiles(): string[] {
-  const built = /^(?:node_modules|dist|coverage|\.git)(?:\/|$)/;
+  const built = /^(?:node_modules|dist|release|coverage|\.git)(?:\/|$)/;
   return readdirSync(ROOT)
     .filter((name) => !built.test(name))
     .flatMap((name) => filesBelow(name));

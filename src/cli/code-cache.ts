@@ -31,6 +31,8 @@ interface BundleOptions {
    * file holds the function because source that is put together in memory takes its size once more.
    */
   readonly file: string;
+  /** The script, where it is no file; it is left as it is. */
+  readonly source?: Buffer;
   /** Another one for every other content of the file. */
   readonly stamp: string;
   /** What is done with it, as one word: each part keeps the code that it uses. Anything else keeps none. */
@@ -47,10 +49,10 @@ interface BundleOptions {
  * write to: it is run. Where that cannot be had, or with NODE_DISABLE_COMPILE_CACHE, everything is compiled
  * anew.
  */
-export function openBundle<Exports>({ file, stamp, part, env }: BundleOptions): Bundle<Exports> {
+export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOptions): Bundle<Exports> {
   const kept = /^[a-z-]{1,30}$/.test(part) ? keptAt(env, stamp, part) : undefined;
   const cachedData = kept === undefined ? undefined : read(kept);
-  const script = new Script(readSource(file), {
+  const script = new Script(source?.toString('latin1') ?? readSource(file), {
     filename: file,
     importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && { cachedData }),

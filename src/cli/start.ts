@@ -3,6 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT } from '../base/errors.ts';
 import { leave } from '../base/leave.ts';
+import { ownFile } from '../base/own-file.ts';
+import { isSingleExecutable } from '../base/own-program.ts';
 import { type Bundle, openBundle } from './code-cache.ts';
 import { asksPassphrase, paintEarly } from './early-frame.ts';
 import { hushFromStart } from './hush.ts';
@@ -21,6 +23,8 @@ declare const BUNDLE_STAMP: string | undefined;
  * first frame of the screen. Then loads them and runs the command line; ends the process.
  */
 export async function start(argv: readonly string[]): Promise<void> {
+  // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const missing = keepOutputWhole(process.stdout);
   const [command = ''] = argv;
   if (argv.length === 1 && (command === '--version' || command === '-V')) {
@@ -42,8 +46,14 @@ export async function start(argv: readonly string[]): Promise<void> {
 async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {
   if (typeof BUNDLE_STAMP === 'undefined')
     return { exports: await import('./main.ts'), keep: () => undefined };
-  const file = join(import.meta.dirname, 'main.cjs');
-  return openBundle({ file, stamp: BUNDLE_STAMP, part: command, env: process.env });
+  return openBundle({
+    // Of a single executable only its name: the folder, and what is beside it, is real.
+    file: join(import.meta.dirname, 'main.cjs'),
+    ...(isSingleExecutable() && { source: ownFile('dist/main.cjs') }),
+    stamp: BUNDLE_STAMP,
+    part: command,
+    env: process.env,
+  });
 }
 
 /**

@@ -3,7 +3,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { packageRoot } from '../base/package-root.ts';
+import { ownFile } from '../base/own-file.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { ProseSection } from '../view/prose.ts';
@@ -27,13 +27,13 @@ export async function proseOf(
   overlay?: string,
 ): Promise<ReadonlyMap<string, ProseSection>> {
   const file = `${runbook.id}.md`;
-  const ours = join(packageRoot(), 'runbooks');
-  const shared = await proseIn(join(ours, SHARED));
+  const shared = await proseIn(ours(SHARED));
   const { layOver, proseOfStates } = await import('../view/prose.ts');
-  const own = proseOfStates(runbook.machine, await proseIn(join(ours, file)), shared);
+  const own = proseOfStates(runbook.machine, await proseIn(ours(file)), shared);
   if (overlay === undefined) return own;
-  const team = await proseIn(join(overlay, file));
-  return layOver(own, proseOfStates(runbook.machine, team, await proseIn(join(overlay, SHARED))));
+  const theirs = (name: string) => () => readPlainFile(join(overlay, name), MOST_PROSE);
+  const team = await proseIn(theirs(file));
+  return layOver(own, proseOfStates(runbook.machine, team, await proseIn(theirs(SHARED))));
 }
 
 /** What is said once of the phases that several runbooks share; a team may have one as well. */
@@ -42,10 +42,15 @@ const SHARED = 'phases.md';
 /** Bytes. The longest of ours has a hundredth of that. */
 const MOST_PROSE = 4 * 1024 * 1024;
 
-async function proseIn(path: string): Promise<ReadonlyMap<string, ProseSection>> {
+function ours(name: string): () => Buffer {
+  return () => ownFile(`runbooks/${name}`);
+}
+
+/** Of a file that cannot be read: nothing. */
+async function proseIn(read: () => Buffer): Promise<ReadonlyMap<string, ProseSection>> {
   const { proseByState } = await import('../view/prose.ts');
   try {
-    return proseByState(readPlainFile(path, MOST_PROSE).toString('utf8'));
+    return proseByState(read().toString('utf8'));
   } catch {
     return new Map();
   }

@@ -57,7 +57,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: `${BASE}/**`,
     packages: ['zod'],
-    node: ['child_process', 'fs', 'path', 'sea', 'sqlite', 'timers', 'url', 'util'],
+    node: ['child_process', 'fs', 'path', 'sea', 'sqlite', 'timers', 'util'],
     rooms: [],
     why: 'what all rooms share leans on none of them',
   },

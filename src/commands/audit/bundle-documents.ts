@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { arch, platform } from 'node:os';
-import { join } from 'node:path';
 import { runbookOf } from '../../../machines/index.ts';
 import type { BundleFiles } from '../../audit/bundle/tar.ts';
-import { packageRoot } from '../../base/package-root.ts';
+import { ownFile } from '../../base/own-file.ts';
 import { printableJson } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { FORMATS, renderReport } from '../../report/render-report.ts';
@@ -30,7 +28,7 @@ export async function bundleDocuments(
     ...(await reportFiles(context, journal, summary)),
     ...machineFiles(summary, entries),
     ['tools.json', `${printableJson(toolsOf(context, entries))}\n`],
-    ['verify.mjs', readFileSync(join(packageRoot(), 'src/audit/bundle/verify.mjs'))],
+    ['verify.mjs', ownFile('src/audit/bundle/verify.mjs')],
   ]);
   return new Map([...documents].map(([name, text]) => [name, Buffer.from(text)]));
 }
@@ -99,7 +97,11 @@ function toolsOf({ version }: CommandContext, entries: readonly Entry[]) {
   };
 }
 
+/** What the build wrote down of itself; nothing where there was none. */
 function packagesOf(): unknown {
-  const text = readFileSync(join(packageRoot(), 'package.json'), 'utf8');
-  return (JSON.parse(text) as { readonly dependencies?: unknown }).dependencies ?? {};
+  try {
+    return JSON.parse(ownFile('dist/packages.json').toString('utf8'));
+  } catch {
+    return {};
+  }
 }
