@@ -105,12 +105,8 @@ function makeReady(program: string): void {
 }
 
 function keytarBinary(): string {
-  const path = join(
-    ROOT,
-    `node_modules/keytar/prebuilds/${process.platform}-${process.arch}/keytar.node`,
-  );
-  if (!existsSync(path))
-    throw new Error(`keytar has no binary for ${process.platform}-${process.arch}`);
+  const path = join(ROOT, `node_modules/keytar/prebuilds/${process.platform}-${process.arch}/keytar.node`);
+  if (!existsSync(path)) throw new Error(`keytar has no binary for ${process.platform}-${process.arch}`);
   return path;
 }
 
