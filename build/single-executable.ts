@@ -10,19 +10,23 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import type { Plugin } from 'esbuild';
-import { inject } from 'postject';
 import { bundleCommands, bundleSingleStart, ROOT } from './bundles.ts';
 import { noticesOf, packagesOf } from './licenses.ts';
 
 /** Files of the package that the program reads, and a single executable holds. */
 const ASSETS = ['src/audit/bundle/verify.mjs', ...readdirSync(join(ROOT, 'runbooks')).map(runbook)];
 
+const POSTJECT = createRequire(import.meta.url).resolve('postject/dist/cli.js');
+
 /** Node looks for what was put into it by this mark. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+const MACHO = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -41,10 +45,8 @@ export async function makeSingleExecutable(out: string): Promise<void> {
     copyFileSync(process.execPath, program);
     chmodSync(program, 0o755);
     makeReady(program);
-    await inject(program, 'NODE_SEA_BLOB', blobOf(work), {
-      sentinelFuse: FUSE,
-      machoSegmentName: 'NODE_SEA',
-    });
+    const blob = blobOf(work);
+    run(process.execPath, POSTJECT, program, 'NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE, ...MACHO);
     if (process.platform === 'darwin') run('codesign', '--sign', '-', program);
     copyFileSync(keytarBinary(), join(out, 'keytar.node'));
     chmodSync(join(out, 'keytar.node'), 0o644);
@@ -83,7 +85,8 @@ const keytarBeside: Plugin = {
   },
 };
 
-function blobOf(work: string): Buffer {
+/** Packs start script, all commands and the files that they read. Gives the path. */
+function blobOf(work: string): string {
   const config = join(work, 'sea.json');
   const output = join(work, 'blob');
   const assets = {
@@ -95,7 +98,7 @@ function blobOf(work: string): Buffer {
   const options = { disableExperimentalSEAWarning: true, useCodeCache: true };
   writeFileSync(config, JSON.stringify({ main, output, assets, ...options }));
   run(process.execPath, '--experimental-sea-config', config);
-  return readFileSync(output);
+  return output;
 }
 
 /** Nobody debugs the Node in there, and a signature covers what is about to change. */
@@ -120,6 +123,7 @@ function runbook(name: string): string {
   return `runbooks/${name}`;
 }
 
+/** Gives what it prints. What it complains of is told when it fails. */
 function run(program: string, ...words: readonly string[]): Buffer {
-  return execFileSync(program, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return execFileSync(program, words, { stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -51,6 +51,7 @@ const STEPS: readonly Step[] = [
   { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
   { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
   { name: 'fresh docs', npm: ['run', '--silent', 'docs', '--', '--check'], limit: 60 },
+  { name: 'packages', npm: ['run', '--silent', 'test:packages'], limit: 300 },
   {
     name: 'drill',
     npm: ['run', '--silent', 'drill', '--', '--auto', '--report', join(scratch, 'drill')],
