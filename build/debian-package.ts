@@ -22,7 +22,7 @@ import { ROOT } from './bundles.ts';
 const ARCHITECTURES: Partial<Record<NodeJS.Architecture, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** As Debian's own tools ask for it; a package needs one. */
-const { DEBFULLNAME = 'The Lifeboat authors', DEBEMAIL = 'root@localhost' } = process.env;
+const { DEBFULLNAME = 'The Lifeboat authors', DEBEMAIL = 'lifeboat@localhost' } = process.env;
 
 /**
  * Makes a Debian package, in the folder `out`, from the folder of a single executable. Its files are root's.

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import process from 'node:process';
 
@@ -43,8 +43,8 @@ export function installedUser(
   const programs = join(folder, 'programs');
   mkdirSync(programs, { recursive: true, mode: 0o755 });
   const node = join(programs, basename(process.execPath));
-  // The checkout's own may lie in a folder that others cannot look into.
-  copyFileSync(process.execPath, node);
+  // The checkout's own may lie in a folder that others cannot look into. One that runs cannot be overwritten.
+  if (!existsSync(node)) copyFileSync(process.execPath, node);
   chmodSync(node, 0o755);
   return {
     home,

@@ -27,9 +27,12 @@ const env = {
 };
 try {
   execFileSync(process.execPath, [join(ROOT, 'build/package.ts'), release], { stdio: 'inherit' });
-  await attempt('the npm package', npmPackage);
-  await attempt('the single executable', singleExecutable);
-  if (made('.deb') !== undefined) await attempt('the Debian package', debianPackage);
+  // They wait for the service more than they compute.
+  await Promise.all([
+    attempt('the npm package', npmPackage),
+    attempt('the single executable', singleExecutable),
+    ...(made('.deb') === undefined ? [] : [attempt('the Debian package', debianPackage)]),
+  ]);
 } finally {
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
 }
