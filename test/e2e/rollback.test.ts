@@ -1,12 +1,12 @@
 import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
+import { forge } from '../audit/forge.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { runProduct } from '../bench-kit/product.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
-import { forge } from '../audit/forge.ts';
 import {
   accept,
   database,

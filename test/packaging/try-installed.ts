@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import packageJson from '../../package.json' with { type: 'json' };
-import { startForeignServer } from '../e2e/foreign/server.ts';
+import { startForeignServer } from '../bench-kit/foreign/server.ts';
 import type { InstalledUser, Ran } from './installed-user.ts';
 
 /**
