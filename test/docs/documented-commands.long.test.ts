@@ -44,6 +44,7 @@ const LEAVE = step('lifeboat resume last --abandon looked');
 
 /** The commands in the order in which a reader can give them, who goes through the pages with a lab. */
 const SESSION: readonly Step[] = [
+  step('lifeboat version'),
   step('lifeboat doctor'),
   step('lifeboat doctor --deep'),
   step('lifeboat doctor --rebuild'),
