@@ -2,7 +2,7 @@ import { failureOf, LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { TooSlow, within } from '../base/patience.ts';
 import { show } from '../base/text.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { type InstanceFacts, type ListedBackup, nothingAsked, type Part } from '../view/fleet/fleet-facts.ts';

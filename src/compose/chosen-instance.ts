@@ -1,5 +1,6 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { instanceNamed, type LoadedConfig } from '../config/load.ts';
+import { instanceNamed } from '../config/load.ts';
+import type { LoadedConfig } from '../config/loaded.ts';
 
 /**
  * The instance that was named, or the only one there is; `usage.instance` (exit 2) where there are several.

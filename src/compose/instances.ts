@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { CommandContext } from '../cli/context.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/loaded.ts';
 import type { RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { lazyPlatform } from './platform-of.ts';

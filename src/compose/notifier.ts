@@ -1,5 +1,5 @@
 import { show } from '../base/text.ts';
-import type { NotifyConfig } from '../config/load.ts';
+import type { NotifyConfig } from '../config/loaded.ts';
 import { NotifyEvent } from '../config/schema.ts';
 import type { Delivery, Outbox } from '../notify/deliver.ts';
 import type { Notice } from '../notify/notice.ts';

@@ -1,7 +1,7 @@
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { CommandContext } from '../cli/context.ts';
-import type { LoadedConfig } from '../config/load.ts';
-import { tokenVariables } from '../config/load.ts';
+import type { LoadedConfig } from '../config/loaded.ts';
+import { tokenVariables } from '../config/loaded.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
 /**

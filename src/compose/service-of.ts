@@ -1,6 +1,7 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { instanceNamed, type LoadedConfig, tokenVariables } from '../config/load.ts';
+import { instanceNamed } from '../config/load.ts';
+import { type LoadedConfig, tokenVariables } from '../config/loaded.ts';
 import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';

@@ -8,28 +8,10 @@ import { type ProblemInFile, problemLine } from '../base/problem-in-file.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
+import { absolute, type LoadedConfig } from './loaded.ts';
 import { type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
-import { Config, type InstanceConfig, type TokenConfig } from './schema.ts';
+import { Config, type InstanceConfig } from './schema.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
-
-/**
- * A further place for signed checkpoints. `timeout` in milliseconds; a command does not get to see the
- * variables `hideEnv`.
- */
-export type CheckpointConfig =
-  | { readonly folder: string }
-  | { readonly command: string; readonly timeout: number; readonly hideEnv: readonly string[] };
-
-/** A target of notifications. A command does not get to see the variables `hideEnv`. */
-export type NotifyConfig = Config['notify'][number] & { readonly hideEnv: readonly string[] };
-
-export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify'> {
-  readonly checkpoints: readonly CheckpointConfig[];
-  readonly notify: readonly NotifyConfig[];
-  readonly path: string;
-  /** Of the file's text, hex: what the record names it by. */
-  readonly sha256: string;
-}
 
 /**
  * Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from
@@ -191,99 +173,6 @@ export function instanceNamed(config: LoadedConfig, name: string): InstanceConfi
     ...mostSimilar(name, Object.keys(config.instances)),
     `it has: ${Object.keys(config.instances).join(', ') || 'none'}`,
   ]);
-}
-
-function absolute(config: Config, folder: string): Omit<LoadedConfig, 'path' | 'sha256'> {
-  const instances = Object.entries(config.instances).map(([name, instance]) => {
-    const token = instance.token;
-    return [
-      name,
-      {
-        ...instance,
-        ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
-        ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
-      },
-    ];
-  });
-  return {
-    ...config,
-    instances: Object.fromEntries(instances),
-    platform: absolutePlatform(config.platform, folder),
-    ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
-    ...(config.report?.logo === undefined
-      ? {}
-      : { report: { ...config.report, logo: resolve(folder, config.report.logo) } }),
-    ...(config.approvals === undefined ? {} : { approvals: absoluteApprovals(config.approvals, folder) }),
-    checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
-    notify: config.notify.map((target) => absoluteTarget(target, config, folder)),
-  };
-}
-
-function absolutePlace(
-  place: Config['checkpoints'][number],
-  config: Config,
-  folder: string,
-): CheckpointConfig {
-  if (typeof place === 'string') return { folder: resolve(folder, place) };
-  if ('folder' in place) return { folder: resolve(folder, place.folder) };
-  return { ...place, hideEnv: [...tokenVariables(config), ...SECRET_VARIABLES] };
-}
-
-function absoluteTarget(target: Config['notify'][number], config: Config, folder: string): NotifyConfig {
-  const hideEnv = [...tokenVariables(config), ...SECRET_VARIABLES];
-  if ('command' in target) return { ...target, hideEnv };
-  const { url, headers, ca } = target;
-  return {
-    ...target,
-    url: typeof url === 'object' && 'file' in url ? { file: resolve(folder, url.file) } : url,
-    headers: Object.fromEntries(
-      Object.entries(headers).map(([name, source]) => [name, absoluteToken(source, folder)]),
-    ),
-    ...(ca === undefined ? {} : { ca: resolve(folder, ca) }),
-    hideEnv,
-  };
-}
-
-/** Variables that hold secrets of lifeboat itself, or may. */
-const SECRET_VARIABLES = ['LIFEBOAT_STORE', 'PGPASSWORD'];
-
-/** Variables that hold tokens: no command of the config needs to see another's. */
-export function tokenVariables({
-  instances,
-  platform,
-  notify,
-}: Pick<Config, 'instances' | 'platform' | 'notify'> | LoadedConfig): string[] {
-  const sources: unknown[] = Object.values(instances).map(({ token }) => token);
-  if (typeof platform !== 'string') sources.push(platform.token);
-  for (const target of notify)
-    if ('url' in target) sources.push(target.url, ...Object.values(target.headers));
-  return sources.flatMap((source) => {
-    const { env } = typeof source === 'object' ? (source as { readonly env?: unknown }) : {};
-    return typeof env === 'string' ? [env] : [];
-  });
-}
-
-function absoluteToken<Token extends TokenConfig>(token: Token, folder: string): Token {
-  return 'file' in token ? { ...token, file: resolve(folder, token.file) } : token;
-}
-
-function absoluteApprovals(approvals: NonNullable<Config['approvals']>, folder: string) {
-  const { allowedSigners, revoked } = approvals;
-  return {
-    ...approvals,
-    allowedSigners: resolve(folder, allowedSigners),
-    ...(revoked === undefined ? {} : { revoked: resolve(folder, revoked) }),
-  };
-}
-
-function absolutePlatform(platform: Config['platform'], folder: string): Config['platform'] {
-  if (typeof platform === 'string') return platform;
-  const { token, ca } = platform;
-  return {
-    ...platform,
-    ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
-    ...(ca === undefined ? {} : { ca: resolve(folder, ca) }),
-  };
 }
 
 async function read(

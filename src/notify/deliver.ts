@@ -1,5 +1,5 @@
 import { LifeboatError } from '../base/errors.ts';
-import type { NotifyConfig } from '../config/load.ts';
+import type { NotifyConfig } from '../config/loaded.ts';
 import { type Hold, type Journal, OUTBOX_STREAM } from '../store/journal.ts';
 import { begunEntry, findPosted, readTargets, triedEntry } from '../store/projections/outbox.ts';
 import { closesWith, type Wanted, type Wanting, wantedBy } from './due.ts';

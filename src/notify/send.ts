@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { runShell } from '../base/run-shell.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
-import type { NotifyConfig } from '../config/load.ts';
+import type { NotifyConfig } from '../config/loaded.ts';
 import { isLoopback } from '../service/address.ts';
 import { errorCode } from '../service/failures.ts';
 import { DEFAULT_LIMITS } from '../service/limits.ts';

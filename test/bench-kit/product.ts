@@ -137,7 +137,7 @@ export interface Running {
 /**
  * Runs one command line of the product, below another program when `under` names one. The environment holds
  * nothing but what is given and the way to programs. Rejects when it prints what its schema does not allow,
- * and when Node warns in it: that is for developers, and nothing that a user could act on.
+ * and when Node warns its developers in it of what is experimental or deprecated.
  */
 export function runProduct(
   product: Product,
@@ -157,7 +157,7 @@ export function runProduct(
   const ended = once(child, 'close').then(([code]) => {
     schemasIn(stdout);
     schemasIn(stderr);
-    const [warning] = /^\(node:\d+\).*/mu.exec(stderr) ?? [];
+    const [warning] = /^\(node:\d+\).*(?:Experimental|Deprecation)Warning.*/mu.exec(stderr) ?? [];
     if (warning !== undefined) throw new Error(`Node warned: ${warning}`);
     return { code: code as number | null, stdout, stderr };
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseConfig, tokenVariables } from '../../src/config/load.ts';
+import { parseConfig } from '../../src/config/load.ts';
+import { tokenVariables } from '../../src/config/loaded.ts';
 
 const config = (notify: unknown) =>
   parseConfig(JSON.stringify({ instances: {}, notify }), '/etc/lifeboat/lifeboat.yaml');

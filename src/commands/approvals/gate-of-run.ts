@@ -8,7 +8,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
 import { loginName, type Workspace } from '../../compose/workspace.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { planOfState } from './plan-of-state.ts';
 import { refuseNobody } from './required.ts';
 

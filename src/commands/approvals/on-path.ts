@@ -1,7 +1,7 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt } from '../../../machines/parts/states.ts';
 import type { Risk } from '../../approvals/policy.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /** A confirmation that a second person has to approve. */

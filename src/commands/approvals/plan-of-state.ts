@@ -6,7 +6,7 @@ import type { Plan } from '../../approvals/plan.ts';
 import { asksFor } from '../../approvals/policy.ts';
 import { isAskedOnRecord } from '../../approvals/standing.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { RunState } from '../../runner/run.ts';
 import { viewFact } from '../../view/build-run-view.ts';

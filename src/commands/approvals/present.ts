@@ -6,7 +6,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
 import { loginName, type Workspace } from '../../compose/workspace.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Admitted } from '../../runner/run.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { Who } from '../../store/run-entry-parts.ts';

@@ -1,6 +1,6 @@
 import type { Risk } from '../../approvals/policy.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Operation } from '../../service/revisions.ts';
 import { needsApproval } from './required.ts';
 

@@ -2,7 +2,7 @@ import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt, nodesAt } from '../../../machines/parts/states.ts';
 import { asksFor, type Risk } from '../../approvals/policy.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ApprovalLevel } from '../../store/run-entry-parts.ts';
 
 const CONFIRM = 'operator.confirm';

@@ -3,7 +3,7 @@ import { sshKeygenWorks } from '../../approvals/ssh-keygen.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { refuseNobody } from '../approvals/required.ts';
 import { attempt, type Check, good } from './check.ts';
 

@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
 import { dueWords } from '../../report/drill/drill-words.ts';
 import { knownDrills } from '../drill/drill-homes.ts';

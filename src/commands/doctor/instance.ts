@@ -1,7 +1,7 @@
 import { show } from '../../base/text.ts';
 import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { expiryOf } from '../../compose/token-expiry.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import type { Skew } from '../../service/clock-skew.ts';
 import type { Revision } from '../../service/revisions.ts';

@@ -1,7 +1,7 @@
 import { counted, formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
-import type { LoadedConfig, NotifyConfig } from '../../config/load.ts';
+import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import { addressOf } from '../../notify/send.ts';
 import { type KnownTarget, readGivenUp, readTargets } from '../../store/projections/outbox.ts';
 import { sentWords } from '../notify/targets.ts';

@@ -6,8 +6,8 @@ import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { lazyPlatform } from '../../compose/platform-of.ts';
-import type { LoadedConfig } from '../../config/load.ts';
-import { tokenVariables } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import { tokenVariables } from '../../config/loaded.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /**

@@ -6,7 +6,7 @@ import { wholeNumber } from '../../cli/numbers.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
 import type { LabOptions } from '../../lab/lab.ts';

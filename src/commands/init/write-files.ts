@@ -5,7 +5,8 @@ import { EXIT, errorCode, LifeboatError, troubleWith } from '../../base/errors.t
 import { show } from '../../base/text.ts';
 import { writeNewFile } from '../../cli/write-new-file.ts';
 import { CONFIG_SCHEMA, configJsonSchema } from '../../config/json-schema.ts';
-import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ConfigPlace } from './place.ts';
 
 /** What editors read beside the config. It can be committed with it, unlike the path of an installation. */

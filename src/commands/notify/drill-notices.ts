@@ -1,4 +1,4 @@
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Notice } from '../../notify/notice.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
 import { knownDrills } from '../drill/drill-homes.ts';

@@ -1,7 +1,7 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
-import type { LoadedConfig, NotifyConfig } from '../../config/load.ts';
+import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import type { Sent } from '../../notify/send.ts';
 
 /** The targets of the config, or the one of this name. Throws a usage error where there is none. */

@@ -1,7 +1,8 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { instanceNamed, type LoadedConfig } from '../../config/load.ts';
+import { instanceNamed } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
 

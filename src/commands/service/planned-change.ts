@@ -3,7 +3,7 @@ import type { Secret } from '../../base/secret.ts';
 import type { ResultOf } from '../../cli/print-result.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Workspace } from '../../compose/workspace.ts';
-import type { LoadedConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Caller } from '../../runner/call.ts';
 import type { Output } from './call-outcome.ts';
 import type { InstanceFlags } from './on-instance.ts';
