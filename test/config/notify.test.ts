@@ -48,7 +48,7 @@ describe('a target to notify', () => {
     ['that is both', [{ name: 'a', url, command: 'cat' }]],
   ])('is refused %s', (_, notify) => {
     const parse = () => config(notify);
-    expect(parse).toThrow(/^\/etc\/lifeboat\/lifeboat\.yaml: notify/u);
+    expect(parse).toThrow(/^\/etc\/lifeboat\/lifeboat\.yaml:1:\d+: notify/u);
     expect(parse).not.toThrow(/s3cret-k3y/u);
   });
 });
