@@ -31,7 +31,7 @@ describe.concurrent('lifeboat prune', () => {
     expect(done.code, done.stderr).toBe(0);
     expect(JSON.parse(done.stdout)).toMatchObject({
       schema: 'lifeboat.prune/1',
-      items: [{ kind: 'drill', what: 'story, proven' }],
+      items: [{ kind: 'drill', what: 'full, proven' }],
     });
     expect(readdirSync(folder)).toEqual(['20260302-000000']);
     expect((await run('audit', 'verify')).code).toBe(0);

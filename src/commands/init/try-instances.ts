@@ -4,7 +4,6 @@ import { type StarterInstance, starterConfig } from '../../config/starter.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { addressFrom } from '../../service/address.ts';
 import type { Check } from '../doctor/check.ts';
-import { lookAtInstance } from '../doctor/instance.ts';
 
 /** The instances as the config says them, and what each of them answered. */
 export interface Tried {
@@ -23,6 +22,7 @@ export async function tryInstances(
   keepsAuto: boolean,
 ): Promise<Tried> {
   const config = parseConfig(starterConfig({ instances: wanted }), path);
+  const { lookAtInstance } = await import('../doctor/instance.ts');
   const tried = await Promise.all(
     wanted.map(async (instance) => {
       const { checks, revision = instance.revision } = await lookAtInstance(config, instance.name, store);
