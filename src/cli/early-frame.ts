@@ -6,6 +6,21 @@ import type { CommandContext } from './context.ts';
 /** Flags with which a run does not take the screen. */
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
+/**
+ * Flags that a value follows: of `run` and `resume`, and those of every command. A test holds them against the
+ * definitions, which are not loaded here.
+ */
+export const VALUED: ReadonlySet<string> = new Set([
+  ...['-i', '--instance', '-o', '--output', '--config'],
+  ...['--target', '--backup', '--to', '--action', '--app', '--incident', '--reason', '--confirm'],
+  ...['--key-file', '--guid', '--token-file', '--break-glass', '--patience', '--abandon'],
+]);
+
+/** The words of a command line: neither flags nor what follows them. */
+export function wordsIn(argv: readonly string[]): readonly string[] {
+  return argv.filter((arg, at) => !arg.startsWith('-') && !VALUED.has(argv[at - 1] ?? ''));
+}
+
 /** `-o json`, `-ojson`, `--output json`, `--output=json`: a run that prints for programs takes no screen. */
 const NAMES_FORM = /^(?:-o|--output(?:=|$))/u;
 
@@ -18,7 +33,7 @@ export function paintEarly(
   argv: readonly string[],
   context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
 ): (() => void) | undefined {
-  const [command] = argv;
+  const [command] = wordsIn(argv);
   const takesScreen =
     (command === 'run' || command === 'resume') &&
     !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg));
@@ -49,13 +64,13 @@ export function asksPassphrase(env: CommandContext['env']): boolean {
 }
 
 function titleOf(argv: readonly string[]): string {
-  return argv
-    .filter((arg) => !arg.startsWith('-'))
-    .slice(0, 2)
-    .join(' ');
+  return wordsIn(argv).slice(0, 2).join(' ');
 }
 
+/** As `-i NAME`, or as the word behind the runbook. */
 function instanceOf(argv: readonly string[]): string {
   const at = argv.findIndex((arg) => arg === '--instance' || arg === '-i');
-  return at === -1 ? '' : (argv[at + 1] ?? '');
+  if (at !== -1) return argv[at + 1] ?? '';
+  const [command, , instance = ''] = wordsIn(argv);
+  return command === 'run' ? instance : '';
 }

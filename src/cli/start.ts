@@ -6,7 +6,7 @@ import { leave } from '../base/leave.ts';
 import { ownFile } from '../base/own-file.ts';
 import { isSingleExecutable } from '../base/own-program.ts';
 import { type Bundle, openBundle } from './code-cache.ts';
-import { asksPassphrase, paintEarly } from './early-frame.ts';
+import { asksPassphrase, paintEarly, wordsIn } from './early-frame.ts';
 import { hushFromStart } from './hush.ts';
 import { keepPrivate } from './keep-private.ts';
 import { keepOutputWhole } from './whole-output.ts';
@@ -26,8 +26,8 @@ export async function start(argv: readonly string[]): Promise<void> {
   // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const missing = keepOutputWhole(process.stdout);
-  const [command = ''] = argv;
-  if (argv.length === 1 && (command === '--version' || command === '-V')) {
+  const [command = ''] = wordsIn(argv);
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`${packageJson.version}\n`);
     return end(EXIT.closed, missing);
   }
