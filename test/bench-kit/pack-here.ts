@@ -14,10 +14,12 @@ import type { Packing } from './foreign/pack.ts';
 export const packHere: Packing = {
   async pack(folder, { path, key }) {
     const tar = pack();
-    for (const name of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!name.isFile()) continue;
-      const at = join(name.parentPath, name.name);
-      tar.entry({ name: at.slice(folder.length + 1) }, await readFile(at));
+    tar.entry({ name: './', type: 'directory' });
+    for (const found of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      const at = join(found.parentPath, found.name);
+      const name = `.${at.slice(folder.length)}`;
+      if (found.isDirectory()) tar.entry({ name: `${name}/`, type: 'directory' });
+      if (found.isFile()) tar.entry({ name }, await readFile(at));
     }
     tar.finalize();
     const plain = gzipSync(await buffer(tar), { level: 1 });
@@ -29,14 +31,15 @@ export const packHere: Packing = {
     );
   },
   async unpack({ path, key }, folder) {
-    const bytes = await readFile(path);
-    const decipher = createDecipheriv('aes-256-cbc', ...derived(key, bytes.subarray(8, 16)));
+    const sealed = await readFile(path);
+    const decipher = createDecipheriv('aes-256-cbc', ...derived(key, sealed.subarray(8, 16)));
     const tar = extract();
-    tar.end(gunzipSync(Buffer.concat([decipher.update(bytes.subarray(16)), decipher.final()])));
+    tar.end(gunzipSync(Buffer.concat([decipher.update(sealed.subarray(16)), decipher.final()])));
     for await (const entry of tar) {
       const at = join(folder, entry.header.name);
       await mkdir(dirname(at), { recursive: true });
-      await writeFile(at, await buffer(entry));
+      const bytes = await buffer(entry);
+      if (entry.header.type === 'file') await writeFile(at, bytes);
     }
   },
 };
