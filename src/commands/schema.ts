@@ -6,12 +6,11 @@ import { printResult } from '../cli/print-result.ts';
 import { printTable } from '../cli/print-table.ts';
 
 /**
- * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one; also that
- * of lifeboat.yaml, `config`. The name may be written as in the output, `lifeboat.NAME/1`.
+ * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one; also
+ * that of lifeboat.yaml, `config`. The name may be written as in the output, `lifeboat.NAME/1`.
  */
 export async function schema(context: CommandContext, [word]: readonly string[]): Promise<number> {
   const { jsonSchemaOf, listSchemas, OF_CONFIG } = await import('../cli/schemas/index.ts');
-  const { configJsonSchema } = await import('../config/json-schema.ts');
   const all = listSchemas();
   if (word === undefined) {
     const items = all.map(({ name, about }) => ({ name: `lifeboat.${name}/1`, about }));
@@ -28,7 +27,9 @@ export async function schema(context: CommandContext, [word]: readonly string[])
   const found = all.find(({ name }) => name === wanted)?.name;
   const names = all.map(({ name }) => name);
   if (found === undefined) throw unknown(word, wanted, names);
-  const text = JSON.stringify(found === OF_CONFIG ? configJsonSchema() : jsonSchemaOf(found), undefined, 2);
+  const made =
+    found === OF_CONFIG ? (await import('../config/json-schema.ts')).configJsonSchema() : jsonSchemaOf(found);
+  const text = JSON.stringify(made, undefined, 2);
   if (context.output !== 'yaml') context.stdout.write(`${text}\n`);
   else {
     const { printableYaml } = await import('../cli/printable-yaml.ts');

@@ -14,10 +14,19 @@ export interface JsonSchema {
 export const CONFIG_SCHEMA = 'lifeboat.config/1';
 
 /**
- * lifeboat.yaml as JSON Schema, draft 7: what editors read (yaml-language-server). It takes what `parseConfig`
- * takes, and more: what depends on several characters of a text, such as an address, is checked there only.
+ * lifeboat.yaml as JSON Schema, draft 7: what editors read (yaml-language-server). It takes what
+ * `parseConfig` takes, and more: what depends on several characters of a text, such as an address, is checked
+ * there only.
  */
 export function configJsonSchema(): JsonSchema {
+  made ??= makeSchema();
+  return made;
+}
+
+/** Made once: each key that is misspelt is looked up in it. */
+let made: JsonSchema | undefined;
+
+function makeSchema(): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(Config, { io: 'input', target: 'draft-7' });
   return { $schema, $id: CONFIG_SCHEMA, title: 'lifeboat.yaml', ...rest } as JsonSchema;
 }
