@@ -11,7 +11,9 @@ export interface ProblemInFile {
   readonly message: string;
 }
 
-/** The same in one line as compilers write it, `PATH:LINE:COLUMN: KEY: MESSAGE`; editors find the place by it. */
+/**
+ * The same in one line as compilers write it, `PATH:LINE:COLUMN: KEY: MESSAGE`; editors find the place by it.
+ */
 export function problemLine({ path, line, column, key, message }: ProblemInFile): string {
   return `${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
 }

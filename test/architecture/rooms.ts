@@ -328,7 +328,7 @@ export const ROOMS: readonly Room[] = [
     ],
     rooms: [
       'src/backup/encryptor.ts',
-      ...['duration', 'own-program', 'package-root', 'shell-quote', 'trusted-path'].map(
+      ...['duration', 'on-path', 'own-file', 'own-program', 'shell-quote', 'trusted-path'].map(
         (name) => `${BASE}/${name}.ts`,
       ),
       ERRORS,

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
-import { basename, delimiter, join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { onPath } from '../../base/on-path.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -135,14 +136,10 @@ export async function knowingStore(context: CommandContext): Promise<CommandCont
 function ownCommand(env: NodeJS.ProcessEnv): string {
   if (env['npm_command'] === 'run-script') return 'npm run --silent lifeboat --';
   const script = process.argv[1] ?? 'lifeboat';
-  if (basename(script) === 'lifeboat' && isOnPath('lifeboat', env)) return 'lifeboat';
+  if (basename(script) === 'lifeboat' && onPath('lifeboat', env) !== undefined) return 'lifeboat';
   return ownProgram()
     .map((path) => plain(nearPath(path)))
     .join(' ');
-}
-
-function isOnPath(program: string, env: NodeJS.ProcessEnv): boolean {
-  return (env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }
 
 /** A path below this folder from here. */

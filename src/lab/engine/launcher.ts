@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, readFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { LifeboatError } from '../../base/errors.ts';
+import { onPath } from '../../base/on-path.ts';
 import { show } from '../../base/text.ts';
 
 export interface EngineUser {
@@ -124,21 +123,8 @@ function startWatched(program: string, args: readonly string[], user: EngineUser
 
 /** `setpriv` of util-linux 2.33 or newer; others (BusyBox) do not know the option. */
 async function findSetpriv(): Promise<string | undefined> {
-  const path = await findProgram('setpriv');
+  const path = onPath('setpriv', process.env);
   if (path === undefined) return undefined;
   const child = spawn(path, ['--pdeathsig=INT', '--', 'true'], { ...CHILD, stdio: 'ignore' });
   return (await exitOf(child).catch(() => 'missing')) === 0 ? path : undefined;
-}
-
-async function findProgram(name: string): Promise<string | undefined> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    if (folder === '') continue;
-    const path = join(folder, name);
-    const found = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return path;
-  }
-  return undefined;
 }
