@@ -2,13 +2,11 @@ import type { NotifyEvent } from '../config/schema.ts';
 import type { Notice, NoticedRun } from '../notify/notice.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import { findPosted, type Posted, readEnded, readGivenUp } from '../store/projections/outbox.ts';
-import { runs, type Standing, standingRuns, summariesOf } from '../store/projections/runs.ts';
-import { followUpsOfRun } from './open-follow-ups.ts';
+import { progressOfOpenRuns, type RunProgress, runs, summariesOf } from '../store/projections/runs.ts';
+import { SHARE_TO_WARN } from '../view/run-view.ts';
 
 /** A question that is answered within so long is nobody else's business. Milliseconds. */
 const QUESTION_STANDS_MS = 30_000;
-/** The share of the recovery time objective from which on it is in danger, as every screen has it. */
-const SHARE_IN_DANGER = 0.8;
 /** Ends that are looked at in one round: the rest comes when these are delivered. */
 const MOST_ENDED = 200;
 
@@ -46,45 +44,46 @@ async function endsOf(journal: Reading, { from, all }: Asked) {
 }
 
 async function ofOpenRuns(journal: Reading, { from, events }: Asked, now: Date) {
-  const open = await standingRuns(journal);
+  const open = await progressOfOpenRuns(journal);
   return open.flatMap((run) => [
-    ...(events.has('question') && (run.stands?.index ?? -1) > from ? [questionOf(run, now)] : []),
+    ...(events.has('question') && (run.reached?.index ?? -1) > from ? [questionOf(run, now)] : []),
     ...(events.has('rto') && run.begunIndex > from ? [dangerOf(journal, run, now)] : []),
   ]);
 }
 
-async function questionOf(run: Standing, now: Date): Promise<readonly Notice[]> {
-  const { stands, isLeft, isPaused, runId } = run;
-  if (stands === undefined || !(isLeft || now.getTime() - Date.parse(stands.at) >= QUESTION_STANDS_MS))
+async function questionOf(run: RunProgress, now: Date): Promise<readonly Notice[]> {
+  const { reached, isLeft, isPaused, runId } = run;
+  if (reached === undefined || !(isLeft || now.getTime() - Date.parse(reached.at) >= QUESTION_STANDS_MS))
     return [];
-  if (!isPaused && !(await isQuestion(run, stands.state))) return [];
+  if (!isPaused && !(await isQuestion(run, reached.state))) return [];
   const waits = 'it needs new credentials';
-  const title = isPaused ? waits : (run.title ?? stands.state);
-  const { seq, index, at } = stands;
+  const title = isPaused ? waits : (run.title ?? reached.state);
+  const { seq, index, at } = reached;
   return [{ id: `question/${runId}/${seq}`, event: 'question', index, since: at, run: noticed(run), title }];
 }
 
 /** A runbook that this version does not have asks nothing that it could know. */
-async function isQuestion({ runbook, version }: Standing, state: string): Promise<boolean> {
+async function isQuestion({ runbook, version }: RunProgress, state: string): Promise<boolean> {
   const { runbookOf } = await import('../../machines/index.ts');
   const { hasTagAt } = await import('../../machines/parts/states.ts');
   const found = runbookOf(runbook, version);
   return found !== undefined && hasTagAt(found.machine, state, 'question');
 }
 
-async function dangerOf(journal: Reading, run: Standing, now: Date): Promise<readonly Notice[]> {
+async function dangerOf(journal: Reading, run: RunProgress, now: Date): Promise<readonly Notice[]> {
   const { runId, rtoSeconds, begunIndex: index } = run;
-  if (rtoSeconds === undefined || elapsedAtMost(run, now) <= rtoSeconds * SHARE_IN_DANGER) return [];
+  if (rtoSeconds === undefined || elapsedAtMost(run, now) <= rtoSeconds * SHARE_TO_WARN) return [];
   const id = `rto/${runId}`;
   if ((await findPosted(journal, id))?.closes === 'delivered') return [];
   const { runbookOf } = await import('../../machines/index.ts');
   const { viewObjectives } = await import('../view/view-objectives.ts');
+  const { followUpsOfRun } = await import('./open-follow-ups.ts');
   const runbook = runbookOf(run.runbook, run.version);
   if (runbook === undefined) return [];
   const entries = await journal.read(`run/${runId}`);
   const followUps = await followUpsOfRun(journal, { ...run, where: '' });
   const time = viewObjectives(runbook, entries, followUps, now).find(({ name }) => name === 'RTO');
-  if (time?.running !== true || time.value === undefined || time.value <= rtoSeconds * SHARE_IN_DANGER)
+  if (time?.running !== true || time.value === undefined || time.value <= rtoSeconds * SHARE_TO_WARN)
     return [];
   const since = new Date(now.getTime() - time.value * 1000).toISOString();
   const elapsedSeconds = Math.round(time.value);
@@ -92,7 +91,7 @@ async function dangerOf(journal: Reading, run: Standing, now: Date): Promise<rea
 }
 
 /** Before anything of the run is read: its recovery cannot have taken longer. */
-function elapsedAtMost({ startedAt, incidentAt }: Standing, now: Date): number {
+function elapsedAtMost({ startedAt, incidentAt }: RunProgress, now: Date): number {
   const from = Math.min(
     Date.parse(startedAt),
     Date.parse(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY,

@@ -3,7 +3,7 @@ import type { NotifyConfig } from '../config/loaded.ts';
 import { type Hold, type Journal, OUTBOX_STREAM } from '../store/journal.ts';
 import { begunEntry, findPosted, readTargets, triedEntry } from '../store/projections/outbox.ts';
 import { closesWith, type Wanted, type Wanting, wantedBy } from './due.ts';
-import { type Notice, notificationOf } from './notice.ts';
+import { bodyOf, type Notice, notificationOf } from './notice.ts';
 import { type Sent, send } from './send.ts';
 
 /** What a round of deliveries works with. */
@@ -21,10 +21,10 @@ export interface Delivery extends Sent {
 }
 
 /**
- * Delivers what is due, each notice at most once at each target, and puts every attempt on record. One process
- * does so at a time: where another one does, this gives nothing. A target that fails gets nothing more in this
- * round. What a process that dies has sent and not put on record is sent again by the next. `all` tries also
- * what has to wait, or was given up. Rejects with what the journal rejects with.
+ * Delivers what is due, each notice at most once at each target, and puts every attempt on record. One
+ * process does so at a time: where another one does, this gives nothing. A target that fails gets nothing
+ * more in this round. What a process that dies has sent and not put on record is sent again by the next.
+ * `all` tries also what has to wait, or was given up. Rejects with what the journal rejects with.
  */
 export async function deliver(
   outbox: Outbox,
@@ -47,8 +47,8 @@ export async function deliver(
 }
 
 /**
- * Puts on record from when on each target gets notifications. Where another process has the outbox, it is done
- * the next time.
+ * Puts on record from when on each target gets notifications. Where another process has the outbox, it is
+ * done the next time.
  */
 export async function beginTargets({ journal, targets }: Outbox): Promise<void> {
   const isMissing = async () => {
@@ -124,8 +124,8 @@ async function deliverTo(
   const done: Delivery[] = [];
   for (const { notice } of due.filter(({ target: name }) => name === target.name)) {
     if (signal.aborted) break;
-    const body = JSON.stringify({ schema: 'lifeboat.notification/1', ...notificationOf(notice) });
-    const delivery = { ...(await send(target, body, signal)), notice, target: target.name };
+    const sent = await send(target, bodyOf(notificationOf(notice)), signal);
+    const delivery = { ...sent, notice, target: target.name };
     await record(delivery);
     done.push(delivery);
     // What is down now is down for the next one as well.

@@ -2,7 +2,10 @@ import type { NotifyEvent } from '../config/schema.ts';
 import type { KnownTarget, Posted, Tries } from '../store/projections/outbox.ts';
 import type { Notice } from './notice.ts';
 
-/** The pauses after failed attempts, in milliseconds: the last attempt is more than three hours after the first. */
+/**
+ * The pauses after failed attempts, in milliseconds: the last attempt is more than three hours after the
+ * first.
+ */
 const SECOND = 1000;
 const HOUR = 3600 * SECOND;
 const PAUSES: readonly number[] = [

@@ -59,6 +59,11 @@ export function notificationOf(notice: Notice): Notification {
   };
 }
 
+/** A notification as it is sent. Pure. */
+export function bodyOf(notification: Notification): string {
+  return JSON.stringify({ schema: 'lifeboat.notification/1', ...notification });
+}
+
 /** What `lifeboat notify test` sends. */
 export function testNotification(at: Date): Notification {
   const since = at.toISOString();

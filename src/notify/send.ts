@@ -13,7 +13,10 @@ export interface Sent {
   readonly outcome: 'delivered' | 'failed';
   /** Of HTTP. */
   readonly status?: number | undefined;
-  /** A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` where this process ended it. */
+  /**
+   * A code: `timeout`, `ECONNREFUSED`, `exit 3`, `credentials.missing`, or `left` where this process ended
+   * it.
+   */
   readonly why?: string | undefined;
   /** The beginning of what the receiver said, as it said it: nobody has cleaned it. */
   readonly said?: string;
@@ -44,8 +47,8 @@ export async function send(target: NotifyConfig, body: string, signal: AbortSign
 type Webhook = Extract<NotifyConfig, { readonly url: unknown }>;
 
 /**
- * Where a webhook is, with its headers. Rejects with `config.notify` for an address that is not https, or http
- * on this machine, and with what the sources reject with.
+ * Where a webhook is, with its headers. Rejects with `config.notify` for an address that is not https, or
+ * http on this machine, and with what the sources reject with.
  */
 export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, 'on'>): Promise<{
   readonly url: URL;

@@ -135,6 +135,9 @@ export interface FollowUpView {
   readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }
 
+/** The share of the recovery time from which on a responder should know that little is left. */
+export const SHARE_TO_WARN = 0.8;
+
 /** An objective against the clock. Seconds. */
 export interface ObjectiveView {
   readonly name: 'RTO' | 'RPO';

@@ -6,10 +6,7 @@ import type { RecoveryPoint } from '../report/measure/recovery-point.ts';
 import { SLICES } from '../report/measure/slices.ts';
 import { slicesOf } from '../report/measure/slices-of.ts';
 import type { Entry } from '../store/journal.ts';
-import type { ObjectiveView, Tone } from './run-view.ts';
-
-/** The share of the recovery time from which on a responder should know that little is left. */
-const SHARE_TO_WARN = 0.8;
+import { type ObjectiveView, SHARE_TO_WARN, type Tone } from './run-view.ts';
 
 /** Recovery time and recovery point so far; empty for a run that recovers nothing. */
 export function viewObjectives(

@@ -108,14 +108,14 @@ describe('a notification fits its schema and says in one sentence', () => {
       { id: 'drill-due/first', event: 'drill-due', index: undefined, since: AT },
     ],
     [
-      'the drill 20260301-030000 (story) failed; lifeboat drill --auto',
+      'the drill 20260301-030000 (full) failed; lifeboat drill --auto',
       {
         id: 'drill-failed/1',
         event: 'drill-failed',
         index: undefined,
         since: AT,
         drill: '20260301-030000',
-        scope: 'story',
+        scope: 'full',
       },
     ],
   ])('%s', (text, notice) => {

@@ -31,7 +31,9 @@ export async function notifySend(
   return items.every(({ outcome }) => outcome === 'delivered') ? EXIT.closed : EXIT.failed;
 }
 
-/** Delivers what is due, of runs and of drills. Rejects with what the workspace and the journal reject with. */
+/**
+ * Delivers what is due, of runs and of drills. Rejects with what the workspace and the journal reject with.
+ */
 export async function sendNow(context: CommandContext, all = false): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);

@@ -6,14 +6,14 @@ import { printTable } from '../../cli/print-table.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { NotifyConfig } from '../../config/loaded.ts';
-import { testNotification } from '../../notify/notice.ts';
+import { bodyOf, testNotification } from '../../notify/notice.ts';
 import { send } from '../../notify/send.ts';
 import { sentWords, targetsOf } from './targets.ts';
 
 /** `lifeboat notify test [TARGET]`: a test to each target. Exit 0 when each took it, 1 otherwise. */
 export async function notifyTest(context: CommandContext, [name]: readonly string[]): Promise<number> {
   const targets = targetsOf(await loadConfig(context.env, context.configPath), name);
-  const body = JSON.stringify({ schema: 'lifeboat.notification/1', ...testNotification(new Date()) });
+  const body = bodyOf(testNotification(new Date()));
   const stop = stopSignal();
   try {
     const items = await Promise.all(targets.map((target) => tried(target, body, stop.signal)));

@@ -8,7 +8,9 @@ import type { FoldedRow, Projection } from './projection.ts';
 const BEGUN = 'notify.begun';
 const Begun = z.object({ target: z.string().max(63) });
 
-/** One attempt to deliver a notification. Nothing of its content, and nothing of the answer but its status. */
+/**
+ * One attempt to deliver a notification. Nothing of its content, and nothing of the answer but its status.
+ */
 const TRIED = 'notify.tried';
 const Tried = z.object({
   /** Of the notification: the same at each attempt. */
@@ -59,8 +61,8 @@ export interface KnownTarget {
 
 /**
  * The outbox: each target, each end of a run until it is delivered everywhere, and the attempts of whatever
- * else was notified. A question and a danger leave it with their run. Grows with nothing but what was given
- * up.
+ * else was notified. A question and a danger leave it with their run. An end stays as long as a target lacks
+ * it, so where none is configured there is one small row for each run that has ended.
  */
 export const outbox: Projection = {
   name: 'outbox',
@@ -170,7 +172,7 @@ function afterTarget(row: FoldedRow | undefined, entry: Entry): FoldedRow | unde
 }
 
 function rowOf(posted: Posted): FoldedRow {
-  const open = posted.end === undefined ? 'told' : 'ended';
+  const open = posted.end === undefined ? 'tried' : 'ended';
   const group = posted.closes === 'given-up' ? 'given-up' : open;
   return { group, sort: String(posted.index).padStart(16, '0'), value: posted as unknown as Json };
 }

@@ -20,8 +20,8 @@ export interface RunSummary {
   readonly proven: boolean;
 }
 
-/** Where an open run stands, for whoever has to be told of it. */
-export interface Standing extends Omit<RunSummary, 'where'> {
+/** How far an open run is, for whoever is notified of it. */
+export interface RunProgress extends Omit<RunSummary, 'where'> {
   /** The leaf of its first entry. */
   readonly begunIndex: number;
   /** Its recovery time objective, as the config had it when it began. */
@@ -29,7 +29,7 @@ export interface Standing extends Omit<RunSummary, 'where'> {
   /** When the incident began, where somebody said so. */
   readonly incidentAt?: string;
   /** The state that it is in; undefined before the first event. */
-  readonly stands?: Stands;
+  readonly reached?: Reached;
   readonly title?: string;
   readonly isPaused: boolean;
   /** Whether the process that drove it has left it. */
@@ -37,7 +37,7 @@ export interface Standing extends Omit<RunSummary, 'where'> {
 }
 
 /** The state of a run, and the entry that led there or paused it. */
-interface Stands {
+interface Reached {
   readonly state: string;
   readonly seq: number;
   readonly index: number;
@@ -45,7 +45,7 @@ interface Stands {
 }
 
 /** A summary with what the next entry needs to know. */
-interface Folded extends Omit<Standing, 'title'> {
+interface Folded extends Omit<RunProgress, 'title'> {
   /** The title of the newest state. */
   readonly title?: string;
   /** The title of the end. */
@@ -69,7 +69,7 @@ export const runs: Projection = {
 /** The summaries of these rows, in their order. */
 export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
-    const { title, outcome, isPaused, isLeft, begunIndex, rtoSeconds, incidentAt, stands, ...summary } =
+    const { title, outcome, isPaused, isLeft, begunIndex, rtoSeconds, incidentAt, reached, ...summary } =
       value as unknown as Folded;
     return { ...summary, where: outcome ?? standing(title, summary.status === 'open' && isPaused) };
   });
@@ -80,10 +80,12 @@ export async function openRuns(journal: Pick<JournalReader, 'rows'>): Promise<Ru
   return summariesOf(await journal.rows(runs.name, { group: 'open' }));
 }
 
-/** Where each open run stands, oldest first. */
-export async function standingRuns(journal: Pick<JournalReader, 'rows'>): Promise<readonly Standing[]> {
+/** How far each open run is, oldest first. */
+export async function progressOfOpenRuns(
+  journal: Pick<JournalReader, 'rows'>,
+): Promise<readonly RunProgress[]> {
   const rows = await journal.rows(runs.name, { group: 'open' });
-  return rows.map(({ value }) => value as unknown as Standing);
+  return rows.map(({ value }) => value as unknown as RunProgress);
 }
 
 function rowOf(folded: Folded): FoldedRow {
@@ -125,10 +127,11 @@ function next(before: Folded, entry: Entry): Folded {
   const { title, proven } = fieldsOf(entry.body) as { readonly title?: string; readonly proven?: boolean };
   if (entry.type === 'event') {
     const { title: _, ...rest } = after;
-    const stands = standsAt(entry, String(fieldsOf(entry.body)['to']));
-    return { ...rest, stands, ...(title === undefined ? {} : { title }) };
+    const reached = reachedBy(entry, String(fieldsOf(entry.body)['to']));
+    return { ...rest, reached, ...(title === undefined ? {} : { title }) };
   }
-  if (entry.type === 'run.paused') return { ...after, stands: standsAt(entry, before.stands?.state ?? '') };
+  if (entry.type === 'run.paused')
+    return { ...after, reached: reachedBy(entry, before.reached?.state ?? '') };
   // The first end is the end: whatever is behind it was not written by a run.
   if (!isEnd(entry) || before.status !== 'open') return after;
   if (entry.type === 'run.abandoned') return { ...after, status: 'abandoned' };
@@ -140,7 +143,7 @@ function next(before: Folded, entry: Entry): Folded {
   };
 }
 
-function standsAt({ seq, index, at }: Entry, state: string): Stands {
+function reachedBy({ seq, index, at }: Entry, state: string): Reached {
   return { state, seq, index, at };
 }
 
