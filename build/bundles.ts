@@ -44,7 +44,8 @@ export async function bundleCommands(
     entryPoints: ['src/cli/main.ts'],
     outfile: file,
     format: 'cjs',
-    // What lies beside it is loaded by `require`: of `import` in a script that was compiled before, Node warns.
+    // What lies beside it is loaded by `require`: of `import` in a script that was compiled before, Node
+    // warns.
     supported: { 'dynamic-import': false },
     banner: {
       js: '(function(exports,require,module,__filename,__dirname){const here=require("node:url").pathToFileURL(__filename).href;',

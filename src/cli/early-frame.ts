@@ -7,8 +7,8 @@ import type { CommandContext } from './context.ts';
 const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dry-run', '--help', '-h']);
 
 /**
- * Flags that a value follows: of `run` and `resume`, and those of every command. A test holds them against the
- * definitions, which are not loaded here.
+ * Flags that a value follows: of `run` and `resume`, and those of every command. A test holds them against
+ * the definitions, which are not loaded here.
  */
 export const VALUED: ReadonlySet<string> = new Set([
   ...['-i', '--instance', '-o', '--output', '--config'],

@@ -110,8 +110,8 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
 }
 
 /**
- * Checks the text of a config. Throws `config.yaml` and `config.invalid` (exit 2) with all that is wrong with it,
- * each with its line and column.
+ * Checks the text of a config. Throws `config.yaml` and `config.invalid` (exit 2) with all that is wrong with
+ * it, each with its line and column.
  */
 export function parseConfig(text: string, path: string): LoadedConfig {
   const { value, ...read } = readYaml(text, path);

@@ -18,8 +18,8 @@ export interface Starter {
 }
 
 /**
- * The text of a first lifeboat.yaml: what is known of the instances, and what else people set, as comments. It
- * holds no secret: a token source says where a token is.
+ * The text of a first lifeboat.yaml: what is known of the instances, and what else people set, as comments.
+ * It holds no secret: a token source says where a token is.
  */
 export function starterConfig({ instances, editorSchema }: Starter): string {
   const directive =

@@ -53,7 +53,9 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
     expect(posts()).toBe(1);
   });
 
-  /** A bench that asks Ada, and how a command runs here, or on a host whose clock is so many minutes ahead. */
+  /**
+   * A bench that asks Ada, and how a command runs here, or on a host whose clock is so many minutes ahead.
+   */
   async function approvalScene(more = '') {
     const database = await freshDatabase();
     onTestFinished(() => database.drop());

@@ -2,7 +2,9 @@ import { EventEmitter } from 'node:events';
 import type { Streams } from '../../src/plain/terminal.ts';
 import { openEmulator } from '../bench-kit/emulator.ts';
 
-/** A terminal in memory: what is written goes through the emulator, what is typed arrives as from a keyboard. */
+/**
+ * A terminal in memory: what is written goes through the emulator, what is typed arrives as from a keyboard.
+ */
 export interface FakeTerminal {
   readonly streams: Streams;
   /** Everything that was written to stdout. */

@@ -19,8 +19,8 @@ export interface Trust {
 /**
  * `lifeboat audit verify [RUN|BUNDLE|FOLDER|FILE]`: the store here, a bundle (which needs neither a home nor
  * a config), or an exported journal. Exit 0: intact under a pinned key; 3: nothing is wrong, and the verdict
- * names what is not pinned; 1: not intact; 2 for an anchor that was not copied whole, and for a file without a
- * key.
+ * names what is not pinned; 1: not intact; 2 for an anchor that was not copied whole, and for a file without
+ * a key.
  */
 export async function auditVerifyCommand(
   context: CommandContext,

@@ -6,8 +6,8 @@ import type { DrillRecord } from '../../report/drill/drill-record.ts';
 
 /**
  * Notifies that a drill failed, where the config names somebody and no person looks on: whoever sits at a
- * terminal is not asked for the passphrase of the vault for it. Never rejects; what cannot be sent now is left
- * for the next `lifeboat notify send`.
+ * terminal is not asked for the passphrase of the vault for it. Never rejects; what cannot be sent now is
+ * left for the next `lifeboat notify send`.
  */
 export async function notifyFailure(context: CommandContext, { outcome }: DrillRecord): Promise<void> {
   if (outcome === 'proven' || outcome === 'left' || context.stdin.isTTY === true) return;

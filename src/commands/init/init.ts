@@ -28,8 +28,8 @@ export interface InitFlags extends InstanceFlags {
 /**
  * `lifeboat init`: a first lifeboat.yaml, tried before it is written. Sends only GETs; writes, besides the
  * config and its JSON Schema, at most a probe into the key store, or a new vault. A process that dies inside
- * leaves the whole config or none. Exit 0 when it is written, 1 or 4 when an instance does not answer, 130 when
- * the person leaves; then there is no config.
+ * leaves the whole config or none. Exit 0 when it is written, 1 or 4 when an instance does not answer, 130
+ * when the person leaves; then there is no config.
  */
 export async function init(context: CommandContext, _: readonly string[], flags: InitFlags): Promise<number> {
   const stop = stopSignal();

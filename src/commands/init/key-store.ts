@@ -13,9 +13,9 @@ export interface ChosenStore {
 }
 
 /**
- * The key store that the environment asks for; else the keychain of this machine, proven by a probe; else a vault
- * file, for which somebody names or types a passphrase. Where there is none of them, says what is missing: keys
- * are never kept in the clear.
+ * The key store that the environment asks for; else the keychain of this machine, proven by a probe; else a
+ * vault file, for which somebody names or types a passphrase. Where there is none of them, says what is
+ * missing: keys are never kept in the clear.
  */
 export async function chooseKeyStore(
   context: CommandContext,

@@ -13,9 +13,9 @@ export interface ConfigPlace {
 }
 
 /**
- * Where the config goes: `--config`, LIFEBOAT_CONFIG, else the working folder. A file that is there is replaced
- * only after its name was typed; without that, rejects with `init.exists` (exit 2), and with `init.folder` where its
- * folder is missing.
+ * Where the config goes: `--config`, LIFEBOAT_CONFIG, else the working folder. A file that is there is
+ * replaced only after its name was typed; without that, rejects with `init.exists` (exit 2), and with
+ * `init.folder` where its folder is missing.
  */
 export async function placeOfConfig(
   { env, configPath }: CommandContext,

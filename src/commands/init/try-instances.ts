@@ -12,8 +12,9 @@ export interface Tried {
 }
 
 /**
- * Tries each instance as the config at `path` is going to say it, by GETs. A revision `auto` becomes the one that
- * was found out; where nobody answers it stays. Rejects with `config.invalid` for what cannot stand in a config.
+ * Tries each instance as the config at `path` is going to say it, by GETs. A revision `auto` becomes the one
+ * that was found out; where nobody answers it stays. Rejects with `config.invalid` for what cannot stand in a
+ * config.
  */
 export async function tryInstances(
   path: string,

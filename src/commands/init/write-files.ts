@@ -13,8 +13,8 @@ import type { ConfigPlace } from './place.ts';
 export const EDITOR_SCHEMA = 'lifeboat.schema.json';
 
 /**
- * Writes the JSON Schema for editors beside the config; whether it stands there now. A file of somebody else with
- * this name stays as it is.
+ * Writes the JSON Schema for editors beside the config; whether it stands there now. A file of somebody else
+ * with this name stays as it is.
  */
 export function writeEditorSchema({ path }: ConfigPlace): boolean {
   const file = join(dirname(path), EDITOR_SCHEMA);

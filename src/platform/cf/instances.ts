@@ -10,8 +10,8 @@ export interface ListedInstance extends PlatformInstance {
 }
 
 /**
- * The service instances with a dashboard that the login of the tool `cf` may see, of every space, by name; or why
- * it cannot be asked, for people. Only reads. Rejects as `Platform` says.
+ * The service instances with a dashboard that the login of the tool `cf` may see, of every space, by name; or
+ * why it cannot be asked, for people. Only reads. Rejects as `Platform` says.
  */
 export async function instancesOfCf(
   options: CfLoginOptions,

@@ -25,8 +25,8 @@ export interface CfLogin {
 const ASK_MS = 30_000;
 
 /**
- * The tool `cf`, when it is installed and logged in; else why not, for people. The user's own login and target
- * are read once and never changed. Rejects with `platform.stopped` only.
+ * The tool `cf`, when it is installed and logged in; else why not, for people. The user's own login and
+ * target are read once and never changed. Rejects with `platform.stopped` only.
  */
 export async function loginOfCf({
   env,

@@ -26,8 +26,8 @@ export const DrillRecord = z.object({
   /** The name of its folder. */
   id: z.string(),
   /**
-   * What was rehearsed: `full` for all runbooks, or one of them, and the scenario behind a comma. Only like is
-   * compared with like.
+   * What was rehearsed: `full` for all runbooks, or one of them, and the scenario behind a comma. Only like
+   * is compared with like.
    */
   scope: z.string(),
   revision: z.enum(['61', '62']),
