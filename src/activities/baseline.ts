@@ -4,7 +4,10 @@ import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
+import type { ActivityOf } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
 import { updateLines } from './doubt-action.ts';
+import { ok, readVerb } from './results.ts';
 
 /**
  * Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no
@@ -135,4 +138,28 @@ export function factsOfRestore(restore: Restore): RestoreFacts {
 
 function time(task: Backup | Restore): number {
   return instantOf(task.triggered_at ?? task.finished_at) ?? 0;
+}
+
+/** Reads again what the operator's confirmation rests on, right before the change. Only GETs. */
+export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
+  return readVerb(async (_, { signal }) => {
+    const seen = await readInstance(deps.service, signal, { restores: true });
+    const { overview, config, backups, restores } = seen;
+    return ok(instanceBaseline(overview, config, backups, restores));
+  });
+}
+
+/** So many are enough to choose from, and little enough to be journalled. */
+const MOST = 50;
+
+/**
+ * The backups that can be restored: those that are done, newest first, the newest 50 of them (service-api.md
+ * endpoint 1).
+ */
+export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
+  return readVerb(async (_, { signal }) => {
+    const { value } = await deps.service.backups(signal);
+    const done = doneBackups(value);
+    return ok({ newest: done.slice(0, MOST).map(factsOfBackup), total: done.length });
+  });
 }

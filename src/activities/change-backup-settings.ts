@@ -2,7 +2,7 @@ import type { BackupSettings } from '../../machines/parts/task-data.ts';
 import type { BackupsConfig } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, harmless, no, ok } from './results.ts';
+import { because, harmless, no, ok, repeatableVerb } from './results.ts';
 import { sentWhenLetIn } from './sent-again.ts';
 
 /**
@@ -12,30 +12,21 @@ import { sentWhenLetIn } from './sent-again.ts';
  * show every change, a failure that may be tried again when not.
  */
 export function changeBackupSettings(deps: ActivityDeps): ActivityOf<'changeBackupSettings'> {
-  return {
-    kind: 'repeatable',
-    async run({ settings }, context) {
-      const { signal } = context;
-      try {
-        const send = () => deps.service.changeBackupsConfig(wireOf(settings), context);
-        const sent = await sentWhenLetIn(send, signal);
-        if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
-        const { value } = await deps.service.backupsConfig(signal);
-        const shown = settingsOf(value);
-        const others = NAMES.filter((name) => settings[name] !== undefined && settings[name] !== shown[name]);
-        if (sent.outcome !== 'accepted')
-          return others.length > 0
-            ? because(harmless(sent.failure))
-            : ok({ answer: 'adopted', settings: shown });
-        const refuted = others.filter((name) => shown[name] !== undefined);
-        return refuted.length > 0
-          ? notTaken(settings, shown, refuted)
-          : ok({ answer: 'accepted', settings: shown });
-      } catch (thrown) {
-        return because(thrown);
-      }
-    },
-  };
+  return repeatableVerb(async ({ settings }, context) => {
+    const { signal } = context;
+    const send = () => deps.service.changeBackupsConfig(wireOf(settings), context);
+    const sent = await sentWhenLetIn(send, signal);
+    if (sent.outcome === 'refused' || sent.outcome === 'never-sent') return because(sent.failure);
+    const { value } = await deps.service.backupsConfig(signal);
+    const shown = settingsOf(value);
+    const others = NAMES.filter((name) => settings[name] !== undefined && settings[name] !== shown[name]);
+    if (sent.outcome !== 'accepted')
+      return others.length > 0 ? because(harmless(sent.failure)) : ok({ answer: 'adopted', settings: shown });
+    const refuted = others.filter((name) => shown[name] !== undefined);
+    return refuted.length > 0
+      ? notTaken(settings, shown, refuted)
+      : ok({ answer: 'accepted', settings: shown });
+  });
 }
 
 const NAMES = ['minBackupCount', 'retentionDays', 'excludedFromAutoBackup'] as const;

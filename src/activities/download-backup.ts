@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, ok } from './results.ts';
+import { ok, readVerb } from './results.ts';
 import { saveDownload } from './save-download.ts';
 import { watchProgress } from './watchdog.ts';
 
@@ -15,32 +15,27 @@ const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhi
  * size than listed is a result, with that verdict: only reading it proves it.
  */
 export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'> {
-  return {
-    kind: 'read',
-    async run({ id, size, purpose }, context) {
-      const { signal, now, runId, instance } = context;
-      const watched = watchProgress(context, STILL);
-      const path = join(deps.folder, `backup-${id}-${purpose}-${runId}.tgz.enc`);
-      const since = now().getTime();
-      try {
-        makeFolderInside(dirname(deps.folder), deps.folder);
-        const { bytes, sha256, checked } = await saveDownload({
-          path,
-          of: `${instance} ${id}`,
-          listed: size,
-          open: (from) => deps.service.download(id, { ...from, signal }),
-          report: (done, { total, length }) =>
-            watched.report({ kind: 'bytes', done, total: total ?? length ?? size, what: `backup ${id}` }),
-          signal,
-        });
-        const { verdict, listed } = checked;
-        const seconds = (now().getTime() - since) / 1000;
-        return ok({ path, bytes, sha256, seconds, verdict, ...(listed === undefined ? {} : { listed }) });
-      } catch (thrown) {
-        return because(thrown);
-      } finally {
-        watched.stop();
-      }
-    },
-  };
+  return readVerb(async ({ id, size, purpose }, context) => {
+    const { signal, now, runId, instance } = context;
+    const watched = watchProgress(context, STILL);
+    const path = join(deps.folder, `backup-${id}-${purpose}-${runId}.tgz.enc`);
+    const since = now().getTime();
+    try {
+      makeFolderInside(dirname(deps.folder), deps.folder);
+      const { bytes, sha256, checked } = await saveDownload({
+        path,
+        of: `${instance} ${id}`,
+        listed: size,
+        open: (from) => deps.service.download(id, { ...from, signal }),
+        report: (done, { total, length }) =>
+          watched.report({ kind: 'bytes', done, total: total ?? length ?? size, what: `backup ${id}` }),
+        signal,
+      });
+      const { verdict, listed } = checked;
+      const seconds = (now().getTime() - since) / 1000;
+      return ok({ path, bytes, sha256, seconds, verdict, ...(listed === undefined ? {} : { listed }) });
+    } finally {
+      watched.stop();
+    }
+  });
 }

@@ -7,7 +7,7 @@ import type { ActivityContext, ActivityOf } from './activity.ts';
 import { keepParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type FoundApp, mergeApps, mergeKeys, remembering } from './merge-apps.ts';
-import { because, ok } from './results.ts';
+import { ok, readVerb } from './results.ts';
 
 /**
  * Who has to be bound again: the applications of the config and of the platform. Parameters of bindings are
@@ -17,42 +17,30 @@ import { because, ok } from './results.ts';
  * all that is missing. `target` is the other side of the run.
  */
 export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findBound'> {
-  return {
-    kind: 'read',
-    async run({ restored, only, remember }, context) {
-      try {
-        const seen = await lookAround(deps, restored === 'target' ? target : deps, restored, context.signal);
-        const merged = mergeApps(deps.apps, seen.from?.apps ?? [], seen.way !== 'hand');
-        const apps = chosen(remembering(merged.apps, remember, context.runId), only);
-        const keys = mergeKeys(seen.from?.keys ?? [], remember?.keys ?? []);
-        const kept = {
-          apps: await keepAll(apps, deps.folder, context),
-          keys: await keepKeys(keys, deps.folder, context),
-        };
-        const isUnasked = seen.unasked === 'failed' || (seen.unasked === 'none' && apps.length === 0);
-        const from = seen.from?.instance ?? remember?.from;
-        const to = seen.to ?? remember?.to;
-        return ok({
-          way: seen.way,
-          notes: [
-            ...seen.notes,
-            ...merged.notes,
-            ...unseenNotes(seen.from),
-            ...unreportedNotes(seen.from, kept),
-          ],
-          ...(from === undefined ? {} : { from }),
-          ...(to === undefined ? {} : { to }),
-          ...kept,
-          unseen: [...(seen.from?.unseen ?? remember?.unseen ?? [])],
-          order: restored === 'instance' && seen.from?.allowsTwoBindings === true ? 'no-downtime' : 'replace',
-          foundAt: context.now().toISOString(),
-          ...(isUnasked ? { unasked: true } : {}),
-        });
-      } catch (thrown) {
-        return because(thrown);
-      }
-    },
-  };
+  return readVerb(async ({ restored, only, remember }, context) => {
+    const seen = await lookAround(deps, restored === 'target' ? target : deps, restored, context.signal);
+    const merged = mergeApps(deps.apps, seen.from?.apps ?? [], seen.way !== 'hand');
+    const apps = chosen(remembering(merged.apps, remember, context.runId), only);
+    const keys = mergeKeys(seen.from?.keys ?? [], remember?.keys ?? []);
+    const kept = {
+      apps: await keepAll(apps, deps.folder, context),
+      keys: await keepKeys(keys, deps.folder, context),
+    };
+    const isUnasked = seen.unasked === 'failed' || (seen.unasked === 'none' && apps.length === 0);
+    const from = seen.from?.instance ?? remember?.from;
+    const to = seen.to ?? remember?.to;
+    return ok({
+      way: seen.way,
+      notes: [...seen.notes, ...merged.notes, ...unseenNotes(seen.from), ...unreportedNotes(seen.from, kept)],
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+      ...kept,
+      unseen: [...(seen.from?.unseen ?? remember?.unseen ?? [])],
+      order: restored === 'instance' && seen.from?.allowsTwoBindings === true ? 'no-downtime' : 'replace',
+      foundAt: context.now().toISOString(),
+      ...(isUnasked ? { unasked: true } : {}),
+    });
+  });
 }
 
 interface Seen {

@@ -1,44 +1,35 @@
-import type { Activities } from './activity.ts';
-import { bindApp } from './bind-app.ts';
-import { bySide } from './by-side.ts';
+import type { Verb } from '../../machines/verbs.ts';
+import type {
+  Activities,
+  ActivityContext,
+  ActivityResult,
+  AnyActivity,
+  ChangeContext,
+  LedgerFact,
+  OnceActivity,
+} from './activity.ts';
+import { listBackups, recheck } from './baseline.ts';
+import { createBackup, performRecovery, restoreBackup, restoreToTime } from './begin-task.ts';
 import { changeBackupSettings } from './change-backup-settings.ts';
-import { changeUpdateSetting } from './change-update-setting.ts';
-import { createBackup } from './create-backup.ts';
 import type { ActivityDeps } from './deps.ts';
 import { downloadBackup } from './download-backup.ts';
 import { findBound } from './find-bound.ts';
 import { inspectTarget } from './inspect-target.ts';
-import { listBackups } from './list-backups.ts';
-import { lookingAgain } from './looking-again.ts';
+import { recreate, restart, update } from './instance-actions.ts';
 import { negativeTest } from './negative-test.ts';
-import { performRecovery } from './perform-recovery.ts';
+import { bindApp, proveApp, renewServiceKey, restageApp, unbindApp } from './on-platform.ts';
 import { pitrRange } from './pitr-range.ts';
+import { lookingAgain } from './poll.ts';
 import { preflight } from './preflight.ts';
 import { prepareRecovery } from './prepare-recovery.ts';
-import { proveApp } from './prove-app.ts';
-import { readBackKey } from './read-back-key.ts';
-import { readCard } from './read-card.ts';
-import { recheck } from './recheck.ts';
 import { reconcile } from './reconcile.ts';
-import { recordCard } from './record-card.ts';
-import { recordProof } from './record-proof.ts';
-import { recordRecovery } from './record-recovery.ts';
-import { recordRotation } from './record-rotation.ts';
-import { recreate } from './recreate.ts';
-import { renewServiceKey } from './renew-service-key.ts';
-import { restageApp } from './restage-app.ts';
-import { restart } from './restart.ts';
-import { restoreBackup } from './restore-backup.ts';
-import { restoreToTime } from './restore-to-time.ts';
-import { setKey } from './set-key.ts';
-import { storeKey } from './store-key.ts';
-import { unbindApp } from './unbind-app.ts';
-import { update } from './update.ts';
-import { updatesChangeable } from './updates-changeable.ts';
+import { readCard, recordCard, recordProof, recordRecovery, recordRotation } from './records.ts';
+import { setKey } from './send-key.ts';
+import { readBackKey, storeKey } from './store-key.ts';
+import { changeUpdateSetting, updatesChangeable } from './update-setting.ts';
 import { verifyBackup } from './verify-backup.ts';
-import { waitForBackup } from './wait-for-backup.ts';
 import { waitForInstance } from './wait-for-instance.ts';
-import { waitForRestore } from './wait-for-restore.ts';
+import { waitForBackup, waitForRestore } from './wait-for-task.ts';
 
 /** The instances that a run acts on. */
 export interface RunInstances {
@@ -99,4 +90,44 @@ function verbsOn(deps: ActivityDeps, { instance, target }: RunInstances) {
     recordRecovery: recordRecovery(deps),
     updatesChangeable: updatesChangeable(deps),
   } satisfies Activities;
+}
+
+type Run = (input: unknown, context: ChangeContext) => Promise<ActivityResult<unknown>>;
+type Once = OnceActivity<{ readonly intent: string }, unknown>;
+
+/**
+ * Activities for both instances of a run: an input with `on: 'target'` goes to `there`, any other to `here`.
+ */
+function bySide(here: Activities, there: Activities, target: string): Activities {
+  const twins = Object.entries<AnyActivity>(here).map(([verb, activity]) => [
+    verb,
+    oneBySide(activity, there[verb as Verb], target),
+  ]);
+  return Object.fromEntries(twins) as Activities;
+}
+
+function oneBySide(here: AnyActivity, there: AnyActivity, target: string): AnyActivity {
+  const isThere = (input: unknown) =>
+    typeof input === 'object' && input !== null && (input as { readonly on?: unknown }).on === 'target';
+  const contextAt = <C extends ActivityContext>(input: unknown, context: C): C =>
+    isThere(input) ? { ...context, instance: target } : context;
+  if (here.kind === 'once') {
+    const sideOf = (input: unknown) => (isThere(input) ? there : here) as unknown as Once;
+    const once: Once = {
+      kind: 'once',
+      prepare: (input, context) => sideOf(input).prepare(input, contextAt(input, context)),
+      send: (input, context, baseline) => sideOf(input).send(input, contextAt(input, context), baseline),
+      judge: (input, memory, context) => sideOf(input).judge(input, memory, contextAt(input, context)),
+    };
+    return once as unknown as AnyActivity;
+  }
+  const run: Run = async (input, context) => {
+    const side = (isThere(input) ? there : here) as unknown as { readonly run: Run };
+    if (!isThere(input)) return side.run(input, context);
+    const ofTarget = (facts: readonly LedgerFact[]) => facts.map((fact) => ({ instance: target, ...fact }));
+    const announce = (facts: readonly LedgerFact[]) => context.announce(ofTarget(facts));
+    const result = await side.run(input, { ...context, instance: target, announce });
+    return result.ledger === undefined ? result : { ...result, ledger: ofTarget(result.ledger) };
+  };
+  return { kind: here.kind, run } as unknown as AnyActivity;
 }

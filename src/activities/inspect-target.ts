@@ -1,11 +1,12 @@
 import type { TargetIdentity } from '../../machines/parts/recovery-data.ts';
+import { failureOf } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import { doneBackups, isUnderWay } from './baseline.ts';
-import { boundAt } from './bound-at.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, ok } from './results.ts';
+import { ok, readVerb } from './results.ts';
 import { targetBlockers } from './target-blockers.ts';
 import { targetDisk } from './target-disk.ts';
 
@@ -22,40 +23,33 @@ export function inspectTarget(
   deps: ActivityDeps,
   sourceDeps?: Pick<ActivityDeps, 'place'>,
 ): ActivityOf<'inspectTarget'> {
-  return {
-    kind: 'read',
-    async run({ source, needBytes, apps }, { instance, signal }) {
-      try {
-        const overview = await deps.service.overview(signal);
-        const backups = await deps.service.backups(signal);
-        const restores = await deps.service.restores(signal);
-        const room = await targetDisk(deps.service, needBytes, signal);
-        const bound = await boundAt(deps, apps ?? [], signal);
-        const identity = identityOf(overview.value, backups.value, restores.value, bound.names);
-        const skew = secondsAhead(backups.skew);
-        const seen = {
-          name: instance,
-          source,
-          isAtSource: source !== undefined && sourceDeps?.place === deps.place,
-          identity,
-          backups: backups.value,
-          restores: restores.value,
-          unseenApps: bound.unseen,
-          room,
-        };
-        const { blockers, warnings } = targetBlockers(seen);
-        return ok({
-          identity,
-          ...(room.disk === undefined ? {} : { disk: room.disk }),
-          ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-          warnings: [...warnings, ...bound.warnings, ...room.warnings, ...skewWarnings(skew)],
-          blockers,
-        });
-      } catch (thrown) {
-        return because(thrown);
-      }
-    },
-  };
+  return readVerb(async ({ source, needBytes, apps }, { instance, signal }) => {
+    const overview = await deps.service.overview(signal);
+    const backups = await deps.service.backups(signal);
+    const restores = await deps.service.restores(signal);
+    const room = await targetDisk(deps.service, needBytes, signal);
+    const bound = await boundAt(deps, apps ?? [], signal);
+    const identity = identityOf(overview.value, backups.value, restores.value, bound.names);
+    const skew = secondsAhead(backups.skew);
+    const seen = {
+      name: instance,
+      source,
+      isAtSource: source !== undefined && sourceDeps?.place === deps.place,
+      identity,
+      backups: backups.value,
+      restores: restores.value,
+      unseenApps: bound.unseen,
+      room,
+    };
+    const { blockers, warnings } = targetBlockers(seen);
+    return ok({
+      identity,
+      ...(room.disk === undefined ? {} : { disk: room.disk }),
+      ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+      warnings: [...warnings, ...bound.warnings, ...room.warnings, ...skewWarnings(skew)],
+      blockers,
+    });
+  });
 }
 
 /** Leaves out what is not reported, so that a comparison sees it as not reported. */
@@ -95,4 +89,59 @@ function identityOf(
 function skewWarnings(skew: number | undefined): string[] {
   if (skew === undefined || Math.abs(skew) <= SKEW_WORTH_A_WORD_S) return [];
   return [`the clock of the service differs by ${skew} s from the one here`];
+}
+
+export interface Bound {
+  /** Cleaned, sorted, each once. */
+  readonly names: readonly string[];
+  /** Bound as well, in spaces that may not be seen. */
+  readonly unseen: number;
+  readonly warnings: readonly string[];
+}
+
+/** Names that are kept; more of them say nothing new. */
+const MOST_NAMES = 100;
+
+/**
+ * The applications that are bound to an instance: those that the config names, but for those in `intended`,
+ * and those that the platform knows. A platform that cannot be asked is a warning. Rejects only when the
+ * signal is aborted.
+ */
+async function boundAt(
+  { apps, platform, dashboardUrl }: Pick<ActivityDeps, 'apps' | 'platform' | 'dashboardUrl'>,
+  intended: readonly string[],
+  signal: AbortSignal,
+): Promise<Bound> {
+  const configured = apps.map(({ name }) => name).filter((name) => !intended.includes(name));
+  const known = await asked(platform, dashboardUrl, signal);
+  const names = new Set([...configured, ...known.names].map((name) => show(name, 100)));
+  return { ...known, names: [...names].sort().slice(0, MOST_NAMES) };
+}
+
+async function asked(
+  open: ActivityDeps['platform'],
+  dashboardUrl: string,
+  signal: AbortSignal,
+): Promise<Bound> {
+  try {
+    const platform = await open();
+    if ('none' in platform) return unknownBound(platform.none);
+    const found = await platform.find(dashboardUrl, signal);
+    return {
+      names: found.apps.map(({ name }) => name),
+      unseen: found.unseen.reduce((sum, { apps }) => sum + apps, 0),
+      warnings: [],
+    };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return unknownBound(failureOf(thrown).shortMessage);
+  }
+}
+
+function unknownBound(why: string): Bound {
+  return {
+    names: [],
+    unseen: 0,
+    warnings: [`the platform was not asked which applications are bound: ${show(why, 200)}`],
+  };
 }

@@ -1,14 +1,14 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { ActivityContext, ActivityResult, Overdue } from './activity.ts';
+import type { ActivityContext, ActivityResult, OnceActivity, Overdue } from './activity.ts';
 import { because } from './results.ts';
 
 /** For so long a service that cannot be asked, or says something that makes no sense, is only waited for. */
-export const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 120_000;
 
 /** What may pass by itself: out of reach, too busy, or a page and a torn answer from somebody in between. */
-export const PASSING: ReadonlySet<string> = new Set([
+const PASSING: ReadonlySet<string> = new Set([
   'service.unreachable',
   'service.timeout',
   'service.reset',
@@ -77,4 +77,39 @@ export async function poll<Output>(
     }
     pause = Math.min(pause * 1.5, now().getTime() - since < EAGER_MS ? 2_000 : SLOWEST_PAUSE_MS);
   }
+}
+
+const PAUSE_MS = 5_000;
+
+/**
+ * The same activity, but for a service that cannot be asked at the moment what became of a lost request: it
+ * is asked again for two minutes, since one torn answer is no reason to ask a person. Nothing is concluded
+ * from it, and nothing is sent meanwhile. After that `judge` rejects as before. How long it could not be
+ * asked is not kept: another process begins to count anew.
+ */
+export function lookingAgain<Input extends { readonly intent: string }, Output>(
+  activity: OnceActivity<Input, Output>,
+): OnceActivity<Input, Output> {
+  const unseenSince = new Map<string, number>();
+  return {
+    ...activity,
+    async judge(input, memory, context) {
+      const { intent } = input;
+      try {
+        const judgement = await activity.judge(input, memory, context);
+        unseenSince.delete(intent);
+        return judgement;
+      } catch (thrown) {
+        const nowMs = context.now().getTime();
+        const since = unseenSince.get(intent) ?? nowMs;
+        const isOver = !PASSING.has(failureOf(thrown).code) || nowMs - since > PATIENCE_MS;
+        if (isOver || context.signal.aborted) {
+          unseenSince.delete(intent);
+          throw thrown;
+        }
+        unseenSince.set(intent, since);
+        return { verdict: 'wait', ms: PAUSE_MS, untilMs: since + PATIENCE_MS, shows: 'unknown' };
+      }
+    },
+  };
 }

@@ -15,7 +15,7 @@ import {
 } from './baseline.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, ok } from './results.ts';
+import { ok, readVerb } from './results.ts';
 
 /** States in which a key change makes no sense; an unknown word only warns (service-api.md section 3). */
 const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed']);
@@ -30,36 +30,25 @@ type Seen = Awaited<ReturnType<typeof readInstance>>;
  * has no call for is named in `unsaid`, never guessed.
  */
 export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
-  return {
-    kind: 'read',
-    async run(input, { signal }) {
-      try {
-        const { limits } = deps.service;
-        await deps.keyring.store.probe();
-        const { seen, baseline, skew, warnings, blockers } = await lookAtInstance(
-          deps.service,
-          input,
-          signal,
-        );
-        const current = await deps.currentKey();
-        const expires = await deps.tokenExpires();
-        return ok({
-          ...serviceFacts(seen),
-          baseline,
-          keysHeld: [...(await deps.keyring.list(input.instance))],
-          ...(current === undefined ? {} : { currentKey: current }),
-          keyStore: deps.keyring.store.description,
-          ...(limits === undefined ? {} : { unsaid: { by: limits.name, what: [...limits.unsaid] } }),
-          ...(expires === undefined ? {} : { tokenExpires: expires }),
-          ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-          warnings: [...(limits === undefined ? [] : [limits.deprecation]), ...warnings],
-          blockers: [...blockers],
-        });
-      } catch (thrown) {
-        return because(thrown);
-      }
-    },
-  };
+  return readVerb(async (input, { signal }) => {
+    const { limits } = deps.service;
+    await deps.keyring.store.probe();
+    const { seen, baseline, skew, warnings, blockers } = await lookAtInstance(deps.service, input, signal);
+    const current = await deps.currentKey();
+    const expires = await deps.tokenExpires();
+    return ok({
+      ...serviceFacts(seen),
+      baseline,
+      keysHeld: [...(await deps.keyring.list(input.instance))],
+      ...(current === undefined ? {} : { currentKey: current }),
+      keyStore: deps.keyring.store.description,
+      ...(limits === undefined ? {} : { unsaid: { by: limits.name, what: [...limits.unsaid] } }),
+      ...(expires === undefined ? {} : { tokenExpires: expires }),
+      ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
+      warnings: [...(limits === undefined ? [] : [limits.deprecation]), ...warnings],
+      blockers: [...blockers],
+    });
+  });
 }
 
 /** What the service says of an instance, and what of it speaks against a change. */

@@ -4,7 +4,7 @@ import type { Untrusted } from '../base/text.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf, ActivityResult } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, harmless, ok } from './results.ts';
+import { because, harmless, ok, repeatableVerb } from './results.ts';
 import { sendKey } from './send-key.ts';
 import { sentAgain } from './sent-again.ts';
 
@@ -15,26 +15,19 @@ import { sentAgain } from './sent-again.ts';
  * UNCERTAIN.
  */
 export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery'> {
-  return {
-    kind: 'repeatable',
-    async run({ fingerprint, previous }, context) {
-      const { signal } = context;
-      try {
-        if (fingerprint === undefined) {
-          const send = () => deps.service.prepareRecovery({}, context);
-          const tellsGuid = ({ backupGuid }: { readonly backupGuid?: string | undefined }) =>
-            backupGuid !== undefined;
-          return withoutKey(await sentAgain(send, signal, tellsGuid));
-        }
-        const send = (key: Secret) => deps.service.prepareRecovery({ key }, context);
-        const { result, sent } = await sendKey(deps, { fingerprint, previous }, context, send);
-        if (!result.ok || sent === undefined) return result;
-        return { ...result, output: { ...result.output, ...guidOf(sent) } };
-      } catch (thrown) {
-        return because(thrown);
-      }
-    },
-  };
+  return repeatableVerb(async ({ fingerprint, previous }, context) => {
+    const { signal } = context;
+    if (fingerprint === undefined) {
+      const send = () => deps.service.prepareRecovery({}, context);
+      const tellsGuid = ({ backupGuid }: { readonly backupGuid?: string | undefined }) =>
+        backupGuid !== undefined;
+      return withoutKey(await sentAgain(send, signal, tellsGuid));
+    }
+    const send = (key: Secret) => deps.service.prepareRecovery({ key }, context);
+    const { result, sent } = await sendKey(deps, { fingerprint, previous }, context, send);
+    if (!result.ok || sent === undefined) return result;
+    return { ...result, output: { ...result.output, ...guidOf(sent) } };
+  });
 }
 
 type Answer = SendOutcome<{ readonly backupGuid: Untrusted | undefined }>;

@@ -1,7 +1,7 @@
 import { failureOf, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
-import type { ActivityResult, LedgerFact } from './activity.ts';
+import type { ActivityResult, LedgerFact, ReadActivity, RepeatableActivity } from './activity.ts';
 
 /** The verb did what it is for. */
 export function ok<Output>(output: Output, ledger: readonly LedgerFact[] = []): ActivityResult<Output> {
@@ -20,6 +20,20 @@ export function no(
 /** The verb failed with what was thrown or returned. */
 export function because(cause: unknown): ActivityResult<never> {
   return { ok: false, failure: isFailure(cause) ? cause : failureOf(cause) };
+}
+
+/** A verb that asks or computes. What it throws is its failure. */
+export function readVerb<Input, Output>(
+  run: ReadActivity<Input, NoInfer<Output>>['run'],
+): ReadActivity<Input, Output> {
+  return { kind: 'read', run: (input, context) => run(input, context).catch(because) };
+}
+
+/** A verb that changes something and may be repeated. What it throws is its failure. */
+export function repeatableVerb<Input, Output>(
+  run: RepeatableActivity<Input, NoInfer<Output>>['run'],
+): RepeatableActivity<Input, Output> {
+  return { kind: 'repeatable', run: (input, context) => run(input, context).catch(because) };
 }
 
 /** The failure of a lost answer to a call that does no harm when it is made again. */

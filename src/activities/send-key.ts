@@ -5,10 +5,21 @@ import { formatTime } from '../base/format.ts';
 import type { Secret } from '../base/secret.ts';
 import { lateKeyUntil } from '../keys/late-key.ts';
 import type { SendOutcome } from '../service/client.ts';
-import type { ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
+import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, ok } from './results.ts';
+import { because, ok, repeatableVerb } from './results.ts';
 import { sentWhenLetIn } from './sent-again.ts';
+
+/**
+ * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so
+ * after a crash it is set again; how doubt about it is kept is said at `sendKey`.
+ */
+export function setKey(deps: ActivityDeps): ActivityOf<'setKey'> {
+  return repeatableVerb(async (input, context) => {
+    const send = (key: Secret) => deps.service.changeBackupsConfig({ encryption_key: key }, context);
+    return (await sendKey(deps, input, context, send)).result;
+  });
+}
 
 interface KeyToSend {
   readonly fingerprint: string;

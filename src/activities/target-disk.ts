@@ -14,10 +14,7 @@ export interface TargetRoom {
 
 /** Points of some samples of a cluster; the service tells the latest last. */
 const QUANTITY = 2_000;
-/**
- * A backup is compressed, and while it is restored it and the logs to replay lie beside the data (domain
- * N17).
- */
+/** A backup is compressed; during a restore it and its logs lie beside the data (domain N17). */
 const FACTOR = 3;
 
 /**
@@ -56,7 +53,8 @@ function roomOf(points: readonly MetricPoint[], backupBytes: number | undefined)
   const warnings =
     freeBytes === undefined || needBytes === undefined
       ? [
-          'it is unknown whether the data fits on the disk of the target: the size of the data or the free space is not known',
+          'it is unknown whether the data fits on the disk of the target: ' +
+            'the size of the data or the free space is not known',
         ]
       : [];
   return { disk, isOpen, warnings };

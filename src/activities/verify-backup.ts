@@ -8,7 +8,7 @@ import { heldKeys } from '../keys/held-keys.ts';
 import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './read-head.ts';
-import { because, no, ok } from './results.ts';
+import { no, ok, readVerb } from './results.ts';
 
 /**
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last
@@ -17,40 +17,32 @@ import { because, no, ok } from './results.ts';
  * be the same under the name of this key store.
  */
 export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
-  return {
-    kind: 'read',
-    async run(input, context) {
-      const { path, expected, discard } = input;
-      const since = context.now().getTime();
-      try {
-        const candidates = await heldKeys(deps.keyring, context.instance, expected);
-        const found = probeKeys(await readHead(path), candidates);
-        if (found.result === 'not-a-backup') {
-          return notEncrypted(found.looksLike);
-        }
-        const opener = candidates.find(
-          ({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint,
-        );
-        if (opener === undefined) return noKeyOpens(candidates, input.backup);
-        const report = await verifyFile(path, {
-          key: opener.key,
-          signal: context.signal,
-          onProgress: (done, total) =>
-            context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
-        });
-        if (!report.ok) return notGood(report);
-        if (discard) await rm(path, { force: true });
-        const seconds = (context.now().getTime() - since) / 1000;
-        const { ok: _, entries, ...facts } = report;
-        return ok(
-          { ...facts, ...(entries === undefined ? {} : { entries }), opens: opener.fingerprint, seconds },
-          refutation(opener.fingerprint, candidates, input, context),
-        );
-      } catch (thrown) {
-        return because(thrown);
-      }
-    },
-  };
+  return readVerb(async (input, context) => {
+    const { path, expected, discard } = input;
+    const since = context.now().getTime();
+    const candidates = await heldKeys(deps.keyring, context.instance, expected);
+    const found = probeKeys(await readHead(path), candidates);
+    if (found.result === 'not-a-backup') {
+      return notEncrypted(found.looksLike);
+    }
+    const opener = candidates.find(
+      ({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint,
+    );
+    if (opener === undefined) return noKeyOpens(candidates, input.backup);
+    const report = await verifyFile(path, {
+      key: opener.key,
+      signal: context.signal,
+      onProgress: (done, total) => context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
+    });
+    if (!report.ok) return notGood(report);
+    if (discard) await rm(path, { force: true });
+    const seconds = (context.now().getTime() - since) / 1000;
+    const { ok: _, entries, ...facts } = report;
+    return ok(
+      { ...facts, ...(entries === undefined ? {} : { entries }), opens: opener.fingerprint, seconds },
+      refutation(opener.fingerprint, candidates, input, context),
+    );
+  });
 }
 
 function notEncrypted(looksLike: string) {
@@ -73,7 +65,7 @@ function noKeyOpens(candidates: readonly Candidate[], backup: number) {
     `no key held here opens backup ${backup}: ${counted(candidates.length, 'key')} tried`,
     {
       hints: [
-        'if another key was in force, add it: lifeboat keys add INSTANCE',
+        'if another key was in force, add it to the key store, then verify once more',
         'a backup that was made before a key was set is encrypted with a key of the service',
       ],
       evidence: { tried: candidates.map(({ fingerprint }) => fingerprint) },

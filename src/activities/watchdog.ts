@@ -117,7 +117,9 @@ export function limitFrom(
         ? formatSeconds(longest)
         : `${formatSeconds(shortest)} to ${formatSeconds(longest)}`;
     const wait = isWhole ? ', their wait included' : '';
-    const detail = `the last ${sorted.length} finished ${what} ${verb} ${range}${wait}, mostly ${formatSeconds(middle)}`;
+    const detail =
+      `the last ${sorted.length} finished ${what} ${verb} ${range}${wait}, ` +
+      `mostly ${formatSeconds(middle)}`;
     const one = `the last finished one of the ${what} ${verb} ${formatSeconds(longest)}${wait}`.replace(
       ' their ',
       ' its ',

@@ -3,6 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode, FILE_TROUBLE } from './errors.ts';
 import { formatBytes } from './format.ts';
+import { wasReplaced } from './trusted-path.ts';
 
 /** A pipe in whose other end nobody is gets this long for somebody to come. */
 const LONELY_MS = 1_000;
@@ -10,6 +11,8 @@ const LONELY_MS = 1_000;
 const SILENT_MS = 120_000;
 const LOOK_MS = 20;
 const CHUNK = 64 * 1024;
+/** How often a file is opened that another one is renamed over each time before it is looked at. */
+const MOST_OPENS = 3;
 
 /**
  * The bytes of a small file that a person has named: of a plain file, or of a pipe or device such as
@@ -24,13 +27,30 @@ export async function readBounded(
   most: number,
   check?: (stats: Stats) => void,
 ): Promise<Buffer> {
-  const handle = await open(path, constants.O_RDONLY | NONBLOCK);
-  try {
-    const stats = await handle.stat();
-    check?.(stats);
-    return await readHandle(handle, stats, most);
-  } finally {
-    await handle.close();
+  return await unlessReplaced(async () => {
+    const handle = await open(path, constants.O_RDONLY | NONBLOCK);
+    try {
+      const stats = await handle.stat();
+      check?.(stats);
+      return await readHandle(handle, stats, most);
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+/**
+ * What `read` gives; it opens a file, judges what it opened, and throws what `refuseDistrusted` does. Where
+ * another file was renamed over that one meanwhile, it is called again, a few times: who writes a file anew
+ * puts it in place by a rename.
+ */
+export async function unlessReplaced<Read>(read: () => Promise<Read>): Promise<Read> {
+  for (let opens = 1; ; opens += 1) {
+    try {
+      return await read();
+    } catch (thrown) {
+      if (opens === MOST_OPENS || !wasReplaced(thrown)) throw thrown;
+    }
   }
 }
 
@@ -72,6 +92,16 @@ async function readSized(handle: FileHandle, total: number): Promise<Buffer> {
  * larger. `check` sees what was opened before anything is read of it.
  */
 export function readPlainFile(path: string, most: number, check?: (stats: Stats) => void): Buffer {
+  for (let opens = 1; ; opens += 1) {
+    try {
+      return readPlainOnce(path, most, check);
+    } catch (thrown) {
+      if (opens === MOST_OPENS || !wasReplaced(thrown)) throw thrown;
+    }
+  }
+}
+
+function readPlainOnce(path: string, most: number, check?: (stats: Stats) => void): Buffer {
   const file = openSync(path, constants.O_RDONLY | NONBLOCK);
   try {
     const stats = fstatSync(file);

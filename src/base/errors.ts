@@ -32,7 +32,9 @@ export const EXIT_CODES = {
       unproven: 'the run is closed without proof, as when a person stopped it',
       refused:
         'the service or the platform refused the command or cannot be reached, or a file cannot be used',
-      bad: 'something was checked and found wrong: a backup, the journal, a plan, by `doctor`; `status` found an instance that could not be recovered, or nothing shows that it could',
+      bad:
+        'something was checked and found wrong: a backup, the journal, a plan, by `doctor`; ' +
+        '`status` found an instance that could not be recovered, or nothing shows that it could',
     },
   },
   usage: {

@@ -27,12 +27,17 @@ const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_
  */
 const HEAP = /(\p{M}{8})\p{M}+/gu;
 
+/** Texts of printable ASCII stay as they are. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 /**
  * Makes untrusted text printable on one line: every control, bidi and invisible character becomes U+FFFD (a
  * line break or tab becomes a space), as does what is heaped on one letter beyond eight marks. The text is
  * normalised (NFC) and cut to `limit` characters (at least 1), the last of them an ellipsis.
  */
 export function show(text: string, limit: number = DEFAULT_LIMIT): string {
+  // Most texts are this plain, and a screen shows thousands a second.
+  if (text.length <= limit && PLAIN.test(text)) return text;
   const head = text.length > limit * 4 ? text.slice(0, limit * 4) : text;
   const clean = head
     .normalize('NFC')

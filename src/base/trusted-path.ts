@@ -60,8 +60,7 @@ export function distrustOf(path: string, opened?: Stats): Distrust[] {
     around.push(...judge(lstatSync(folder), 'its folder', folder, uid));
     const here = lstatSync(at);
     if (!here.isSymbolicLink()) {
-      if (opened !== undefined && (here.ino !== opened.ino || here.dev !== opened.dev))
-        around.push({ says: 'another file took its place while it was opened', mend: 'try again' });
+      if (opened !== undefined && (here.ino !== opened.ino || here.dev !== opened.dev)) around.push(REPLACED);
       return withIt(opened ?? here, at);
     }
     around.push(...judgeOwner(here, 'a link to it', at, uid));
@@ -69,6 +68,8 @@ export function distrustOf(path: string, opened?: Stats): Distrust[] {
   }
   return [{ says: 'it is a chain of links without an end', mend: 'name the file itself' }];
 }
+
+const REPLACED: Distrust = { says: 'another file took its place while it was opened', mend: 'try again' };
 
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
@@ -87,6 +88,14 @@ interface Refusal {
 
 const REFUSED: Refusal = { code: 'trust.refused', exitCode: EXIT.usage };
 
+/**
+ * Whether nothing speaks against a file that was refused but that another one was renamed over it: opened
+ * once more, that one is judged as a whole.
+ */
+export function wasReplaced(thrown: unknown): boolean {
+  return thrown instanceof LifeboatError && thrown.evidence['replaced'] === true;
+}
+
 function refuse(what: string, path: string, found: readonly Distrust[], how = REFUSED): void {
   if (found.length === 0) return;
   const why = found.map(({ says }) => says).join(', ');
@@ -96,6 +105,7 @@ function refuse(what: string, path: string, found: readonly Distrust[], how = RE
       'others may have written to it: look at what it says before you use it again',
     ],
     exitCode: how.exitCode,
+    evidence: found.every((one) => one === REPLACED) ? { replaced: true } : {},
   });
 }
 

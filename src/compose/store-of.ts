@@ -2,7 +2,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { homeFolder, storeNamed } from '../config/load.ts';
 import { isPostgres } from '../config/store-address.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
-import { hearLog, NOTHING_SAID } from '../store/log/known-keys.ts';
+import { hearLog, NOTHING_SAID } from '../store/log/named-keys.ts';
 import { refuseMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projections/all.ts';

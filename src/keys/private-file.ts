@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { readHandle, UnusableFile } from '../base/bounded-file.ts';
+import { readHandle, UnusableFile, unlessReplaced } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError, troubleWith } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
@@ -27,6 +27,10 @@ export interface PrivateFileKind {
  * `keys.too-large`, and `keys.io` for whatever the disk says.
  */
 export async function readPrivateFile(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
+  return await unlessReplaced(() => readOnce(path, kind));
+}
+
+async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | undefined> {
   const handle = await openToRead(path, kind);
   if (handle === undefined) return undefined;
   try {

@@ -35,6 +35,8 @@ export interface LabOptions {
   readonly queryCommand?: (instance: string, folder: string) => string;
   /** On by default. Off, databases start and back up faster, and do not survive a crash of the machine. */
   readonly fsync?: boolean;
+  /** The data folder of an empty database to begin with; by default the lab makes one. */
+  readonly emptyDatabase?: string | undefined;
   /** Tasks that the Backup Manager works on at once; 4 by default. */
   readonly workers?: number;
   /**

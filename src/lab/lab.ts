@@ -103,6 +103,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
     launcher,
     folder: home.engine,
     fsync: options.fsync ?? true,
+    emptyDatabase: options.emptyDatabase,
     signal: ending,
   });
   const clock = createLabClock();

@@ -1,3 +1,4 @@
+import type { PlatformProof } from '../../machines/parts/recovery-data.ts';
 import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
@@ -152,4 +153,17 @@ function rowOf(status: number): readonly [string, string, ...string[]] {
   }
   if (status >= 400) return ['platform.refused', 'the platform refuses', 'nothing was changed by this call'];
   return ['platform.bad-answer', 'the platform gives an unexpected answer', 'check `platform.api`'];
+}
+
+/** A proof; facts that are not known are left out. */
+export function proof(
+  outcome: PlatformProof['outcome'],
+  text: string,
+  at: string | null | undefined,
+  evidence: Readonly<Record<string, PlatformProof['evidence'][string] | undefined>>,
+): PlatformProof {
+  const known = Object.entries(evidence).filter(
+    (entry): entry is [string, PlatformProof['evidence'][string]] => entry[1] !== undefined,
+  );
+  return { outcome, text, ...(at == null ? {} : { at }), evidence: Object.fromEntries(known) };
 }

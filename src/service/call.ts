@@ -58,3 +58,14 @@ export interface SendCall<T> {
   readonly read: (json: unknown, clean: (text: string) => string) => T;
   readonly leave?: Leave | undefined;
 }
+
+/** What is said with a call that is answered in JSON, and may have a body in JSON. */
+export function jsonHeaders(hasBody: boolean): Readonly<Record<string, string>> {
+  return {
+    accept: 'application/json',
+    // Nothing is inflated here, so that a small answer stays small.
+    'accept-encoding': 'identity',
+    'user-agent': 'lifeboat',
+    ...(hasBody ? { 'content-type': 'application/json' } : {}),
+  };
+}

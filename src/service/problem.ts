@@ -87,10 +87,17 @@ export function problemError(problem: Problem, headers: IncomingHttpHeaders): Li
       ...(word === undefined ? {} : { word }),
       ...(text === undefined ? {} : { text }),
       ...(wait === undefined ? {} : { retryAfter: wait }),
+      ...requestIdOf(headers),
     },
     ...(status === 401 ? { exitCode: EXIT.credentials } : {}),
   };
   return new LifeboatError(code, `${words} (${status})${quoted}`, options);
+}
+
+/** By which whoever runs the service finds the request in their logs. */
+function requestIdOf(headers: IncomingHttpHeaders): { readonly requestId?: string } {
+  const id = headers['x-request-id'] ?? headers['x-vcap-request-id'];
+  return typeof id === 'string' ? { requestId: show(id, 100) } : {};
 }
 
 function rowOfClass(status: number): Row {

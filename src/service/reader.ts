@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { beginningOf } from '../backup/beginning.ts';
 import type { Secret } from '../base/secret.ts';
+import { show } from '../base/text.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer } from './client.ts';
 import { skewMs } from './clock-skew.ts';
@@ -10,7 +11,6 @@ import type { CookieJar } from './cookies.ts';
 import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { parseAnswer, problemError, readProblem } from './problem.ts';
-import { MOST_REDIRECTS, nextHop } from './redirects.ts';
 import type { HeldToken, TokenCache } from './token-cache.ts';
 
 export interface ReadCall {
@@ -199,4 +199,33 @@ function readJson<T>(
 /** Whether a body begins like a page for people. */
 export function looksLikeHtml(body: Buffer): boolean {
   return beginningOf(body) === 'html';
+}
+
+/** RFC 9110 section 15.4 names no number; five is enough for a login round trip. */
+const MOST_REDIRECTS = 5;
+
+const FOLLOWED: readonly number[] = [301, 302, 303, 307, 308];
+
+/**
+ * Where a redirected GET goes on. Rejects with `service.redirect` what must not be followed: another origin
+ * unless `elsewhere` allows it, from https to http, to something that is not HTTP, to a URL with credentials.
+ */
+function nextHop(
+  from: URL,
+  status: number,
+  location: string | string[] | undefined,
+  elsewhere: boolean,
+): URL {
+  if (!FOLLOWED.includes(status) || typeof location !== 'string' || !URL.canParse(location, from.href)) {
+    throw redirectError('to nowhere');
+  }
+  const to = new URL(location, from);
+  if (to.protocol !== 'https:' && to.protocol !== 'http:')
+    throw redirectError('to something that is not HTTP');
+  if (to.username !== '' || to.password !== '') throw redirectError('to an address with credentials');
+  if (from.protocol === 'https:' && to.protocol === 'http:') throw redirectError('from https to plain http');
+  if (to.origin !== from.origin && !elsewhere)
+    throw redirectError(`to another origin, ${show(to.host, 100)}`);
+  to.hash = '';
+  return to;
 }

@@ -184,7 +184,8 @@ export function limitsOf(revision: Revision): Limits | undefined {
   return {
     name: 'V0',
     deprecation:
-      'V0 is deprecated and will be discontinued in a future release; use V1 where the service has it: revision: 62 (or auto)',
+      'V0 is deprecated and will be discontinued in a future release; ' +
+      'use V1 where the service has it: revision: 62 (or auto)',
     unsaid: [...lacking.flatMap(([, { says = [] }]) => says), ...NOT_LISTED],
   };
 }

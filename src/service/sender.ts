@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { Secret } from '../base/secret.ts';
-import type { CallOptions, Exchange, SendBody, SendCall } from './call.ts';
+import { type CallOptions, type Exchange, jsonHeaders, type SendBody, type SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
 import type { CookieJar } from './cookies.ts';
 import { stoppedError, timeoutError, transportError } from './failures.ts';
@@ -123,10 +123,7 @@ function optionsOf(call: SendCall<unknown>, { url, token, cookie, signal, limits
     path: `${url.pathname}${url.search}`,
     method: call.route.method,
     headers: {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'lifeboat',
-      ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...jsonHeaders(call.body !== undefined),
       ...(cookie === undefined ? {} : { cookie }),
     },
     ...(call.body === undefined ? {} : { body: serialise(call.body) }),

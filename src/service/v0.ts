@@ -1,7 +1,7 @@
 import { LifeboatError } from '../base/errors.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import { type Operations, unsent } from './operations.ts';
-import { readCreated, readId } from './send-answers.ts';
+import { readCreated, readId } from './send-outcome.ts';
 import { BackupListing, backupsOf, restoresOf } from './v0-listing.ts';
 import { type Methods, v1Methods } from './v1.ts';
 

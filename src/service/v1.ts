@@ -4,7 +4,7 @@ import type { ServiceClient } from './client.ts';
 import { readMetrics } from './metrics.ts';
 import type { Operations } from './operations.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
-import { readCreated, readId, readMessage, readSetting, readText } from './send-answers.ts';
+import { readCreated, readId, readMessage, readSetting, readText } from './send-outcome.ts';
 
 /** What the versions do differently; the rest of a client is the same for all. */
 export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'>;

@@ -163,6 +163,18 @@ export interface ProjectedRow {
   readonly value: Json;
 }
 
+/** Who holds a stream, for people. */
+export interface Holder {
+  /** The operator's name, where the store keeps it. */
+  readonly by?: string | undefined;
+  readonly pid: number;
+  readonly host: string;
+  /** RFC 3339. */
+  readonly since: string;
+  /** Whether it is this very process. */
+  readonly isHere: boolean;
+}
+
 export interface Journal {
   /**
    * Whose clock stamps entries: this machine's, or the database's, which may be another one and goes its own
@@ -203,6 +215,11 @@ export interface Journal {
    * process has it. Never waits for it.
    */
   hold(stream: StreamName): Promise<Hold>;
+  /**
+   * Who holds a stream now, found out without taking it; undefined where nobody does. A hint for people, and
+   * no proof: it may have changed hands by the time it is read.
+   */
+  holder(stream: StreamName): Promise<Holder | undefined>;
   /** From now on no entry may contain this secret, nor its base64, hex, URL-encoded or JSON-escaped form. */
   guard(secret: Secret): void;
   readonly log: Log;
@@ -214,5 +231,5 @@ export interface Journal {
 /** What a reader gets: it can look and never write. */
 export type JournalReader = Pick<
   Journal,
-  'clock' | 'read' | 'head' | 'streams' | 'follow' | 'log' | 'rows' | 'close'
+  'clock' | 'read' | 'head' | 'streams' | 'follow' | 'holder' | 'log' | 'rows' | 'close'
 >;

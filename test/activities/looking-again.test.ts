@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
-import { lookingAgain } from '../../src/activities/looking-again.ts';
+import { lookingAgain } from '../../src/activities/poll.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { contextOf } from './world.ts';
 

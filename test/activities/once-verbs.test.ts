@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { OnceActivity } from '../../src/activities/activity.ts';
-import { createBackup } from '../../src/activities/create-backup.ts';
+import {
+  createBackup,
+  performRecovery,
+  restoreBackup,
+  restoreToTime,
+} from '../../src/activities/begin-task.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { performRecovery } from '../../src/activities/perform-recovery.ts';
-import { recreate } from '../../src/activities/recreate.ts';
-import { restart } from '../../src/activities/restart.ts';
-import { restoreBackup } from '../../src/activities/restore-backup.ts';
-import { restoreToTime } from '../../src/activities/restore-to-time.ts';
-import { update } from '../../src/activities/update.ts';
+import { recreate, restart, update } from '../../src/activities/instance-actions.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { perform } from '../../src/runner/perform.ts';
 import type { Note, Performed } from '../../src/runner/performed.ts';

@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Bound } from '../../machines/parts/recovery-data.ts';
-import { bindApp } from '../../src/activities/bind-app.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { findBound } from '../../src/activities/find-bound.ts';
-import { proveApp } from '../../src/activities/prove-app.ts';
-import { renewServiceKey } from '../../src/activities/renew-service-key.ts';
-import { restageApp } from '../../src/activities/restage-app.ts';
-import { unbindApp } from '../../src/activities/unbind-app.ts';
+import {
+  bindApp,
+  proveApp,
+  renewServiceKey,
+  restageApp,
+  unbindApp,
+} from '../../src/activities/on-platform.ts';
 import type { Platform } from '../../src/platform/platform.ts';
 import { byApi, DASHBOARD, scene } from '../platform/world.ts';
 import { contextOf } from './world.ts';

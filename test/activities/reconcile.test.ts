@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Reconciliation } from '../../machines/parts/recovery-data.ts';
-import { readMeasure } from '../../src/activities/read-measure.ts';
-import { reconcile } from '../../src/activities/reconcile.ts';
+import { readMeasure, reconcile } from '../../src/activities/reconcile.ts';
 import { fakeService } from './fake-service.ts';
 import { contextOf } from './world.ts';
 

@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { RecoveryCard } from '../../machines/parts/recovery-data.ts';
 import type { RotationRecord } from '../../machines/parts/task-data.ts';
 import type { ActivityResult, LedgerFact } from '../../src/activities/activity.ts';
-import { readCard } from '../../src/activities/read-card.ts';
-import { recordCard } from '../../src/activities/record-card.ts';
-import { recordProof } from '../../src/activities/record-proof.ts';
-import { recordRecovery } from '../../src/activities/record-recovery.ts';
-import { recordRotation } from '../../src/activities/record-rotation.ts';
+import {
+  readCard,
+  recordCard,
+  recordProof,
+  recordRecovery,
+  recordRotation,
+} from '../../src/activities/records.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { afterOf } from '../../src/store/projections/follow-ups.ts';
 import { readKeyFact } from '../../src/store/projections/key-facts.ts';

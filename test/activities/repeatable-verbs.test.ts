@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { changeBackupSettings } from '../../src/activities/change-backup-settings.ts';
-import { changeUpdateSetting } from '../../src/activities/change-update-setting.ts';
 import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
+import { changeUpdateSetting } from '../../src/activities/update-setting.ts';
 import { fakeService, type Outcome, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 

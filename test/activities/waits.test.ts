@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Progress, ReadActivity } from '../../src/activities/activity.ts';
 import { updateLines } from '../../src/activities/doubt-action.ts';
-import { waitForBackup } from '../../src/activities/wait-for-backup.ts';
 import { waitForInstance } from '../../src/activities/wait-for-instance.ts';
-import { waitForRestore } from '../../src/activities/wait-for-restore.ts';
+import { waitForBackup, waitForRestore } from '../../src/activities/wait-for-task.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Backup, InstanceOverview, Restore } from '../../src/service/schemas.ts';
 import { type FakeService, fakeService } from './fake-service.ts';

@@ -1,9 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Progress, ReadActivity } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { waitForBackup } from '../../src/activities/wait-for-backup.ts';
 import { waitForInstance } from '../../src/activities/wait-for-instance.ts';
-import { waitForRestore } from '../../src/activities/wait-for-restore.ts';
+import { waitForBackup, waitForRestore } from '../../src/activities/wait-for-task.ts';
 import { limitFrom, overdueSince, watchProgress } from '../../src/activities/watchdog.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import { fakeService } from './fake-service.ts';

@@ -9,17 +9,19 @@ import {
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readBounded } from '../../src/base/bounded-file.ts';
+import { readBounded, readPlainFile } from '../../src/base/bounded-file.ts';
 import {
   distrustOf,
   hasNobodyElse,
   makeFolderInside,
+  refuseDistrusted,
   refuseForeignHome,
 } from '../../src/base/trusted-path.ts';
 
@@ -147,6 +149,58 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
       says = distrustOf(path, opened).map((one) => one.says);
     });
     expect(says).toEqual(['another file took its place while it was opened']);
+  });
+
+  /** What both readers make of a file that another one is renamed over, as often as `modes` has one. */
+  async function readWhileReplaced(modes: readonly number[]) {
+    const at = () => {
+      const { folder, path } = place();
+      let looks = 0;
+      const look = (opened: Stats) => {
+        const mode = modes[looks];
+        looks += 1;
+        if (mode !== undefined) {
+          const other = join(folder, 'other');
+          writeFileSync(other, `file ${looks}`);
+          chmodSync(other, mode);
+          renameSync(other, path);
+        }
+        refuseDistrusted('file', path, opened);
+      };
+      return [path, 99, look] as const;
+    };
+    const why = (thrown: Error) => thrown.message.replace(/\S*approvers/u, 'FILE');
+    const plainly = async () => readPlainFile(...at());
+    return [await readBounded(...at()).then(String, why), await plainly().then(String, why)];
+  }
+
+  test('that another one is renamed over while it is opened is read as the other one', async () => {
+    expect(await readWhileReplaced([0o600])).toEqual(['file 1', 'file 1']);
+    expect(await readWhileReplaced([0o600, 0o600])).toEqual(['file 2', 'file 2']);
+  });
+
+  test('that is renamed over each time that it is opened is given up', async () => {
+    const given = 'the file FILE is not used: another file took its place while it was opened';
+    expect(await readWhileReplaced(Array(99).fill(0o600))).toEqual([given, given]);
+  });
+
+  test('that is renamed over by one that others can write is not read', async () => {
+    const given = 'the file FILE is not used: everybody can write it';
+    expect(await readWhileReplaced([0o602])).toEqual([given, given]);
+  });
+
+  test('that others can write is not read, whatever is renamed over it', async () => {
+    const { folder, path } = place();
+    chmodSync(path, 0o602);
+    let looks = 0;
+    const reading = readBounded(path, 99, (opened) => {
+      looks += 1;
+      writeFileSync(join(folder, 'other'), 'other', { mode: 0o600 });
+      renameSync(join(folder, 'other'), path);
+      refuseDistrusted('file', path, opened);
+    });
+    await expect(reading).rejects.toThrow('everybody can write it, another file took its place');
+    expect(looks).toBe(1);
   });
 
   test.skipIf(process.platform === 'darwin')(

@@ -1,10 +1,12 @@
 import type { Triggered } from '../../machines/parts/task-data.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
-import { createBackup } from '../../src/activities/create-backup.ts';
+import {
+  createBackup,
+  performRecovery,
+  restoreBackup,
+  restoreToTime,
+} from '../../src/activities/begin-task.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { performRecovery } from '../../src/activities/perform-recovery.ts';
-import { restoreBackup } from '../../src/activities/restore-backup.ts';
-import { restoreToTime } from '../../src/activities/restore-to-time.ts';
 import type { ModelTask, World } from '../activities/world.ts';
 
 export const IN_FLIGHT_MS = 20_000;

@@ -43,6 +43,7 @@ test('while an instance is lost a router answers every request for it; other ins
   expect((await disaster(instanceOf(lab, 'orders').guid, false)).json).toEqual({
     name: 'orders',
     lost: false,
+    state: 'running',
   });
   expect((await curl(lab, 'GET', v1)).status).toBe(200);
   expect(await query('select answer from proof')).toEqual([{ answer: 42 }]);

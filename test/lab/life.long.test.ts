@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { runnableFolder } from '../../src/lab/engine/binaries.ts';
 import { engineUser, makeLauncher } from '../../src/lab/engine/launcher.ts';
 import { claimHome } from '../../src/lab/home.ts';
-import type { LabOptions } from '../../src/lab/lab.ts';
+import { type LabOptions, startLab } from '../../src/lab/lab.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { curl, temporaryFolder, until } from './helpers.ts';
 
@@ -230,13 +230,13 @@ test('a PostgreSQL that cannot start is one clear error, and nothing stays', asy
   const before = { TMPDIR: process.env['TMPDIR'], LIFEBOAT_PGBIN: process.env['LIFEBOAT_PGBIN'] };
   try {
     Object.assign(process.env, { TMPDIR: temporary, LIFEBOAT_PGBIN: broken });
-    await expect(startTestLab()).rejects.toMatchObject({
+    await expect(startLab()).rejects.toMatchObject({
       code: 'lab.postgres',
       shortMessage: `postgresql cannot start: ${broken}/initdb ended with 3`,
       evidence: { log: ['no luck today'] },
     });
     process.env['LIFEBOAT_PGBIN'] = '/nonexistent';
-    await expect(startTestLab()).rejects.toMatchObject({ code: 'lab.postgres' });
+    await expect(startLab()).rejects.toMatchObject({ code: 'lab.postgres' });
     expect(await readdir(temporary)).toEqual([]);
   } finally {
     for (const [name, value] of Object.entries(before)) {

@@ -35,7 +35,8 @@ describeWith(['faketime'], 'a host whose clock is not the one of the database', 
     async (minutes) => {
       const { bench, posts, start } = await scene(minutes);
       const end = await start(...ROTATE, ...ANSWERED).ended;
-      const shown = /the answer was lost.*\n.*the service shows that createBackup landed/u;
+      const shown =
+        /create a backup is not known: .*\n.*the service shows that the request to create a backup arrived/u;
       expect(end).toMatchObject({ code: 0, stderr: expect.stringMatching(shown) });
       expect(posts()).toBe(1);
       const entries = await bench.entries();

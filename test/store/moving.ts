@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Journal, NewEntry, StoredEntry } from '../../src/store/journal.ts';
 import { readCheckpoint } from '../../src/store/log/checkpoint.ts';
-import { hearLog, NOTHING_SAID } from '../../src/store/log/known-keys.ts';
 import { STORE_MOVED } from '../../src/store/log/log-entries.ts';
+import { hearLog, NOTHING_SAID } from '../../src/store/log/named-keys.ts';
 import type { StoredHead } from '../../src/store/log/next-leaves.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { type Arrival, type MovedFrom, rootOfEntries } from '../../src/store/moving.ts';

@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { findBinaries } from '../../src/lab/engine/binaries.ts';
 import { engineUser, exitOf, makeLauncher } from '../../src/lab/engine/launcher.ts';
 import { claimHome } from '../../src/lab/home.ts';
+import { makeEmptyDatabase } from '../bench-kit/empty-database.ts';
 
 /** One PostgreSQL server on loopback, which can be hurt. */
 export interface DatabaseServer {
@@ -58,7 +59,7 @@ export async function startServers({ standby: isPair = false } = {}): Promise<Se
   try {
     const binaries = await findBinaries(launcher, home.engine);
     const [data, copy] = [join(home.engine, 'one'), join(home.engine, 'other')];
-    await launcher.run(binaries.initdb, ['-D', data, ...INITDB]);
+    await makeEmptyDatabase(launcher, binaries, data);
     const hba = 'host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n';
     await writeFile(join(data, 'pg_hba.conf'), hba);
     if (isPair) {
@@ -150,18 +151,6 @@ const SETTINGS = {
   wal_receiver_status_interval: '1s',
   wal_retrieve_retry_interval: '200ms',
 };
-
-const INITDB = [
-  `--username=${SUPERUSER}`,
-  '--auth=trust',
-  '--encoding=UTF8',
-  '--locale=C',
-  '--wal-segsize=1',
-  '--no-sync',
-  '--no-instructions',
-  // A standby wants to have as many as the primary had when it was made.
-  '--set=max_connections=400',
-];
 
 function handOver(folder: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });

@@ -1,6 +1,6 @@
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { readCheckpoint } from '../../store/log/checkpoint.ts';
-import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
+import { hearLog, NOTHING_SAID } from '../../store/log/named-keys.ts';
 import { claimOf, type Place } from '../../store/log/places/place.ts';
 
 /** A run that armed more calls than these shows the newest of their checkpoints. */

@@ -4,6 +4,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openStoreOf } from '../../compose/store-of.ts';
 import { type OpenedStore, openChecked, workspaceOf } from '../../compose/workspace.ts';
@@ -20,8 +21,7 @@ import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback
 import { isStreamName } from '../../store/new-entry.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { refuseChanged, refuseHopeless, unwritten } from './refuse-loss.ts';
-import { rowsLeft } from './rows-left.ts';
+import { refuseChanged, refuseHopeless, rowsLeft, unwritten } from './refuse-loss.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MOST_CHECKPOINTS = 4_096;
@@ -35,11 +35,11 @@ const MOST_ENDED = 10;
  * when nothing is lost; 3 when nobody is there to confirm; 130 when it was declined. Throws `journal.damaged`
  * (exit 5) where nothing is lost and an entry was rewritten: that cannot be accepted.
  */
-export async function auditAcceptLossCommand(
-  context: CommandContext,
-  _: readonly string[],
-  flags: { readonly reason: string; readonly confirm?: string },
-): Promise<number> {
+export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly confirm?: string }> = async (
+  context,
+  _,
+  flags,
+) => {
   const reason = show(flags.reason.trim(), 500);
   if (reason === '') throw new LifeboatError('usage.reason', 'there is no reason', { exitCode: EXIT.usage });
   const config = await loadConfig(context.env, context.configPath);
@@ -78,7 +78,7 @@ export async function auditAcceptLossCommand(
     tellWhatFollows(context, { doubts: body.calls.length, instances: inDoubt, aside }),
   );
   return EXIT.closed;
-}
+};
 
 const AGREES = 'the journal agrees with its entries and with the checkpoints of every place';
 

@@ -3,17 +3,16 @@ import { arch, platform } from 'node:os';
 import { runbookOf } from '../../../machines/index.ts';
 import type { BundleFiles } from '../../audit/bundle/tar.ts';
 import { ownFile } from '../../base/own-file.ts';
-import { printableJson } from '../../base/text.ts';
+import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { FORMATS, renderReport } from '../../report/render-report.ts';
 import type { RunSummary } from '../../runner/runs.ts';
 import type { Entry, JournalReader } from '../../store/journal.ts';
-import { plannedSteps } from '../../view/dry-run-view.ts';
+import { type PlanNames, type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
 import { brandOf } from '../run/brand-of.ts';
 import { pathOf } from '../run/refuse-unsupported.ts';
 import { reportOf } from '../run/run-report.ts';
-import { planText } from './plan-text.ts';
 
 /**
  * What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier.
@@ -104,4 +103,28 @@ function packagesOf(): unknown {
   } catch {
     return {};
   }
+}
+
+/** The plan of a run as lines for people: what it asks, calls and changes, in order. Nothing is looked up. */
+function planText(title: string, { instance, target }: PlanNames, steps: readonly PlannedStep[]): string {
+  const on = target === undefined ? '' : `target: ${show(target, 80)}\n`;
+  return `${show(title)}\ninstance: ${show(instance, 80)}\n${on}\n${steps.map(stepText).join('\n')}`;
+}
+
+function stepText(step: PlannedStep, at: number): string {
+  const marks = `${step.changes ? ' [changes]' : ''}${step.destructive ? ' [destructive]' : ''}`;
+  const lines = [
+    ...(step.asks === undefined ? [] : ['asks the operator']),
+    ...step.calls.map(
+      ({ method, path, on, what }) =>
+        `${method} ${path === '' ? 'the instance itself' : path} on ${on}: ${what}`,
+    ),
+    ...step.calls.flatMap(({ needs, forever }) => [
+      ...(needs === undefined ? [] : [`what has to hold: ${needs}`]),
+      ...(forever === undefined ? [] : [`what cannot be undone: ${forever}`]),
+    ]),
+    ...step.does,
+    ...(step.wayBack === undefined ? [] : [`the way back: ${step.wayBack}`]),
+  ];
+  return `${at + 1}. ${step.title} (${step.state})${marks}\n${lines.map((line) => `   ${line}\n`).join('')}`;
 }

@@ -68,7 +68,7 @@ a backup instead, where there is one.`,
     audit,
     'key',
     'print the public key of this installation',
-    async () => (await import('./public-key.ts')).auditKeyCommand,
+    async () => (await import('./anchor.ts')).auditKeyCommand,
     [],
     { about: 'Its records are verified with it: `lifeboat audit verify --public-key FILE`.' },
   );

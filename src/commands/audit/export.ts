@@ -127,12 +127,13 @@ async function tellOtherKey(
   journal: JournalReader,
   signer: Signer,
 ): Promise<void> {
-  const { hearLog, NOTHING_SAID } = await import('../../store/log/known-keys.ts');
+  const { hearLog, NOTHING_SAID } = await import('../../store/log/named-keys.ts');
   const { keys } = hearLog(NOTHING_SAID, await journal.read(LOG_STREAM));
   const [first] = keys.values();
   if (first === undefined || keys.has(signer.installation)) return;
   stderr.write(
-    `hint: this export is signed with another key (${signer.installation}) than its log (${installationOf(first)}), as after a drill\n`,
+    `hint: this export is signed with another key (${signer.installation}) ` +
+      `than its log (${installationOf(first)}), as after a drill\n`,
   );
 }
 

@@ -57,7 +57,8 @@ function printLines(context: CommandContext, verified: Verified, words: string):
   if (run !== undefined) line(runInWords(run));
   for (const { place, size, at } of pins)
     line(
-      `checkpoint in ${show(place, 200)}: fits the first ${counted(size, 'entry', 'entries')}, up to ${formatTime(at)} UTC`,
+      `checkpoint in ${show(place, 200)}: ` +
+        `fits the first ${counted(size, 'entry', 'entries')}, up to ${formatTime(at)} UTC`,
     );
   if (anchor !== undefined) line(`anchor: ${anchor}`);
   line(`${counted(entries, 'entry', 'entries')} in ${counted(streams, 'stream')}: ${words}`);

@@ -2,9 +2,9 @@ import { changedInWords, checkEntries } from '../../audit/check-entries.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { OpenedStore } from '../../compose/workspace.ts';
+import type { Journal, StoredEntry } from '../../store/journal.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
 import type { Trouble } from '../../store/log/rollback.ts';
-import type { RowsLeft } from './rows-left.ts';
 
 /* What cannot be accepted, because nothing could be signed on top of it. */
 
@@ -40,7 +40,7 @@ export async function refuseChanged({
 export async function refuseHopeless(trouble: Trouble, left: RowsLeft): Promise<void> {
   const { kinds, store } = trouble;
   if (left.end >= store.size && left.stray.length === 0 && !kinds.includes('unsigned')) return;
-  const { setBackSql } = await import('../../store/postgres/set-back.ts');
+  const { setBackSql } = await import('../../store/postgres/log.ts');
   const canBeSet = left.end < store.size || left.stray.length > 0;
   throw hopeless(trouble, canBeSet ? setBackSql(left.end, left.stray) : []);
 }
@@ -75,7 +75,7 @@ export async function unwritten(
 ): Promise<unknown> {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'journal.damaged') return thrown;
   if (trouble.store.isShared) {
-    const { setBackSql } = await import('../../store/postgres/set-back.ts');
+    const { setBackSql } = await import('../../store/postgres/log.ts');
     return hopeless(trouble, setBackSql(gaps.at(-1)?.[0] ?? end, stray));
   }
   return new LifeboatError('journal.damaged', thrown.shortMessage, {
@@ -89,6 +89,35 @@ export async function unwritten(
 }
 
 const ANOTHER_DATABASE =
-  'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), run `lifeboat store init` and this command: its journal names this one';
+  'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), ' +
+  'run `lifeboat store init` and this command: its journal names this one';
 const ANOTHER_FILE =
   'or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one';
+
+/** What is really there of a store that lost something. */
+export interface RowsLeft {
+  /** One more than the number of the last leaf. */
+  readonly end: number;
+  /** The leaves that are gone before that, in ranges. */
+  readonly gaps: readonly (readonly [first: number, last: number])[];
+  /** Rows that have no leaf, and that nobody of this log has written as they are there. */
+  readonly stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[];
+}
+
+/** More ranges are not put on record, and stay a problem of every audit. */
+const MOST_GAPS = 4_096;
+const MOST_STRAY = 1_000;
+
+/** Reads all entries once: a store that lost something may not be believed in what it counts. */
+export async function rowsLeft(journal: Pick<Journal, 'log'> | undefined): Promise<RowsLeft> {
+  const gaps: [number, number][] = [];
+  const stray: Pick<StoredEntry, 'stream' | 'seq'>[] = [];
+  let end = 0;
+  if (journal === undefined) return { end, gaps, stray };
+  for await (const { index, stream, seq } of journal.log.stored()) {
+    if (index < 0 && stray.length < MOST_STRAY) stray.push({ stream, seq });
+    if (index > end && gaps.length < MOST_GAPS) gaps.push([end, index - 1]);
+    end = Math.max(end, index + 1);
+  }
+  return { end, gaps, stray };
+}

@@ -1,7 +1,7 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import { findRun } from '../../runner/runs.ts';
@@ -12,11 +12,7 @@ import { whereRunIs } from '../drill/drill-homes.ts';
  * `lifeboat audit show [RUN]`: one line an entry of a run or of an instance's ledger; without either, every
  * stream.
  */
-export async function auditShowCommand(
-  context: CommandContext,
-  [word]: readonly string[],
-  flags: { readonly instance?: string },
-): Promise<number> {
+export const auditShowCommand: Action<{ readonly instance?: string }> = async (context, [word], flags) => {
   const { auditShow } = await import('../../audit/audit-show.ts');
   const journal = await openReaderOf(await whereRunIs(context, word));
   try {
@@ -37,7 +33,7 @@ export async function auditShowCommand(
   } finally {
     await journal.close();
   }
-}
+};
 
 /** What a reader asked for: a run, a ledger, or both; or everything. */
 async function wantedEntries(

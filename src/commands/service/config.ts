@@ -1,47 +1,24 @@
 import type { BackupSettings } from '../../../machines/parts/task-data.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { counted } from '../../base/format.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
 import type { Output } from './call-outcome.ts';
 import { changeInstance, noLook } from './change.ts';
+import { backupConfigFacts } from './instance-facts.ts';
 import type { Seen } from './look-first.ts';
 import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, setKey } from './new-key.ts';
-import { askInstance, type InstanceFlags } from './on-instance.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFields, ChangeFlags } from './planned-change.ts';
-import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `lifeboat backup-config get`: the backup configuration (endpoint 8). */
-export async function configGet(
-  context: CommandContext,
-  _: readonly string[],
-  flags: InstanceFlags,
-): Promise<number> {
+export const configGet: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.backupsConfig());
   const { value } = answer;
-  await printAnswer(context, 'backup-config', answer, () =>
-    printFacts(context, [
-      ['backups kept at least', value.min_backup_count],
-      [
-        'deleted after',
-        value.retention_time === undefined ? undefined : counted(value.retention_time, 'day'),
-      ],
-      [
-        'scheduled backups',
-        value.exclude_from_auto_backup === undefined ? undefined : !value.exclude_from_auto_backup,
-      ],
-      ['kind of backup', value.backup_type],
-      ['shortest key', characters(value.min_encryption_key_length)],
-    ]),
-  );
+  await printAnswer(context, 'backup-config', answer, () => printFacts(context, backupConfigFacts(value)));
   return EXIT.closed;
-}
-
-function characters(count: number | undefined): string | undefined {
-  return count === undefined ? undefined : counted(count, 'character');
-}
+};
 
 interface SettingFlags extends ChangeFlags, KeyFlags {
   readonly minBackupCount?: string;
@@ -53,11 +30,7 @@ interface SettingFlags extends ChangeFlags, KeyFlags {
  * `lifeboat backup-config set`: changes the backup configuration (endpoint 9). A key among the values makes
  * it a rotation, which asks for the name.
  */
-export function configSet(
-  context: CommandContext,
-  _: readonly string[],
-  flags: SettingFlags,
-): Promise<number> {
+export const configSet: Action<SettingFlags> = (context, _, flags) => {
   const settings = settingsOf(flags);
   const wantsKey = isKeyWanted(flags);
   if (isEmpty(settings) && !wantsKey) {
@@ -94,7 +67,7 @@ export function configSet(
       }),
     };
   });
-}
+};
 
 const KEY_WARNINGS = [
   'older backups can no longer be downloaded, and open with the key they were made with only',

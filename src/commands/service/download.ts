@@ -3,9 +3,10 @@ import { basename, dirname, resolve } from 'node:path';
 import { checkedWords, warningsOf } from '../../activities/check-download.ts';
 import type { Saved } from '../../activities/save-download.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
-import { formatBytes, formatSeconds, secondsOf } from '../../base/format.ts';
+import { formatBytes, formatSeconds, formatSpan, secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
 import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
@@ -13,7 +14,6 @@ import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Download, DownloadOptions } from '../../service/client.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 import { progressLine } from './progress-line.ts';
-import { leastSpeed, routerWarning } from './router-limit.ts';
 
 interface DownloadFlags extends InstanceFlags {
   readonly out?: string;
@@ -24,11 +24,7 @@ interface DownloadFlags extends InstanceFlags {
  * `lifeboat backups download ID`: saves the encrypted bytes of a backup (section 4.3), or writes them to
  * standard output.
  */
-export async function backupsDownload(
-  context: CommandContext,
-  [given = '']: readonly string[],
-  flags: DownloadFlags,
-): Promise<number> {
+export const backupsDownload: Action<DownloadFlags> = async (context, [given = ''], flags) => {
   const id = idFrom(given, 'the id of a backup');
   const stop = stopSignal();
   try {
@@ -50,7 +46,7 @@ export async function backupsDownload(
   } finally {
     stop.release();
   }
-}
+};
 
 async function save(
   context: CommandContext,
@@ -210,4 +206,44 @@ function unusable(what: string, hint: string): LifeboatError {
     hints: ['nothing was downloaded', hint],
     exitCode: EXIT.usage,
   });
+}
+
+/** A download under way. Bytes and milliseconds of this request alone, not of what an earlier one brought. */
+export interface Pace {
+  readonly done: number;
+  readonly total: number | undefined;
+  readonly elapsedMs: number;
+  /** When the platform's router ends the request (service-api.md section 8). */
+  readonly limitMs: number;
+  /** Whether the service can go on from where a download ended. */
+  readonly resumable: boolean;
+}
+
+/** Before this much time has passed, the speed says more about the start than about the way. */
+const MEASURED_AFTER_MS = 5_000;
+
+/**
+ * What to tell a person when a download will not end before the router ends it; undefined while it will, and
+ * while it is too early to say. Pure.
+ */
+export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pace): string | undefined {
+  if (total === undefined || done === 0 || elapsedMs < MEASURED_AFTER_MS) return undefined;
+  const needsMs = (total / done) * elapsedMs;
+  if (needsMs <= limitMs) return undefined;
+  const speed = `${formatBytes((done / elapsedMs) * 1000)}/s`;
+  const then = resumable
+    ? 'it then goes on from there by itself'
+    : 'this service cannot go on from there: ask the platform operator for a longer time';
+  return (
+    `at ${speed} this takes ${formatSpan(needsMs / 1000)}, ` +
+    `but the router of the platform ends requests after ${formatSpan(limitMs / 1000)}; ${then}`
+  );
+}
+
+/** The speed that a download needs at least, in words; undefined for one that any line manages. */
+export function leastSpeed(total: number | undefined, limitMs: number): string | undefined {
+  const perSecond = ((total ?? 0) / limitMs) * 1000;
+  return perSecond < 1_000_000
+    ? undefined
+    : `it needs ${formatBytes(perSecond)}/s to be done in ${formatSpan(limitMs / 1000)}`;
 }

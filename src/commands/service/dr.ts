@@ -2,6 +2,7 @@ import { expectedOrigin } from '../../../machines/phases/expected-origin.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
 import type { Json } from '../../store/journal.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
@@ -16,11 +17,7 @@ import { followRestore, idOf } from './tasks.ts';
  * `lifeboat dr prepare`: asks for the guid that a recovery needs (endpoint 10). With a key it is a rotation,
  * which asks for the name.
  */
-export function drPrepare(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags & KeyFlags,
-): Promise<number> {
+export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => {
   const wantsKey = isKeyWanted(flags);
   const needs = 'prepareRecovery';
   const manner = wantsKey
@@ -46,7 +43,7 @@ export function drPrepare(
       }),
     };
   });
-}
+};
 
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
@@ -62,11 +59,7 @@ interface PerformFlags extends ChangeFlags {
 /**
  * `lifeboat dr perform`: recovers another instance's backup into this one, which is the target (endpoint 11).
  */
-export function drPerform(
-  context: CommandContext,
-  _: readonly string[],
-  flags: PerformFlags,
-): Promise<number> {
+export const drPerform: Action<PerformFlags> = (context, _, flags) => {
   if (flags.backupGuid.trim() === '') throw noGuid();
   const manner = {
     weight: 'destroys',
@@ -101,7 +94,7 @@ export function drPerform(
       wait: followRestore(context, instance),
     };
   });
-}
+};
 
 /**
  * From when the data of that backup is, by the record of its instance: what a recovery is known by when its

@@ -27,8 +27,8 @@ export async function followReading(
   const patienceMs = waitPatience(context, flags);
   const next = wait.until(output);
   if (next === undefined) return;
-  const { waitForBackup } = await import('../../activities/wait-for-backup.ts');
-  const { waitForRestore } = await import('../../activities/wait-for-restore.ts');
+  const { waitForBackup } = await import('../../activities/wait-for-task.ts');
+  const { waitForRestore } = await import('../../activities/wait-for-task.ts');
   const activities = {
     waitForBackup: waitForBackup({ service }),
     waitForRestore: waitForRestore({ service, objectives: {} }),

@@ -1,27 +1,22 @@
-import { type Action, updateLines } from '../../activities/doubt-action.ts';
+import { type Action as InstanceAction, updateLines } from '../../activities/doubt-action.ts';
 import { EXIT } from '../../base/errors.ts';
-import { formatTime } from '../../base/format.ts';
-import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
+import { overviewFacts, updateLine } from './instance-facts.ts';
 import { lookInPlace } from './look-first.ts';
-import { askInstance, type InstanceFlags } from './on-instance.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { Change, ChangeFlags, Wait, Weight } from './planned-change.ts';
-import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `lifeboat instance show`: the overview (endpoint 12). */
-export async function instanceShow(
-  context: CommandContext,
-  _: readonly string[],
-  flags: InstanceFlags,
-): Promise<number> {
+export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.overview());
   await printAnswer(context, 'instance', answer, () => printOverview(context, answer.value));
   return EXIT.closed;
-}
+};
 
 /** `lifeboat instance restart` (endpoint 14). */
 export const instanceRestart = acting('restart', 'changes', [
@@ -42,7 +37,7 @@ export const instanceUpdate = acting('update', 'changes', [
 ]);
 
 /** A command that asks for one action of the instance. */
-function acting(verb: Action, weight: Weight, warnings: readonly string[]) {
+function acting(verb: InstanceAction, weight: Weight, warnings: readonly string[]) {
   return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
     changeInstance(context, flags, { weight, needs: verb, look: LOOK }, async ({ instance }, { seen }) =>
       action(context, instance, verb, seen.overview, warnings),
@@ -50,11 +45,9 @@ function acting(verb: Action, weight: Weight, warnings: readonly string[]) {
 }
 
 /** `lifeboat instance settings`: allows or forbids maintenance updates (`broker/edit`, revision 61). */
-export function instanceSettings(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags & { readonly allowUpdates: string; readonly type: string },
-): Promise<number> {
+export const instanceSettings: Action<
+  ChangeFlags & { readonly allowUpdates: string; readonly type: string }
+> = (context, _, flags) => {
   const allowed = flags.allowUpdates === 'true';
   return changeInstance(
     context,
@@ -73,7 +66,7 @@ export function instanceSettings(
       }),
     }),
   );
-}
+};
 
 /**
  * As `change-instance` looks: what speaks against it is a restore under way, or that the instance is
@@ -85,7 +78,7 @@ const LOOK = lookInPlace({ tolerant: true, restores: true });
 function action(
   context: CommandContext,
   instance: OpenInstance,
-  verb: Action,
+  verb: InstanceAction,
   value: InstanceOverview | undefined,
   warnings: readonly string[],
 ): Change {
@@ -105,7 +98,7 @@ function action(
 function followInstance(
   context: CommandContext,
   { service, name }: OpenInstance,
-  action: Action,
+  action: InstanceAction,
   before: InstanceOverview | undefined,
 ): Wait {
   const updatedAt = before?.updated_at;
@@ -122,26 +115,5 @@ function followInstance(
 }
 
 function printOverview(context: CommandContext, overview: InstanceOverview): void {
-  const time = (text: string | undefined) => (text === undefined ? undefined : `${formatTime(text)} UTC`);
-  printFacts(context, [
-    ['name', overview.name],
-    ['state', overview.state],
-    ['id', overview.id],
-    ['service_id', overview.service_id],
-    ['plan_id', overview.plan_id],
-    ['organization', overview.tenant_name],
-    ['space', overview.subtenant_name],
-    ['created', time(overview.created_at)],
-    ['updated', time(overview.updated_at)],
-    ...(overview.available_updates ?? []).map((update) => ['update pending', updateLine(update)] as const),
-    ...(overview.urls ?? []).map(
-      (url) => [url.display_name === undefined ? 'url' : show(url.display_name, 40), url.link] as const,
-    ),
-  ]);
-}
-
-type AvailableUpdate = NonNullable<InstanceOverview['available_updates']>[number];
-
-function updateLine({ name, type, version }: AvailableUpdate): string {
-  return [name, type, version].filter((part) => part !== undefined).join(' ');
+  printFacts(context, overviewFacts(overview));
 }

@@ -4,24 +4,19 @@ import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
 import type { PitrRange } from '../../service/schemas.ts';
 import { momentFrom } from '../run/run-input.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace } from './look-first.ts';
-import { askInstance, type InstanceFlags } from './on-instance.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags, Scene } from './planned-change.ts';
-import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 import { followRestore, idOf } from './tasks.ts';
 
 /** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
-export async function pitrShow(
-  context: CommandContext,
-  _: readonly string[],
-  flags: InstanceFlags,
-): Promise<number> {
+export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => rangeOf(service));
   await printAnswer(context, 'pitr', answer, () => {
     const { start, end } = edgesOf(answer.value);
@@ -33,14 +28,10 @@ export async function pitrShow(
     ]);
   });
   return EXIT.closed;
-}
+};
 
 /** `lifeboat pitr restore --to TIME`: brings the instance back to a point in time (endpoint 18). */
-export async function pitrRestore(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags & { readonly to: string },
-): Promise<number> {
+export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async (context, _, flags) => {
   // The service takes UTC (service-api.md section 2); another offset may be read as one or refused.
   const targetTime = await momentFrom(flags.to, '--to', new Date());
   return changeInstance(
@@ -72,7 +63,7 @@ export async function pitrRestore(
       };
     },
   );
-}
+};
 
 /** The range; where there is none, the error says what that means (section 4.1 rule 4). */
 async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {

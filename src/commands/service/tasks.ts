@@ -4,8 +4,8 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
 import type { Json } from '../../store/journal.ts';
+import { printAnswer } from './on-instance.ts';
 import type { Wait } from './planned-change.ts';
-import { printAnswer } from './print-answer.ts';
 import { printFacts } from './print-facts.ts';
 
 /** `--wait` of a call that made a backup. */

@@ -1,13 +1,14 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { checkedStore } from '../../config/store-address.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
-import { hearLog, NOTHING_SAID } from '../../store/log/known-keys.ts';
 import { STORE_MOVED, StoreArrived } from '../../store/log/log-entries.ts';
+import { hearLog, NOTHING_SAID } from '../../store/log/named-keys.ts';
 import { rootOfEntries } from '../../store/moving.ts';
 import { confirmTyped } from './confirm.ts';
 import { type StoreSide, sideOf } from './side.ts';
@@ -24,11 +25,7 @@ interface CopyFlags {
  * entry, and from then on no process writes to it; then everything is laid down in the target in one
  * transaction. When the process dies in between, the same command goes on.
  */
-export async function storeCopy(
-  context: CommandContext,
-  _: readonly string[],
-  flags: CopyFlags,
-): Promise<number> {
+export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
   const [source, target] = sidesOf(context, flags);
   await refuseHeld(source);
   const size = await lookAt(source, target);
@@ -65,7 +62,7 @@ export async function storeCopy(
   });
   context.stderr.write(`hint: set \`store: ${flags.to}\` in lifeboat.yaml, or LIFEBOAT_STORE\n`);
   return EXIT.closed;
-}
+};
 
 function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [StoreSide, StoreSide] {
   const source = sideOf(context, checkedStore(from, '--from'));

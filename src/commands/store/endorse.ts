@@ -2,7 +2,7 @@ import { createHash, createPublicKey } from 'node:crypto';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -17,11 +17,11 @@ import { type Installation, installationsIn } from './installations.ts';
  * believed. It shows the key first, for the reason is that somebody has compared it (`lifeboat audit key` on
  * the other machine prints it).
  */
-export async function storeEndorse(
-  context: CommandContext,
-  [wanted = '']: readonly string[],
-  { reason, confirm }: { readonly reason: string; readonly confirm?: string },
-): Promise<number> {
+export const storeEndorse: Action<{ readonly reason: string; readonly confirm?: string }> = async (
+  context,
+  [wanted = ''],
+  { reason, confirm },
+) => {
   const config = await loadConfig(context.env, context.configPath);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
@@ -54,7 +54,7 @@ export async function storeEndorse(
   } finally {
     await workspace.close();
   }
-}
+};
 
 function theOne(known: readonly Installation[], wanted: string): Installation {
   const [one, ...others] = known.filter(({ installation }) => installation.startsWith(wanted.toLowerCase()));

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import { removeFolder } from '../home.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { configFile, writeConfig } from './config.ts';
-import { type Database, type Engine, type Place, SEGMENT_BYTES, type Server } from './engine.ts';
+import { emptyDatabases, type MakeEmpty } from './empty-database.ts';
+import type { Database, Engine, Place, Server } from './engine.ts';
 import { extractBaseBackup } from './extract.ts';
 import type { Launcher } from './launcher.ts';
 import type { LocatedPostgres } from './locate-postgres.ts';
@@ -18,6 +19,11 @@ export interface PostgresEngineOptions {
   readonly folder: string;
   /** Off makes tests faster; a crash of the machine may then lose the lab's data. */
   readonly fsync: boolean;
+  /**
+   * The data folder of an empty database to copy, which the launcher's user can read; by default the engine
+   * makes one.
+   */
+  readonly emptyDatabase?: string | undefined;
   /** Stops databases that are being made. */
   readonly signal: AbortSignal;
 }
@@ -25,6 +31,11 @@ export interface PostgresEngineOptions {
 /** Real PostgreSQL servers, one per place: unix sockets only, in folders that are closed to others. */
 export async function makePostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
   const binaries = await findBinaries(options.launcher, options.folder, options.located);
+  const makeEmpty = emptyDatabases(options.launcher, binaries, {
+    template: options.emptyDatabase ?? join(options.folder, 'empty'),
+    isMade: options.emptyDatabase !== undefined,
+    signal: options.signal,
+  });
   const places = new Set<Place>();
   let claims = 0;
 
@@ -32,7 +43,7 @@ export async function makePostgresEngine(options: PostgresEngineOptions): Promis
     options.signal.throwIfAborted();
     claims += 1;
     const folder = join(options.folder, `${claims}-${shortName(name)}`);
-    const place = makePlace(folder, binaries, options);
+    const place = makePlace(folder, { ...options, binaries, makeEmpty });
     places.add(place);
     await place.track(makePrivate(folder, options.launcher));
     return place;
@@ -59,8 +70,13 @@ export async function makePostgresEngine(options: PostgresEngineOptions): Promis
   };
 }
 
-function makePlace(folder: string, binaries: Binaries, options: PostgresEngineOptions): Place {
-  const { launcher, fsync } = options;
+interface PlaceOptions extends PostgresEngineOptions {
+  readonly binaries: Binaries;
+  readonly makeEmpty: MakeEmpty;
+}
+
+function makePlace(folder: string, options: PlaceOptions): Place {
+  const { binaries, launcher, fsync, makeEmpty } = options;
   const removal = new AbortController();
   const signal = AbortSignal.any([options.signal, removal.signal]);
   const servers = new Set<Server>();
@@ -99,9 +115,7 @@ function makePlace(folder: string, binaries: Binaries, options: PostgresEngineOp
       await makePrivate(join(folder, name), launcher);
       return join(folder, name);
     },
-    initialise: async (data) => {
-      await track(launcher.run(binaries.initdb, ['-D', data, ...INITDB], signal));
-    },
+    initialise: (data) => track(makeEmpty(data, signal)),
     extract: (content, data) => track(extractBaseBackup(content, data, launcher.user, signal)),
     start: (data, settings) => track(start(data, settings)),
     remove: () => {
@@ -110,18 +124,6 @@ function makePlace(folder: string, binaries: Binaries, options: PostgresEngineOp
     },
   };
 }
-
-const INITDB = [
-  '--username=postgres',
-  // For who starts a downloaded copy by hand; the lab's own servers read files outside of the data folder.
-  '--auth-local=peer',
-  '--auth-host=scram-sha-256',
-  '--encoding=UTF8',
-  '--locale=C',
-  `--wal-segsize=${SEGMENT_BYTES / 1024 / 1024}`,
-  '--no-sync',
-  '--no-instructions',
-];
 
 /** A socket's path is short (`unix(7)`): of a name only what tells people which folder is whose. */
 const LONGEST_NAME = 10;

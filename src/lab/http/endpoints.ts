@@ -3,9 +3,8 @@ import { backupsConfigEndpoints } from './backups-config.ts';
 import { disasterRecoveryEndpoints } from './disaster-recovery.ts';
 import { downloadEndpoints } from './download.ts';
 import type { Endpoint, Revision } from './endpoint.ts';
-import { overviewEndpoints } from './overview.ts';
 import { restoreEndpoints } from './restores.ts';
-import { upkeepEndpoints } from './upkeep.ts';
+import { overviewEndpoints, upkeepEndpoints } from './upkeep.ts';
 import { v0Endpoints } from './v0.ts';
 
 /** Every endpoint that a revision of the service has, V0 included. */

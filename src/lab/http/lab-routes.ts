@@ -34,7 +34,7 @@ import { readJson } from './read-json.ts';
  * scenarios}` |
  * | POST /lab/scenario                       | `{name}`, or a whole scenario           | `{playing,
  * scenarios}` |
- * | POST /lab/instances/:name/disaster       | `{lost: true}` or `{lost: false}`       | `{name, lost}`
+ * | POST /lab/instances/:name/disaster       | `{lost: true}` or `{lost: false}`       | `{name, lost, state}`
  * |
  * | DELETE /lab/instances/:name              |                                         | `{name, state}`: it
  * is deleted |
@@ -130,7 +130,7 @@ function routesOf(state: LabState): readonly Route[] {
         const instance = instanceOf(state, context);
         const { lost } = parseOrRefuse(Disaster, body);
         await (lost ? instance.lose() : instance.bringBack());
-        return { name: instance.name, lost: instance.lost };
+        return { name: instance.name, lost: instance.lost, state: stateOf(instance) };
       },
     },
     {
@@ -240,12 +240,18 @@ function describe(state: LabState) {
     revision: state.revision,
     scenario: scenarioOf(state) ?? null,
     faults: state.faults.open,
-    instances: state.instances.map(({ name, guid, lost, deleted, data, backups }) => ({
-      name,
-      guid,
-      state: lost ? 'lost' : deleted ? 'deleted' : data.running ? 'running' : 'stopped',
-      pid: data.pid,
-      backups: backups.length,
+    instances: state.instances.map((instance) => ({
+      name: instance.name,
+      guid: instance.guid,
+      state: stateOf(instance),
+      pid: instance.data.pid,
+      backups: instance.backups.length,
     })),
   };
+}
+
+function stateOf({ lost, deleted, data }: LabInstance): 'lost' | 'deleted' | 'running' | 'stopped' {
+  if (lost) return 'lost';
+  if (deleted) return 'deleted';
+  return data.running ? 'running' : 'stopped';
 }

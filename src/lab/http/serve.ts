@@ -18,12 +18,12 @@ import type { LabState } from '../lab-state.ts';
 import { answer, type Delivery, drop, garble } from './answer.ts';
 import { authorise, type LabContext } from './authorise.ts';
 import { type Endpoint, type ErrorStyle, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
-import { extraRoutes } from './extra-routes.ts';
 import { labRoutes } from './lab-routes.ts';
 import { foreignPartOf } from './own-address.ts';
 import { readJson } from './read-json.ts';
 import { requestOf } from './request.ts';
 import { withinLimit } from './router-limit.ts';
+import { extraRoutes } from './sso.ts';
 
 /**
  * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until

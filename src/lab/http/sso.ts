@@ -4,6 +4,8 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import type { LabState } from '../lab-state.ts';
 import type { LabContext } from './authorise.ts';
+import { endpointsOf } from './endpoints.ts';
+import { openApiOf } from './openapi.ts';
 import { COOKIE } from './sessions.ts';
 
 /**
@@ -12,7 +14,7 @@ import { COOKIE } from './sessions.ts';
  * page, which sets the cookie and leads back with a ticket. A POST is never redirected, because it would
  * arrive as a GET.
  */
-export function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
+function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
   const { sessions, tokens } = state;
   app.get('/sso/login', (context) => {
@@ -44,4 +46,18 @@ export function ssoRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
 
 function remember(context: LabContext, session: string): void {
   setCookie(context, COOKIE, session, { path: '/', httpOnly: true, sameSite: 'Lax' });
+}
+
+/**
+ * What answers beside the endpoints: the description, which needs no token, the sign-on, which goes before
+ * V0, and the application platform.
+ */
+export function extraRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
+  const { platform } = state;
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  const description = openApiOf(state.revision, endpointsOf(state.revision), state.origin);
+  app.get('/openapi.json', (context) => context.json(description));
+  if (state.sso) app.route('/', ssoRoutes(state));
+  if (platform !== undefined) app.route('/', platform.routes);
+  return app;
 }

@@ -1,17 +1,14 @@
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { auditEvents } from '../capi/audit.ts';
 import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
+import { auditEvents } from '../capi/capi.ts';
 import { findApp } from '../capi/find-app.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, lostAnswer } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, hasCode, lostAnswer, proof } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
-import { waitForJob } from './job.ts';
-import type { AfterRestore, PacedApi } from './paced-api.ts';
-import { secretsIn } from './secrets.ts';
+import { type AfterRestore, type PacedApi, secretsIn, waitForJob } from './paced-api.ts';
 
 export interface BindOptions extends AfterRestore {
   readonly parameters: BindingParameters | undefined;

@@ -5,7 +5,7 @@ import { plainAddress, redact } from '../../base/redact.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import { isLoopback } from '../../service/address.ts';
-import type { CallOptions, Exchange, Leave } from '../../service/call.ts';
+import { type CallOptions, type Exchange, jsonHeaders, type Leave } from '../../service/call.ts';
 import { openCookieJar } from '../../service/cookies.ts';
 import { timeoutError, transportError } from '../../service/failures.ts';
 import { authorise, limitTimes, observe, retryReads } from '../../service/interceptors.ts';
@@ -217,12 +217,7 @@ function optionsOf(
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method,
-    headers: {
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-      'user-agent': 'lifeboat',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
+    headers: jsonHeaders(body !== undefined),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     reset: true,
     headersTimeout: 0,

@@ -1,5 +1,9 @@
-import type { RebindOptions } from '../platform.ts';
-import type { Pace } from '../wait.ts';
+import { Secret } from '../../base/secret.ts';
+import { getIfThere } from '../capi/capi.ts';
+import { Job } from '../capi/schemas.ts';
+import type { BindingParameters, RebindOptions } from '../platform.ts';
+import { failedError, wordsOf } from '../problem.ts';
+import { type Pace, waitFor } from '../wait.ts';
 import type { ApiConnection } from './connection.ts';
 
 /** What every change by the API works with. */
@@ -11,4 +15,53 @@ export interface PacedApi {
 /** The options of a verb with the end of the restore. */
 export interface AfterRestore extends RebindOptions {
   readonly notBefore: string;
+}
+
+export interface JobWait {
+  /** `unbinding orders-api`: for the error when it fails. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+  readonly secrets?: readonly Secret[];
+  readonly tell?: ((what: string) => void) | undefined;
+  /** Milliseconds. */
+  readonly limitMs: number;
+}
+
+/**
+ * Waits until a job of the platform is over, up to the limit: a broker that is gone may have taken the wish
+ * and will never be done. A job that the platform has forgotten counts as over; what it was for is looked at
+ * by the caller. Tells when it was seen to be over, by the platform's clock. Rejects with `platform.failed`:
+ * with the platform's words, or after the limit.
+ */
+export async function waitForJob(
+  { api, pace }: PacedApi,
+  guid: string | undefined,
+  { what, signal, secrets, tell, limitMs }: JobWait,
+): Promise<{ readonly at?: Date | undefined }> {
+  if (guid === undefined) return {};
+  return waitFor({ signal, pace, what, limitMs }, async () => {
+    const reported = await getIfThere(api, `/v3/jobs/${encodeURIComponent(guid)}`, Job, signal);
+    const job = reported?.value;
+    if (job === undefined || job.state === 'COMPLETE') return { at: reported?.at };
+    if (job.state === 'FAILED') {
+      throw failedError(`${what} has failed`, wordsOf(job.errors ?? [], secrets), { job: guid });
+    }
+    tell?.(job.state === 'POLLING' ? `${what}: the broker is at it` : what);
+    return undefined;
+  });
+}
+
+const LEAST = 4;
+const DEEPEST = 20;
+
+/** Every text in binding parameters, so that it can be blanked where the platform or its broker quotes it. */
+export function secretsIn(parameters: BindingParameters | undefined): Secret[] {
+  return textsIn(parameters, 0).map((text) => new Secret(text));
+}
+
+function textsIn(value: unknown, depth: number): string[] {
+  // Shorter ones are words like `rw`: blanking them would blank the sentence.
+  if (typeof value === 'string') return value.length < LEAST ? [] : [value];
+  if (typeof value !== 'object' || value === null || depth > DEEPEST) return [];
+  return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));
 }

@@ -1,17 +1,13 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { auditEvents } from '../capi/audit.ts';
 import { isAfterRestore, isOf, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';
-import { listAll } from '../capi/capi.ts';
+import { auditEvents, listAll } from '../capi/capi.ts';
 import { parametersOf } from '../capi/parameters.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, lostAnswer } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, hasCode, lostAnswer, proof } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
-import { waitForJob } from './job.ts';
-import type { AfterRestore, PacedApi } from './paced-api.ts';
-import { secretsIn } from './secrets.ts';
+import { type AfterRestore, type PacedApi, secretsIn, waitForJob } from './paced-api.ts';
 import { removeBinding } from './unbind.ts';
 
 /**

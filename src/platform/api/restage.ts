@@ -1,12 +1,11 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { auditEvents } from '../capi/audit.ts';
 import { boundSince } from '../capi/bindings.ts';
+import { auditEvents } from '../capi/capi.ts';
 import { findApp } from '../capi/find-app.ts';
 import { allFresh, type Running, runningSince } from '../capi/running.ts';
 import type { App } from '../capi/schemas.ts';
-import { failedError, hasCode } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import type { AfterRestore, PacedApi } from './paced-api.ts';
 import { restartAsItIs, restartOn } from './plain-restart.ts';

@@ -1,15 +1,12 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { auditEvents } from '../capi/audit.ts';
 import { type BindingStage, isOf, stageOf } from '../capi/bindings.ts';
-import { getIfThere } from '../capi/capi.ts';
+import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
-import { failedError, hasCode, lostAnswer, ownBinding } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, hasCode, lostAnswer, ownBinding, proof } from '../problem.ts';
 import { lookFor, waitFor } from '../wait.ts';
-import { waitForJob } from './job.ts';
-import type { PacedApi } from './paced-api.ts';
+import { type PacedApi, waitForJob } from './paced-api.ts';
 
 /** See `Platform.unbind`. */
 export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {

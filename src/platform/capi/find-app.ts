@@ -2,7 +2,7 @@ import type { BoundApp } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { type Capi, listAll } from './capi.ts';
-import { placesOf } from './places.ts';
+import { placesOf } from './find-bindings.ts';
 import { App } from './schemas.ts';
 
 /**

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { FoundBinding, FoundBindings } from '../platform.ts';
-import { badAnswer } from '../problem.ts';
+import { badAnswer, hasCode } from '../problem.ts';
 import { isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';
-import { type Capi, getIfReported, listAll, readPages } from './capi.ts';
+import { type Capi, getIfReported, listAll, NOT_TOLD, readPages } from './capi.ts';
 import { parametersIn, readParameters } from './parameters.ts';
-import { type Place, placesOf } from './places.ts';
-import { App, Binding, Info, ServiceInstance, UsageSummary } from './schemas.ts';
+import { App, Binding, Info, Organization, ServiceInstance, Space, UsageSummary } from './schemas.ts';
 
 /** The service instance with this dashboard address and what is bound to it. See `Platform.find`. */
 export async function findBindings(
@@ -163,4 +162,52 @@ async function limitOf(capi: Capi, signal: AbortSignal): Promise<number> {
 
 function appGuidOf({ relationships }: Binding): string | undefined {
   return relationships?.app?.data?.guid;
+}
+
+/** A space and its organization by name. Absent: this token may not see it. */
+export interface Place {
+  readonly space?: string;
+  readonly org?: string;
+}
+
+/** A list of guids in an address stays far below what routers take. */
+const AT_ONCE = 50;
+
+/** The names of the spaces with these guids. A space that the token may not see is left out. */
+export async function placesOf(
+  capi: Capi,
+  spaceGuids: Iterable<string>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Place>> {
+  const spaces = await byGuids(capi, '/v3/spaces', spaceGuids, Space, signal);
+  const orgGuids = spaces.flatMap((space) => space.relationships?.organization?.data?.guid ?? []);
+  const orgs = await byGuids(capi, '/v3/organizations', orgGuids, Organization, signal);
+  const orgNames = new Map(orgs.map(({ guid, name }) => [guid, name]));
+  return new Map(
+    spaces.map((space) => {
+      const org = orgNames.get(space.relationships?.organization?.data?.guid ?? '');
+      return [space.guid, { space: space.name, ...(org === undefined ? {} : { org }) }];
+    }),
+  );
+}
+
+async function byGuids<T>(
+  capi: Capi,
+  path: string,
+  guids: Iterable<string>,
+  schema: Parameters<typeof listAll<T>>[3],
+  signal: AbortSignal,
+): Promise<T[]> {
+  const wanted = [...new Set(guids)];
+  const found: T[] = [];
+  for (let from = 0; from < wanted.length; from += AT_ONCE) {
+    const query = { guids: wanted.slice(from, from + AT_ONCE).join(',') };
+    try {
+      found.push(...(await listAll(capi, path, query, schema, signal)));
+    } catch (thrown) {
+      // Names are for people; without them everything still goes by guid.
+      if (!hasCode(thrown, ...NOT_TOLD)) throw thrown;
+    }
+  }
+  return found;
 }

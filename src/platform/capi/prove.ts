@@ -2,9 +2,8 @@ import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machine
 import { LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { show } from '../../base/text.ts';
-import { auditEvents } from './audit.ts';
 import { bindingsBetween, isAfterRestore, stageOf } from './bindings.ts';
-import type { Capi } from './capi.ts';
+import { auditEvents, type Capi } from './capi.ts';
 import { findApp } from './find-app.ts';
 import { allFresh, runningSince } from './running.ts';
 

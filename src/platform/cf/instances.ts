@@ -1,6 +1,6 @@
 import type { PlatformInstance } from '../../../machines/parts/recovery-data.ts';
 import { listAll } from '../capi/capi.ts';
-import { placesOf } from '../capi/places.ts';
+import { placesOf } from '../capi/find-bindings.ts';
 import { ServiceInstance } from '../capi/schemas.ts';
 import { type CfLoginOptions, loginOfCf } from './login.ts';
 

@@ -1,14 +1,12 @@
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { secretsIn } from '../api/secrets.ts';
-import { auditEvents } from '../capi/audit.ts';
+import { secretsIn } from '../api/paced-api.ts';
 import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
-import { getIfThere } from '../capi/capi.ts';
+import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters, RebindOptions } from '../platform.ts';
-import { failedError, ownBinding } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, ownBinding, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { placeOfApp, placeOfInstance, type Session } from './session.ts';
 

@@ -1,14 +1,12 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { secretsIn } from '../api/secrets.ts';
-import { auditEvents } from '../capi/audit.ts';
+import { secretsIn } from '../api/paced-api.ts';
 import { isSince, newestFirst, stageOf } from '../capi/bindings.ts';
-import { listAll } from '../capi/capi.ts';
+import { auditEvents, listAll } from '../capi/capi.ts';
 import { parametersOf } from '../capi/parameters.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters, RebindOptions } from '../platform.ts';
-import { failedError } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, proof } from '../problem.ts';
 import { placeOfInstance, type Session } from './session.ts';
 
 /** See `Platform.renewKey`. */

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { auditEvents } from '../capi/audit.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';
-import { getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
+import { auditEvents, getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
 import { allFresh, type Running, runningSince } from '../capi/running.ts';
 import { Deployment, Droplet } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
-import { failedError } from '../problem.ts';
-import { proof } from '../proof.ts';
+import { failedError, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { placeOfApp, type Session } from './session.ts';
 

@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { Leave } from '../../service/call.ts';
 import type { Capi } from '../capi/capi.ts';
 import { findApp } from '../capi/find-app.ts';
-import { type Place, placesOf } from '../capi/places.ts';
+import { type Place, placesOf } from '../capi/find-bindings.ts';
 import { type App, ServiceInstance } from '../capi/schemas.ts';
 import type { Pace } from '../wait.ts';
 import type { PrivateHome } from './private-home.ts';

@@ -3,9 +3,8 @@ import { fieldsOf } from '../fields.ts';
 import { type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
 import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
-import { hearLog, NOTHING_SAID } from './known-keys.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
-import { keysHeard, type LogKeys } from './named-keys.ts';
+import { hearLog, keysHeard, type LogKeys, NOTHING_SAID } from './named-keys.ts';
 import { claimOf, type Look, type Place, type PlacedNote } from './places/place.ts';
 import {
   type Judged,

@@ -1,7 +1,7 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { LostCall, Trouble, TroubleKind } from './rollback.ts';
+import { isOfPlaces, type LostCall, type Trouble, type TroubleKind } from './rollback.ts';
 
 /** So many lost calls are named one by one. */
 const NAMED = 10;
@@ -41,13 +41,17 @@ export function rolledBack(trouble: Trouble): LifeboatError {
 function otherStore({ store }: Trouble): readonly string[] {
   if (store.origin !== undefined || store.unreadable !== undefined) return [];
   return [
-    'if this home has used another store until now: name that one again (`store` in lifeboat.yaml, or LIFEBOAT_STORE)',
+    'if this home has used another store until now: ' +
+      'name that one again (`store` in lifeboat.yaml, or LIFEBOAT_STORE)',
     'or move its entries into this one: `lifeboat store copy --from OLD --to NEW`',
   ];
 }
 
-function putBack({ kinds, store }: Trouble): string {
-  if (kinds.every((kind) => kind === 'checkpoints-removed'))
+function putBack(trouble: Trouble): string {
+  const { kinds, store } = trouble;
+  if (kinds.includes('checkpoints-unread'))
+    return 'mount it, or repair the rights of the folder, then give the same command again';
+  if (isOfPlaces(trouble))
     return 'to put them back: copy the folder of the checkpoints from a backup, then `lifeboat audit verify`';
   const how = store.isShared
     ? 'the owner of the database restores its newest backup'
@@ -113,6 +117,10 @@ const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
   },
   'checkpoints-removed': ({ store }) =>
     `checkpoints were removed: the journal was signed up to entry ${store.vouched}, and no place has it`,
+  'checkpoints-unread': ({ store, unread }) => {
+    const which = unread.map(({ name, why }) => `${show(name, 120)} (${show(why ?? '', 120)})`);
+    return `the journal was signed up to entry ${store.vouched}, and what has the checkpoint cannot be read: ${which.join(', ')}`;
+  },
   'rows-missing': ({ store }) =>
     `entries were removed from the journal: ${store.size} were signed, ${store.count} are left`,
   unsigned: ({ store }) =>

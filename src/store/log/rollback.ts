@@ -70,6 +70,8 @@ export type TroubleKind =
   | 'unreadable'
   /** No place reaches as far as the store remembers to have been signed there. */
   | 'checkpoints-removed'
+  /** The same of the places that can be read; another one cannot be, and may. */
+  | 'checkpoints-unread'
   | 'rows-missing'
   /** More rows than the signed head counts, or a head that nobody known has signed. */
   | 'unsigned';
@@ -81,6 +83,8 @@ export interface Trouble {
   readonly store: SeenStore;
   /** Checkpoints that do not fit, of all places. */
   readonly misfits: readonly SeenCheckpoint[];
+  /** The places that could not be read. */
+  readonly unread: readonly SeenPlace[];
   /**
    * The calls that were armed in the part that is lost, the oldest first, each with what is known of its
    * outcome.
@@ -115,7 +119,8 @@ export interface Judged {
  *    that the store has at its size.
  * 2. The store has as many rows as its head says.
  * 3. A known key has signed the head, for exactly that size.
- * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed.
+ * 4. At least one place reaches as far as the store remembers; otherwise checkpoints were removed, or lie
+ *    where nobody can read them.
  *
  * `pending` names the calls that the store itself still has in doubt (`pendingName`): those are not lost.
  * `known` names those of whose arming or outcome an entry is left. Where rows are missing, a call that a
@@ -130,11 +135,12 @@ export function judgeStore(
     checkpoints.filter((checkpoint) => !checkpoint.isAccepted && !fits(checkpoint, store)),
   );
   const reached = Math.max(0, ...places.map((place) => reachOf(place, store)));
+  const unread = places.filter(({ result }) => result === 'down');
   const isShort = store.count < store.size - store.rowsAccepted;
   const kinds: TroubleKind[] = [
     ...goneOf(store, misfits),
     ...(misfits.some(({ origin }) => origin === store.origin) ? (['rolled-back'] as const) : []),
-    ...(reached < store.vouched ? (['checkpoints-removed'] as const) : []),
+    ...(reached < store.vouched ? [lackOf(unread)] : []),
     ...(isShort ? (['rows-missing'] as const) : []),
     ...(isUnsigned(store) ? (['unsigned'] as const) : []),
   ];
@@ -153,7 +159,16 @@ export function judgeStore(
     .toSorted()
     .at(-1);
   const unnamed = Math.max(0, ...[...misfits, ...fitting].map((checkpoint) => checkpoint.unnamed ?? 0));
-  return { trouble: { kinds, store, misfits, calls, unnamed, since, until }, warnings };
+  return { trouble: { kinds, store, misfits, unread, calls, unnamed, since, until }, warnings };
+}
+
+function lackOf(unread: readonly SeenPlace[]): TroubleKind {
+  return unread.length === 0 ? 'checkpoints-removed' : 'checkpoints-unread';
+}
+
+/** Checkpoints are missing, and the journal fits all that are left. */
+export function isOfPlaces({ kinds }: Trouble): boolean {
+  return kinds.every((kind) => kind === 'checkpoints-removed' || kind === 'checkpoints-unread');
 }
 
 function goneOf(store: SeenStore, misfits: readonly SeenCheckpoint[]): readonly TroubleKind[] {
@@ -181,7 +196,8 @@ const UNENDORSED =
  * stop.
  */
 const STRANGE =
-  'this journal does not name the key of this machine: it was begun elsewhere, or another one was put in its place; `lifeboat audit verify --public-key` shows which';
+  'this journal does not name the key of this machine: it was begun elsewhere, ' +
+  'or another one was put in its place; `lifeboat audit verify --public-key` shows which';
 
 function fits({ origin, size, root, rootHere }: SeenCheckpoint, store: SeenStore): boolean {
   return origin === store.origin && (size <= store.size ? root === rootHere : store.isMoved);

@@ -16,8 +16,6 @@ import { hash, type KeyObject, sign, verify } from 'node:crypto';
 /** Larger notes are not read. The specification asks for room for 16 signatures, of up to 5 kB each. */
 export const MAX_NOTE_BYTES = 128 * 1024;
 
-const ED25519 = 0x01;
-
 /**
  * Signs a text with an ed25519 key, whose public half comes as 32 bytes. The text must end in a line feed;
  * the name holds no space and no plus.
@@ -62,7 +60,7 @@ export function textOf(note: string): string | undefined {
 
 /** `SHA-256(name || 0x0A || 0x01 || the 32 bytes of the public key)`, the first four bytes. */
 export function keyId(name: string, publicKey: Buffer): Buffer {
-  const preimage = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ED25519), publicKey]);
+  const preimage = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(0x01), publicKey]);
   return hash('sha256', preimage, 'buffer').subarray(0, 4);
 }
 

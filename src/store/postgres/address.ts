@@ -1,5 +1,9 @@
-import { userInfo } from 'node:os';
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { readFileSync, statSync } from 'node:fs';
+import { homedir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { ConnectionOptions } from 'node:tls';
+import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
+import { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 
 /** One server of an address: a name, an IP address, or the folder of a socket (begins with a slash). */
@@ -147,4 +151,99 @@ function holdsPassword(): LifeboatError {
     ],
     exitCode: EXIT.usage,
   });
+}
+
+/**
+ * How a connection to a server is encrypted, as `sslmode` says (libpq, "SSL Support"); false for not at all.
+ * A socket is never encrypted. Throws `config.store` (exit 2) for a certificate or key that cannot be read,
+ * or a key that others can.
+ */
+export function tlsOf({ sslmode, files }: Address, { host }: Server): ConnectionOptions | false {
+  if (sslmode === 'disable' || host.startsWith('/')) return false;
+  const identity = {
+    ...(files.cert === undefined ? {} : { cert: contentOf(files.cert) }),
+    ...(files.key === undefined ? {} : { key: contentOf(files.key, true) }),
+  };
+  const ca =
+    files.rootcert === undefined || files.rootcert === 'system' ? {} : { ca: contentOf(files.rootcert) };
+  if (sslmode === 'verify-full') return { ...identity, ...ca, rejectUnauthorized: true };
+  // As libpq: where a root certificate is named, `require` verifies it too.
+  if (sslmode === 'verify-ca' || (sslmode === 'require' && files.rootcert !== undefined))
+    return { ...identity, ...ca, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+  return { ...identity, rejectUnauthorized: false };
+}
+
+function contentOf(path: string, isSecret = false): string {
+  try {
+    // libpq lets root's group read a key; that is for servers.
+    if (isSecret && (statSync(path).mode & 0o077) !== 0)
+      throw unusable(path, 'others can read it', '`chmod 600` it');
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof LifeboatError) throw error;
+    const { why, advice } = troubleWith(path, error);
+    throw unusable(path, why, advice);
+  }
+}
+
+function unusable(path: string, why: string, advice: string): LifeboatError {
+  return new LifeboatError('config.store', `${show(path, 120)} cannot be used for the store: ${why}`, {
+    hints: [
+      advice,
+      'it is named by sslrootcert, sslcert or sslkey in the address of the store, or by a variable of libpq',
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** A password from where libpq looks for one, or why there is none: the end of a hint. */
+export type FoundPassword = { readonly secret: Secret } | { readonly why: string };
+
+/** Bits of the mode by which others than the owner get at a file. */
+const OTHERS = 0o077;
+
+/**
+ * The password for a server: the variable PGPASSWORD, else the first line of the password file that fits
+ * (libpq, "The Password File"). A file that others can read is passed over, as libpq does. Never throws.
+ */
+export function findPassword(
+  address: Pick<Address, 'user' | 'database'>,
+  { host, port }: Server,
+  env: NodeJS.ProcessEnv,
+): FoundPassword {
+  const given = env['PGPASSWORD'];
+  if (given !== undefined && given !== '') return { secret: new Secret(given) };
+  const path = env['PGPASSFILE'] || join(env['HOME'] || homedir(), '.pgpass');
+  const shown = show(path, 120);
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) return { why: `${shown} is not a plain file` };
+    if ((stats.mode & OTHERS) !== 0) return { why: `others can read ${shown}: \`chmod 600\` it` };
+    const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), address.database, address.user];
+    for (const line of readFileSync(path, 'utf8').split(/\r?\n/u)) {
+      const fields = fieldsOf(line);
+      const password = fields[4] ?? '';
+      if (password === '' || !wanted.every((want, at) => fields[at] === '*' || fields[at] === want)) continue;
+      return { secret: new Secret(password) };
+    }
+    return { why: `no line of ${shown} fits` };
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return { why: isMissing ? `there is no ${shown}` : `${shown} cannot be read` };
+  }
+}
+
+/** `host:port:database:user:password`, where a backslash takes the meaning from a colon or a backslash. */
+function fieldsOf(line: string): readonly string[] {
+  if (line.startsWith('#')) return [];
+  const fields = [''];
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === ':') {
+      fields.push('');
+      continue;
+    }
+    if (line[at] === '\\' && at + 1 < line.length) at += 1;
+    fields.push(`${fields.pop() ?? ''}${line[at] ?? ''}`);
+  }
+  return fields;
 }

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import type { Hold, StreamName } from '../journal.ts';
-import { steadyNow } from './clock.ts';
+import type { Hold, Holder as StreamHolder, StreamName } from '../journal.ts';
 import type { Link, Session } from './link.ts';
+import { steadyNow } from './queries.ts';
 import type { Proof } from './write.ts';
 
 /** A hold with what an append proves of it. */
@@ -231,6 +231,16 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
     // It ended between the two looks.
     if (holder !== undefined) throw heldBy(resource, holder);
   }
+}
+
+/** Who has the lease of a stream now, as its row says. */
+export async function holderOf(session: Session, resource: StreamName): Promise<StreamHolder | undefined> {
+  const [row] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
+  const who = row && parsed(row.holder);
+  if (row === undefined || who === undefined) return undefined;
+  const { by, pid, host } = who;
+  const isHere = pid === process.pid && host === hostname();
+  return { by: show(by, 60), pid, host: show(host, 60), since: show(row.since, 30), isHere };
 }
 
 function heldBy(

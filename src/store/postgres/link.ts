@@ -1,8 +1,6 @@
 import { Client, type ClientConfig, types } from 'pg';
 import { LifeboatError } from '../../base/errors.ts';
-import { type Address, named, type Server } from './address.ts';
-import { findPassword } from './password.ts';
-import { tlsOf } from './tls.ts';
+import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
 import { isBroken, isRefusal, refused, unreachable } from './trouble.ts';
 
 /**

@@ -7,13 +7,12 @@ import { createFold, selectRows } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
-import { steadyNow } from './clock.ts';
 import { createFollowers } from './follow.ts';
 import { refuseOtherVersion } from './init.ts';
-import { createLeases, type Lease, type Leases } from './leases.ts';
+import { createLeases, holderOf, type Lease, type Leases } from './leases.ts';
 import { closedStore, createLink, type LinkOptions } from './link.ts';
 import { type Ask, createLog } from './log.ts';
-import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
+import { databaseClock, headOf, readLeaves, readStream, steadyNow, streamHeads } from './queries.ts';
 import { catchUp, forgetRows, selectKept } from './rows.ts';
 import { createSeen } from './seen.ts';
 import { persist, refused } from './trouble.ts';
@@ -209,9 +208,10 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
       head: (stream) => answer((session) => headOf(session, stream)),
       streams: (prefix = '') => answer((session) => streamHeads(session, prefix)),
       follow: followers.follow,
+      holder: (stream) => answer((session) => holderOf(session, stream)),
       log: createLog(answer, installation),
     } satisfies Partial<Record<keyof JournalReader, unknown>> &
-      Pick<JournalReader, 'clock' | 'read' | 'head' | 'streams' | 'follow'>,
+      Pick<JournalReader, 'clock' | 'read' | 'head' | 'streams' | 'follow' | 'holder'>,
   };
 }
 

@@ -1,9 +1,16 @@
-import type { Entry, Head, LoggedEntry, StoredEntry, StreamName } from '../journal.ts';
-import { LOG_STREAM } from '../journal.ts';
+import { uptime } from 'node:os';
+import { performance } from 'node:perf_hooks';
+import {
+  type Entry,
+  type Head,
+  LOG_STREAM,
+  type LoggedEntry,
+  type StoredEntry,
+  type StreamName,
+} from '../journal.ts';
 import { hashOf } from '../leaf.ts';
-import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import { hearLog, type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import { entryOf } from '../new-entry.ts';
-import { steadyNow } from './clock.ts';
 import type { Session } from './link.ts';
 
 const FIELDS = `l.leaf as index, e.stream, e.seq, e.at, e.by, e.type, e.body, encode(l.hash, 'hex') as hash`;
@@ -115,4 +122,14 @@ export async function databaseClock(session: Session): Promise<() => Date> {
   );
   const ahead = (row?.ms ?? Number.NaN) - asked;
   return () => new Date(ahead + steadyNow());
+}
+
+const began = { steady: performance.now(), up: uptime() };
+
+/**
+ * Milliseconds since this module was loaded, by the clock that ran on furthest: none of them stands while the
+ * process is stopped, and the system's uptime also counts while the whole machine sleeps (CLOCK_BOOTTIME).
+ */
+export function steadyNow(): number {
+  return Math.max(performance.now() - began.steady, (uptime() - began.up) * 1_000);
 }

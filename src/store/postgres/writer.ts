@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { LifeboatError } from '../../base/errors.ts';
 import { LOG_STREAM } from '../journal.ts';
-import { type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import { type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import { ownEntries } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
-import { steadyNow } from './clock.ts';
 import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
-import { hearStore, lastSeq, leftOf } from './queries.ts';
+import { hearStore, lastSeq, leftOf, steadyNow } from './queries.ts';
 import { TAKE_LOG_STREAM } from './schema.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';

@@ -21,6 +21,9 @@ export const DATABASE_FILE = 'lifeboat.db';
 /** How long a statement waits for another process, in milliseconds. Appends hold the lock for about one. */
 const BUSY_TIMEOUT = 5_000;
 
+/** Milliseconds between two tries of what SQLite itself does not wait for. */
+const RETRY_MS = 10;
+
 /**
  * Opens the journal's database for writing and creates it when it is missing: WAL, every commit synced to the
  * disk itself. Throws `journal.sqlite-too-old`, `journal.network`, `journal.version`, `journal.damaged`,
@@ -37,9 +40,8 @@ export function openDatabase(home: string, afterLoss = false): DatabaseSync {
     return orClosed(db, () => {
       harden(db);
       if (earlier.traces && isHalfMade(db)) throw emptied(home);
-      db.exec(
-        'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON',
-      );
+      keepLog(db);
+      db.exec('PRAGMA synchronous=FULL; PRAGMA fullfsync=ON; PRAGMA checkpoint_fullfsync=ON');
       if (pragma(db, 'journal_mode') !== 'wal') {
         throw new LifeboatError('journal.damaged', `${file} cannot use a write-ahead log`, {
           hints: ['set LIFEBOAT_HOME to a folder on a local disk'],
@@ -191,6 +193,23 @@ export function refuseOtherVersion(db: DatabaseSync, file: string): void {
     `${file} has journal format ${String(version)}, this lifeboat knows format ${SCHEMA_VERSION}`,
     { hints: ['use the version of lifeboat that wrote it, or a newer one'] },
   );
+}
+
+/**
+ * Has the database keep a write-ahead log. The first to do so needs the file alone, for which SQLite does not
+ * wait: two first commands at the same moment would refuse each other.
+ */
+function keepLog(db: DatabaseSync): void {
+  const until = performance.now() + BUSY_TIMEOUT;
+  for (;;) {
+    try {
+      db.exec('PRAGMA journal_mode=WAL');
+      return;
+    } catch (error) {
+      if (sqliteCode(error) !== SQLITE_BUSY || performance.now() >= until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
 }
 
 /** The value of a pragma that answers with one row of one column. */

@@ -26,7 +26,8 @@ export function unreadable(file: string, cause: unknown): LifeboatError {
   const why = cause instanceof Error ? cause.message : String(cause);
   return new LifeboatError('journal.unreadable', `${show(file, 120)} cannot be read: ${show(why, 120)}`, {
     hints: [
-      'nothing was written: put lifeboat.db and lifeboat.db-wal back from the newest copy, then `lifeboat audit verify`',
+      'nothing was written: ' +
+        'put lifeboat.db and lifeboat.db-wal back from the newest copy, then `lifeboat audit verify`',
       'or, when there is none: `lifeboat audit accept-loss --reason TEXT` sets it aside and begins a new journal',
     ],
     evidence: { error: why, file },
@@ -35,10 +36,7 @@ export function unreadable(file: string, cause: unknown): LifeboatError {
   });
 }
 
-/**
- * What SQLite says of the disk below it and not of the file: no rights, read-only, an error, full, cannot be
- * opened.
- */
+/** What SQLite says of the disk, not of the file: no rights, read-only, an error, full, not opened. */
 const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
 /**
@@ -48,6 +46,7 @@ const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 export function diskTrouble(error: unknown, path = ''): string | undefined {
   return DISK_TROUBLE.has(sqliteCode(error) ?? 0) ? troubleWith(path, error).why : undefined;
 }
+
 /** A file beside the database cannot be opened or made. */
 export const SQLITE_CANTOPEN = 14;
 

@@ -4,15 +4,31 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { namesIn } from '../../base/names-in.ts';
 import { show } from '../../base/text.ts';
+import type { Holder, StreamName } from '../journal.ts';
 
-const Holder = z.object({
+const Note = z.object({
   pid: z.int(),
   host: z.string(),
   since: z.string(),
   command: z.string(),
 });
 
-type Holder = z.infer<typeof Holder>;
+type Note = z.infer<typeof Note>;
+
+/** The path of a stream's lock without the end of its name. */
+export function lockOf(home: string, stream: StreamName): string {
+  return join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
+}
+
+/** The process that has noted that it holds a stream, where it is still there. */
+export function holderOf(home: string, stream: StreamName): Holder | undefined {
+  const note = readHolder(`${lockOf(home, stream)}.json`);
+  if (note === undefined) return undefined;
+  const { pid, host, since } = note;
+  const isHere = pid === process.pid && host === hostname();
+  if (!isHere && !isThere(note)) return undefined;
+  return { pid, host: show(host, 60), since: show(since, 30), isHere };
+}
 
 /** Where the locks of a home are, and beside each a note of who has it. */
 export function locksFolder(home: string): string {
@@ -24,7 +40,7 @@ export function locksFolder(home: string): string {
  * depend on it.
  */
 export function writeHolder(path: string, since: Date): void {
-  const holder: Holder = {
+  const holder: Note = {
     pid: process.pid,
     host: hostname(),
     since: since.toISOString(),
@@ -42,9 +58,9 @@ export function writeHolder(path: string, since: Date): void {
  * Who noted that they hold a lock; undefined where nothing can be read. A process that was killed leaves its
  * note behind.
  */
-export function readHolder(path: string): Holder | undefined {
+export function readHolder(path: string): Note | undefined {
   try {
-    return Holder.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return Note.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch {
     return undefined;
   }
@@ -74,7 +90,7 @@ const MOST_NAMED = 3;
  * Of another machine nothing is known. Process ids are used again, so this may name the wrong one; it is a
  * hint.
  */
-function isThere({ pid, host }: Holder): boolean {
+function isThere({ pid, host }: Note): boolean {
   if (pid === process.pid) return false;
   if (host !== hostname()) return true;
   try {

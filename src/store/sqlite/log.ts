@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LOG_STREAM, type Log, type LogHead } from '../journal.ts';
-import { hearLog, NOTHING_SAID } from '../log/known-keys.ts';
 import { consistencyProof, inclusionProof, rootOf } from '../log/merkle.ts';
+import { hearLog, NOTHING_SAID } from '../log/named-keys.ts';
 import { EMPTY_LOG, rootSaid } from '../log/newest-head.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
 import { checkDatabase } from './check.ts';

@@ -18,6 +18,7 @@ import { earlierJournal, emptied, isEmptied } from './earlier.ts';
 import { busy, diskTrouble, SQLITE_BUSY, sqliteCode } from './errors.ts';
 import { watchFile } from './file-watch.ts';
 import { createFollowers } from './follow.ts';
+import { holderOf } from './holders.ts';
 import { createHolds } from './holds.ts';
 import { createLog } from './log.ts';
 import { answer, prepareQueries, type Queries } from './queries.ts';
@@ -60,7 +61,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   const db = openDatabase(home, options.afterLoss);
   const queries = prepareQueries(db);
   orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections, options.rebuild)));
-  const { followers, ...reader } = createReader(db, queries, projections);
+  const { followers, ...reader } = createReader(home, db, queries, projections);
   const writer = prepareWriter(db, queries, { by, signer, projections, setBack: options.setBack });
   const secrets = createSecretGuard();
   const refuseOtherFile = watchFile(join(home, DATABASE_FILE));
@@ -134,11 +135,11 @@ export async function openSqliteForReading(options: {
     orClosed(db, () => refuseOtherVersion(db, home));
     return prepareQueries(db);
   });
-  const { followers: _, log, ...reader } = createReader(db, queries, projections);
+  const { followers: _, log, ...reader } = createReader(home, db, queries, projections);
   return { ...reader, log: { ...log, vouch: () => undefined } };
 }
 
-function createReader(db: DatabaseSync, queries: Queries, projections: readonly Projection[]) {
+function createReader(home: string, db: DatabaseSync, queries: Queries, projections: readonly Projection[]) {
   const followers = createFollowers(
     (from, limit) => answer(() => queries.readLeaves(from, limit)),
     () => answer(queries.version),
@@ -159,6 +160,7 @@ function createReader(db: DatabaseSync, queries: Queries, projections: readonly 
     log,
     followers,
     follow: followers.follow,
+    holder: async (...[stream]: Parameters<JournalReader['holder']>) => holderOf(home, stream),
     rows: async (...[projection, query]: Parameters<JournalReader['rows']>) =>
       answer(() => rows(projection, query)),
     async close() {

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, NotALock, tryLock } from '../../base/file-lock.ts';
 import { show } from '../../base/text.ts';
@@ -7,7 +7,7 @@ import { makePrivateFolder } from '../folders.ts';
 import type { StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
 import { identity } from './file-watch.ts';
-import { locksFolder, readHolder, writeHolder } from './holders.ts';
+import { lockOf, readHolder, writeHolder } from './holders.ts';
 
 /** The kernel's lock of a stream. */
 export interface StreamLock {
@@ -24,7 +24,7 @@ export interface StreamLock {
  */
 export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);
-  const base = join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
+  const base = lockOf(home, stream);
   const lock = lockFile(`${base}.db`, stream, `${base}.json`);
   writeHolder(`${base}.json`, since);
   const first = identity(`${base}.db`);

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Entry, type Hold, LOG_STREAM, type StreamName } from '../journal.ts';
-import { hearLog, type LogSays, NOTHING_SAID } from '../log/known-keys.ts';
+import { hearLog, type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import {
   type LogTip,
   nextLeaves,

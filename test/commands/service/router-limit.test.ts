@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leastSpeed, routerWarning } from '../../../src/commands/service/router-limit.ts';
+import { leastSpeed, routerWarning } from '../../../src/commands/service/download.ts';
 
 const MINUTE = 60_000;
 const PACE = { done: 1_000_000, total: 60_000_000, elapsedMs: 20_000, limitMs: 15 * MINUTE, resumable: true };

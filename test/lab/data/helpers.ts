@@ -12,16 +12,24 @@ import { engineUser, makeLauncher } from '../../../src/lab/engine/launcher.ts';
 import { type LocatedPostgres, locatePostgres } from '../../../src/lab/engine/locate-postgres.ts';
 import { makePostgresEngine } from '../../../src/lab/engine/postgres-engine.ts';
 import { claimHome } from '../../../src/lab/home.ts';
+import { emptyDatabase } from '../../bench-kit/empty-database.ts';
 
 /** An engine, and the folder of its places: for all tests of a file, or for one with `onTestFinished`. */
 export async function testEngine(
   whenOver: (cleanUp: () => Promise<void>) => void = afterAll,
-  located: LocatedPostgres = locatePostgres(),
+  located?: LocatedPostgres,
 ): Promise<{ engine: Engine; folder: string }> {
   const launcher = await makeLauncher(await engineUser());
   const home = await claimHome(launcher.user);
   const { signal } = new AbortController();
-  const engine = await makePostgresEngine({ located, launcher, folder: home.engine, fsync: false, signal });
+  const engine = await makePostgresEngine({
+    located: located ?? locatePostgres(),
+    launcher,
+    folder: home.engine,
+    fsync: false,
+    emptyDatabase: located === undefined ? await emptyDatabase() : undefined,
+    signal,
+  });
   whenOver(async () => {
     await engine.close();
     await home.release();

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { type LocatedPostgres, locatePostgres } from '../../../src/lab/engine/locate-postgres.ts';
 import { openLedger, summary, testEngine, testInstance } from '../data/helpers.ts';
 import { run } from '../helpers.ts';
 
@@ -80,6 +81,30 @@ test.runIf(process.getuid?.() === 0)(
     }
     expect(await readFile(join(data.socketFolder, 'hba.conf'), 'utf8')).not.toContain('trust');
     expect(await readFile(join(data.dataFolder, 'pg_hba.conf'), 'utf8')).not.toMatch(/^[^#]*\btrust\b/m);
+  },
+);
+
+const LOCATED: readonly LocatedPostgres[] = [
+  locatePostgres(),
+  ...((await exists(PG15)) ? [{ kind: 'programs', folder: PG15 } as const] : []),
+];
+
+test.for(LOCATED)(
+  'each database has an identifier of its own, and starts with it: $kind',
+  async (located) => {
+    const { engine } = await testEngine(onTestFinished, located);
+    const began = Math.floor(Date.now() / 1000);
+    const identifiers = ['one', 'other'].map(async (name) => {
+      const place = await engine.claim(name);
+      const data = join(place.folder, 'data');
+      await place.initialise(data);
+      const { query } = await place.start(data, {});
+      const [row] = await query<{ id: string }>('select system_identifier as id from pg_control_system()');
+      return BigInt(row?.id ?? 0);
+    });
+    const [one = 0n, other = 0n] = await Promise.all(identifiers);
+    expect(one).not.toBe(other);
+    for (const identifier of [one, other]) expect(Number(identifier >> 32n)).toBeGreaterThanOrEqual(began);
   },
 );
 

@@ -23,6 +23,18 @@ export function holdContract(freshStore: FreshStore): void {
     await (await theirs.hold('run/a')).release();
   });
 
+  test('who holds a stream is named to whoever looks, and nobody is once it is free', async () => {
+    const store = await freshStore();
+    const journal = await opened(store);
+    expect(await journal.holder('run/a')).toBeUndefined();
+    const hold = await journal.hold('run/a');
+    const named = { pid: process.pid, isHere: true, since: expect.stringMatching(/^\d{4}-.+Z$/u) };
+    expect(await journal.holder('run/a')).toMatchObject(named);
+    expect(await journal.holder('run/b')).toBeUndefined();
+    await hold.release();
+    expect(await journal.holder('run/a')).toBeUndefined();
+  });
+
   test('each hold of a stream has a larger token than the one before, whoever has it', async () => {
     const store = await freshStore();
     const [mine, theirs] = [await opened(store), await opened(store)];

@@ -108,6 +108,23 @@ test('checkpoints that were removed are missed, unless another place has them', 
   expect((await store.check()).trouble?.kinds).toEqual(['checkpoints-removed']);
 });
 
+test('checkpoints that cannot be read are not called removed, and what to do is said', async () => {
+  const store = await openCheckedStore();
+  await store.arm('a');
+  await store.sealer.sealNow();
+  await store.end('a');
+  const checkpoints = join(store.home, 'checkpoints');
+  removeCheckpoints(checkpoints);
+  // In the way of the folder: the system refuses to list it.
+  writeFileSync(checkpoints, '');
+  const { trouble } = await store.check();
+  expect(trouble?.kinds).toEqual(['checkpoints-unread']);
+  if (trouble === undefined) throw new Error('no trouble');
+  expect(inShort(trouble)).toMatch(/what has the checkpoint cannot be read: .*checkpoints/u);
+  expect(inShort(trouble)).not.toContain('removed');
+  expect(rolledBack(trouble).hints.join('\n')).toContain('then give the same command again');
+});
+
 test('rows that were removed, and rows that nobody signed, are found by the count', async () => {
   const store = await openCheckedStore();
   await store.arm('a');

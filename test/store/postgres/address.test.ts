@@ -2,8 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { parseAddress } from '../../../src/store/postgres/address.ts';
-import { findPassword } from '../../../src/store/postgres/password.ts';
+import { findPassword, parseAddress } from '../../../src/store/postgres/address.ts';
 
 describe('the address of a store', () => {
   const parse = (url: string, env: NodeJS.ProcessEnv = { PGUSER: 'me' }) => parseAddress(url, env);

@@ -6,6 +6,7 @@ import { configFile, writeConfig } from '../../../src/lab/engine/config.ts';
 import { engineUser, type Launcher, makeLauncher } from '../../../src/lab/engine/launcher.ts';
 import { type PostgresProcess, startPostgres } from '../../../src/lab/engine/postgres-process.ts';
 import { claimHome } from '../../../src/lab/home.ts';
+import { makeEmptyDatabase } from '../../bench-kit/empty-database.ts';
 import { freePort } from '../../team/servers.ts';
 
 export interface ClusterOptions {
@@ -58,7 +59,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const folder = join(place.folder, 'a');
   try {
     await makeFolder(place, folder);
-    await place.launcher.run(place.binaries.initdb, ['-D', join(folder, 'data'), ...INITDB]);
+    await makeEmptyDatabase(place.launcher, place.binaries, join(folder, 'data'));
     return await runCluster(place, folder, options, place.remove);
   } catch (error) {
     await place.remove();
@@ -152,17 +153,6 @@ async function makeFolder({ launcher: { user } }: Place, folder: string): Promis
   await mkdir(folder, { mode: 0o700 });
   if (user !== undefined) await chown(folder, user.uid, user.gid);
 }
-
-const INITDB = [
-  '--username=postgres',
-  '--auth-local=peer',
-  '--auth-host=scram-sha-256',
-  '--encoding=UTF8',
-  '--locale=C',
-  '--no-sync',
-  '--no-instructions',
-  '--wal-segsize=1',
-];
 
 async function gone(server: PostgresProcess): Promise<void> {
   while (server.running) await new Promise(setImmediate);

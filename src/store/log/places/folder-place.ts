@@ -17,8 +17,11 @@ import {
 import { allNotes, keysIn, notesNamed, originsIn } from './read-folder.ts';
 import { sync, withHandle, writeOnce, writeOnceSync } from './write-once.ts';
 
-/** Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. */
-const PATIENCE_MS = 5_000;
+/**
+ * Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. Without the home
+ * nothing goes on that changes an instance, and the journal lies on the same disk: a slow one is waited for.
+ */
+const PATIENCE_MS = { home: 30_000, folder: 5_000 };
 
 /** Folders and files, as those of whoever shares the place are. */
 interface Modes {
@@ -150,7 +153,7 @@ class FolderPlace implements Place {
     if (this.#silent) return { why: 'it has not answered yet' };
     const doing = act();
     try {
-      return { value: await within(PATIENCE_MS, () => doing) };
+      return { value: await within(PATIENCE_MS[this.kind], () => doing) };
     } catch (thrown) {
       if (thrown instanceof TooSlow) {
         this.#silent = true;

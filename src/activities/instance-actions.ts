@@ -1,13 +1,14 @@
 import type { Started } from '../../machines/parts/task-data.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { SendOutcome, StartedAction } from '../service/client.ts';
-import type { OnceActivity, SendContext } from './activity.ts';
+import type { ActivityOf, OnceActivity, SendContext } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
 import { sentUnaccepted, timesOf } from './once-task.ts';
 import { because, ok } from './results.ts';
 
 /** An action of the instance that shows in its overview only. `send` is the one call that begins it. */
-export function onceAction<Input extends { readonly intent: string }>(
+function onceAction<Input extends { readonly intent: string }>(
   action: Action,
   deps: ActivityDeps,
   send: (input: Input, context: SendContext) => Promise<SendOutcome<StartedAction>>,
@@ -48,4 +49,43 @@ export function onceAction<Input extends { readonly intent: string }>(
       });
     },
   };
+}
+
+/** Restarts the instance (service-api.md endpoint 14), at most once for each intent. */
+export function restart(deps: ActivityDeps): ActivityOf<'restart'> {
+  return onceAction('restart', deps, (_, context) => deps.service.restart(context));
+}
+
+/** Recreates the instance (service-api.md endpoint 13), at most once for each intent. */
+export function recreate(deps: ActivityDeps): ActivityOf<'recreate'> {
+  return onceAction('recreate', deps, (_, context) => deps.service.recreate(context));
+}
+
+/** Applies the pending maintenance updates (service-api.md endpoint 15), at most once for each intent. */
+export function update(deps: ActivityDeps): ActivityOf<'update'> {
+  return onceAction('update', deps, async ({ serviceId }, context) => {
+    let offering = serviceId;
+    try {
+      offering ??= await offeringOf(deps, context.signal);
+    } catch (thrown) {
+      return neverSent(thrown);
+    }
+    return deps.service.update({ serviceId: offering }, context);
+  });
+}
+
+async function offeringOf({ service }: ActivityDeps, signal: AbortSignal): Promise<string> {
+  const { value } = await service.overview(signal);
+  if (value.service_id !== undefined) return value.service_id;
+  throw new LifeboatError(
+    'service.no-service-id',
+    'the service does not say which offering the instance is of',
+    {
+      hints: ['nothing was sent to the service'],
+    },
+  );
+}
+
+function neverSent(thrown: unknown): SendOutcome<never> {
+  return { outcome: 'never-sent', failure: failureOf(thrown), serverDate: undefined };
 }

@@ -1,0 +1,133 @@
+import type { PlatformProof } from '../../machines/parts/recovery-data.ts';
+import { errorFrom } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { Platform, RebindOptions } from '../platform/platform.ts';
+import type { ActivityContext, ActivityOf, ActivityResult, SendContext } from './activity.ts';
+import { readParameters } from './binding-parameters.ts';
+import type { ActivityDeps } from './deps.ts';
+import { because, no, ok } from './results.ts';
+import { watchProgress } from './watchdog.ts';
+
+/** Less than the platform's own limits for staging and starting: you hear of it before they end the step. */
+const STILL = {
+  seconds: 300,
+  basis: 'default',
+  detail: 'the platform has reported nothing new meanwhile',
+} as const;
+
+/**
+ * One change at the platform. Without a platform it fails with `platform.none`: the step is done by hand
+ * then, and nothing was sent. `what` names the step for the screen.
+ */
+function onPlatform(
+  deps: ActivityDeps,
+  context: SendContext,
+  what: string,
+  step: (platform: Platform, options: RebindOptions) => Promise<PlatformProof>,
+): Promise<ActivityResult<PlatformProof>> {
+  const { mayLeave } = context;
+  return atPlatform(deps, context, what, (platform, options) => step(platform, { ...options, mayLeave }));
+}
+
+/** The same for a look at the platform. */
+async function atPlatform(
+  deps: ActivityDeps,
+  context: ActivityContext,
+  what: string,
+  step: (platform: Platform, options: Omit<RebindOptions, 'mayLeave'>) => Promise<PlatformProof>,
+): Promise<ActivityResult<PlatformProof>> {
+  const { runId, signal } = context;
+  const watched = watchProgress(context, STILL);
+  try {
+    const platform = await deps.platform();
+    if ('none' in platform) {
+      return no('platform.none', show(platform.none), {
+        hints: ['do it by hand: the commands are listed', 'nothing was sent'],
+      });
+    }
+    const tell = (status: string) => watched.report({ kind: 'task', status: show(status, 120), what });
+    return ok(await step(platform, { runId, signal, tell }));
+  } catch (thrown) {
+    return because(thrown);
+  } finally {
+    watched.stop();
+  }
+}
+
+/**
+ * Removes the binding that an application had before the restore. One that is gone stays gone, so it may be
+ * done again.
+ */
+export function unbindApp(deps: ActivityDeps): ActivityOf<'unbindApp'> {
+  return {
+    kind: 'repeatable',
+    run: ({ app }, context) =>
+      onPlatform(deps, context, `unbinding ${show(app.name, 100)}`, (platform, options) =>
+        platform.unbind(app, options),
+      ),
+  };
+}
+
+/**
+ * Binds an application with the name and the parameters of before, which come from their private file: they
+ * are in no journal. What an earlier attempt has bound is found again. `binding.parameters-lost`: the file is
+ * gone or was changed, and nothing was bound.
+ */
+export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
+  return {
+    kind: 'repeatable',
+    run: ({ app, to, notBefore, beside }, context) =>
+      onPlatform(deps, context, `binding ${show(app.name, 100)}`, async (platform, options) => {
+        const parameters = await readParameters(app.binding ?? {});
+        return platform.bind(app, to, { ...options, parameters, notBefore, beside });
+      }),
+  };
+}
+
+/**
+ * Stages and starts an application anew and waits until every instance runs. What an earlier attempt has
+ * begun is gone on with.
+ */
+export function restageApp(deps: ActivityDeps): ActivityOf<'restageApp'> {
+  return {
+    kind: 'repeatable',
+    run: ({ app, notBefore }, context) =>
+      onPlatform(deps, context, `restaging ${show(app.name, 100)}`, (platform, options) =>
+        platform.restage(app, { ...options, notBefore }),
+      ),
+  };
+}
+
+/**
+ * Makes a service key anew under its old name, with the parameters that were kept when it was found: they
+ * outlive a death between its removal and its making. A key that was made after the restore is left alone, so
+ * it may be done again. `binding.parameters-lost`: the file is gone or was changed, and nothing was done.
+ */
+export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey'> {
+  return {
+    kind: 'repeatable',
+    run: ({ key, to, notBefore }, context) =>
+      onPlatform(
+        deps,
+        context,
+        `renewing the service key ${show(key.name, 100)}`,
+        async (platform, options) => {
+          const parameters = await readParameters(key);
+          return platform.renewKey(key, to, { ...options, parameters, notBefore });
+        },
+      ),
+  };
+}
+
+/** Whether an application is bound anew and runs, whoever did it. `app.not-rebound` says what is missing. */
+export function proveApp(deps: ActivityDeps): ActivityOf<'proveApp'> {
+  return {
+    kind: 'read',
+    run: ({ app, to, notBefore }, context) =>
+      atPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, options) => {
+        const proven = await platform.prove(app, to, { ...options, notBefore });
+        if ('code' in proven) throw errorFrom(proven);
+        return proven;
+      }),
+  };
+}

@@ -1,0 +1,137 @@
+import type { z } from 'zod';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import type { Secret } from '../../base/secret.ts';
+import { show } from '../../base/text.ts';
+import { type CallOptions, jsonHeaders } from '../call.ts';
+import { badAnswerError, transportError } from '../failures.ts';
+import { authorise } from '../interceptors.ts';
+import { DEFAULT_LIMITS } from '../limits.ts';
+import { networkFor } from '../network.ts';
+import { parseAnswer, readProblem } from '../problem.ts';
+import { orAbort } from '../reader.ts';
+import type { TokenReader } from '../token-source.ts';
+import { wholeAnswers } from '../whole-answers.ts';
+
+/** Where a lab answers, and who may ask. */
+export interface LabAddress {
+  /** `http://127.0.0.1:PORT`: an address of this machine, without a path. */
+  readonly url: string;
+  readonly token: TokenReader;
+}
+
+/** A call of the lab's own routes. */
+export interface LabCall {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** From `/lab` on, each part encoded. */
+  readonly path: string;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** Milliseconds until a lab has answered: a database that comes back recovers first. */
+const LOOK_MS = 5_000;
+const CHANGE_MS = 60_000;
+
+const LIMITS = { ...DEFAULT_LIMITS, connectMs: 2_000, jsonBytes: 4 * 1024 * 1024 };
+
+/**
+ * Asks a lab once: nothing is sent again, no redirect is followed, and the token goes to its origin alone.
+ * Rejects with `lab.unreachable`, `lab.refused`, `lab.bad-answer`, with what the token source rejects with,
+ * and with the reason of the signal. A text in the value is untrusted.
+ */
+export async function askLab<T>(
+  { url, token: read }: LabAddress,
+  call: LabCall,
+  schema: z.ZodType<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const { origin, host } = new URL(url);
+  const token = await read();
+  const ms = call.method === 'GET' ? LOOK_MS : CHANGE_MS;
+  const limit = AbortSignal.timeout(ms);
+  const stop = signal === undefined ? limit : AbortSignal.any([signal, limit]);
+  const dispatcher = networkFor(origin, undefined, LIMITS).openForReads();
+  try {
+    const composed = dispatcher.compose(authorise(origin), wholeAnswers(LIMITS));
+    const { statusCode, body } = await orAbort(composed.request(optionsOf(origin, call, token, stop)), stop);
+    const bytes = Buffer.from(await body.bytes());
+    if (statusCode < 200 || statusCode >= 300) throw refusal(statusCode, bytes, token);
+    const parsed = schema.safeParse(parseAnswer(bytes, [token]));
+    if (parsed.success) return parsed.data;
+    const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
+    throw badAnswerError(
+      `it does not have the shape it should have${at === '' ? '' : ` (at ${show(at, 80)})`}`,
+    );
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    if (limit.aborted) throw silent(host, ms, call);
+    throw inWords(transportError(thrown, [token]), host, call);
+  } finally {
+    // Whatever the lab still says, nobody listens.
+    dispatcher.destroy().catch(() => undefined);
+  }
+}
+
+function optionsOf(
+  origin: string,
+  { method, path, body }: LabCall,
+  token: Secret,
+  signal: AbortSignal,
+): CallOptions {
+  return {
+    origin,
+    path,
+    method,
+    headers: jsonHeaders(body !== undefined),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    answer: 'whole',
+    token,
+    signal,
+  };
+}
+
+function refusal(status: number, body: Buffer, token: Secret): LifeboatError {
+  const { text, word } = readProblem(status, body, [token]);
+  const said = text ?? word;
+  return new LifeboatError(
+    'lab.refused',
+    `the lab refuses (${status})${said === undefined || said === '' ? '' : `: "${show(said, 300)}"`}`,
+    {
+      hints:
+        status === 401 || status === 403
+          ? ['look at `lab.token` of the config: `lifeboat lab` prints one that may do everything']
+          : ['nothing was changed: correct it and try again'],
+      evidence: { status },
+      ...(status === 401 ? { exitCode: EXIT.credentials } : {}),
+    },
+  );
+}
+
+function silent(host: string, ms: number, call: LabCall): LifeboatError {
+  return new LifeboatError('lab.unreachable', `the lab at ${host} did not answer within ${ms / 1000} s`, {
+    hints: [afterwards(call)],
+  });
+}
+
+/** The words of a client of the service, said of a lab. */
+function inWords(error: LifeboatError, host: string, call: LabCall): LifeboatError {
+  const { code, shortMessage, evidence } = error;
+  if (code === 'lab.refused') return error;
+  if (code === 'service.unreachable') {
+    return new LifeboatError('lab.unreachable', `no lab answers at ${host}: it may have ended`, {
+      hints: ['begin another: `lifeboat lab > lifeboat.yaml`, or `lifeboat drill`'],
+      evidence,
+    });
+  }
+  const isBroken = code === 'service.reset' || code === 'service.timeout';
+  const what = isBroken ? 'broke off' : `cannot be used: ${shortMessage}`;
+  return new LifeboatError('lab.bad-answer', `the answer of the lab at ${host} ${what}`, {
+    hints: [afterwards(call)],
+    evidence,
+  });
+}
+
+function afterwards({ method }: LabCall): string {
+  return method === 'GET'
+    ? 'nothing was changed: it is safe to try again'
+    : 'the lab may have done it all the same: the Lab screen shows what is so';
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Binaries, findBinaries } from '../../src/lab/engine/binaries.ts';
+import { emptyDatabases, INITDB, initialise } from '../../src/lab/engine/empty-database.ts';
+import { engineUser, type Launcher, makeLauncher } from '../../src/lab/engine/launcher.ts';
+import { isReachable } from '../../src/lab/home.ts';
+
+const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache');
+
+let found: Promise<string | undefined> | undefined;
+
+/**
+ * The data folder of an empty database of the lab's PostgreSQL, for copies: `initdb` would be a tenth of the
+ * time of all tests. It stays with the packages of the checkout, one for each version and user. Undefined
+ * where PostgreSQL's user cannot read it, or this one cannot write. Nobody may change it or start a server
+ * on it.
+ */
+export function emptyDatabase(): Promise<string | undefined> {
+  found ??= findOrMake();
+  return found;
+}
+
+/** Makes an empty database in a new data folder. */
+export async function makeEmptyDatabase(launcher: Launcher, binaries: Binaries, data: string): Promise<void> {
+  const template = await emptyDatabase();
+  if (template === undefined) return await initialise(launcher, binaries, data);
+  const { signal } = new AbortController();
+  await emptyDatabases(launcher, binaries, { template, isMade: true, signal })(data, signal);
+}
+
+async function findOrMake(): Promise<string | undefined> {
+  const user = await engineUser();
+  const making = makeFolder();
+  if (making === undefined) return undefined;
+  try {
+    if (user !== undefined && !(await isReachable(CACHE))) return undefined;
+    const launcher = await makeLauncher(user);
+    if (user !== undefined) chownSync(making, user.uid, user.gid);
+    const binaries = await findBinaries(launcher, making);
+    const facts = [binaries.version, user?.uid ?? process.getuid?.(), ...INITDB];
+    const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
+    const made = join(CACHE, `lifeboat-empty-${digest}`);
+    if (existsSync(made)) return made;
+    await initialise(launcher, binaries, join(making, 'data'));
+    try {
+      renameSync(join(making, 'data'), made);
+    } catch (thrown) {
+      // Somebody else was faster.
+      if (!existsSync(made)) throw thrown;
+    }
+    return made;
+  } finally {
+    rmSync(making, { recursive: true, force: true });
+  }
+}
+
+/** Undefined where the checkout is somebody else's. */
+function makeFolder(): string | undefined {
+  try {
+    mkdirSync(CACHE, { recursive: true });
+    return mkdtempSync(join(CACHE, 'lifeboat-empty-'));
+  } catch {
+    return undefined;
+  }
+}
