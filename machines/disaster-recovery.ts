@@ -1,4 +1,5 @@
 import { isLookedAt } from './closing/evaluate.ts';
+import { stakesOfKey } from './closing/stakes.ts';
 import { begun, type RunContext } from './context.ts';
 import { recoverByHand } from './fallback/disaster-recovery.ts';
 import { afterRestore } from './phases/after-restore.ts';
@@ -45,6 +46,7 @@ export const disasterRecoveryMachine = builtLate({
         confirmKey: confirm({
           order: ({ key, run }) =>
             `prepare ${run.instance} with key ${key.stored?.fingerprint}, which replaces its key`,
+          stakes: stakesOfKey,
           onDone: 'guid',
         }),
       }),

@@ -1,3 +1,4 @@
+import { stakesOfBackup } from './closing/stakes.ts';
 import { begun } from './context.ts';
 import { restoreBackupByHand } from './fallback/restore-backup.ts';
 import { afterRestore } from './phases/after-restore.ts';
@@ -27,6 +28,7 @@ export const restoreBackupMachine = builtLate({
     safeguard: safetyBackup({ onDone: 'confirm' }),
     confirm: confirm({
       order: ({ choose, run }) => `restore backup ${choose.backup?.id} into ${run.instance}`,
+      stakes: stakesOfBackup,
       onDone: 'restore',
     }),
     restore: restore({

@@ -1,4 +1,5 @@
 import { isLookedAt } from './closing/evaluate.ts';
+import { stakesOfTime } from './closing/stakes.ts';
 import { begun, type RunContext } from './context.ts';
 import { restoreToTimeByHand } from './fallback/restore-point-in-time.ts';
 import { afterRestore } from './phases/after-restore.ts';
@@ -27,7 +28,7 @@ export const restorePointInTimeMachine = builtLate({
     }),
     before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
     safeguard: safetyBackup({ onDone: 'confirm' }),
-    confirm: confirm({ order, last: rereadRange('choose'), onDone: 'restore' }),
+    confirm: confirm({ order, stakes: stakesOfTime, last: rereadRange('choose'), onDone: 'restore' }),
     restore: restore({
       verb: 'restoreToTime',
       title: 'asking for the restore to the chosen time',

@@ -1,3 +1,4 @@
+import { stakesOfKey } from './closing/stakes.ts';
 import { begun } from './context.ts';
 import { backupFallback } from './fallback/backing-up.ts';
 import { backup } from './phases/backup.ts';
@@ -28,6 +29,7 @@ export const rotateKeyMachine = builtLate({
     key: newKey({ onDone: 'confirm' }),
     confirm: confirm({
       order: ({ key, run }) => `set key ${key.stored?.fingerprint} on ${run.instance}`,
+      stakes: stakesOfKey,
       onDone: 'change',
     }),
     change: changeKey({ confirm: 'confirm', backup: 'backup', onDone: 'backup' }),

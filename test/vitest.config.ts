@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { quickFolder } from './quick-folder.ts';
+import { SlowestFirst } from './slowest-first.ts';
 
 /**
  * Plain Vitest: real processes need time on a busy two-core machine, so the limits are generous. What takes
@@ -8,16 +9,22 @@ import { quickFolder } from './quick-folder.ts';
  * be run at every change.
  */
 export const settings = {
+  sequence: { sequencer: SlowestFirst },
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
   // The tests wait for a process, a disk or a clock for a third of their time: one file for each core would
   // leave the cores idle.
   maxWorkers: Math.max(2, availableParallelism()) + 1,
-  env: { TMPDIR: quickFolder() },
+  // React and XState as the product has them. Their other variant checks what it is given, at each call.
+  env: { TMPDIR: quickFolder(), NODE_ENV: 'production' },
 };
 
+/** As `NODE_ENV` has React: the other way to make elements is missing there. */
+export const oxc = { jsx: { runtime: 'automatic' as const, development: false } };
+
 export default defineConfig({
+  oxc,
   test: {
     ...settings,
     // A process for each file would load Vitest and half of the product three hundred times. So no file may

@@ -3,14 +3,14 @@ import { type FollowUp, leftUnbound, stillOpen, unboundWords } from '../parts/fo
 import type { Closing } from '../parts/runbook.ts';
 import { withBound } from '../phases/open-follow-ups.ts';
 import { hasActed, isRecovered, isRestored, restoredName, restoredToAnotherTime } from './evaluate.ts';
-import { factsOf } from './facts.ts';
+import { factGroupsOf } from './facts.ts';
 
 /**
  * What a finished restore says of itself. Only what the service said of it in this run makes it proven, and
  * only when nothing that used the data before was left without it.
  */
 export function closingOfRestore(context: RunContext, finalState: string): Closing {
-  const base = { summary: factsOf(context), deviations: deviationsOf(context) };
+  const base = { summary: factGroupsOf(context), deviations: deviationsOf(context) };
   if (finalState === 'stopped')
     return { outcome: 'stopped', proven: false, title: stoppedTitle(context), ...base };
   const proven =
@@ -88,7 +88,7 @@ function plainClosing(
   titles: { readonly done: string; readonly unproven: string; readonly stopped: string },
   isProven: boolean,
 ): Closing {
-  const base = { summary: factsOf(context), deviations: deviationsOf(context) };
+  const base = { summary: factGroupsOf(context), deviations: deviationsOf(context) };
   if (finalState === 'stopped') return { outcome: 'stopped', proven: false, title: titles.stopped, ...base };
   if (isProven) return { outcome: 'done', proven: true, title: titles.done, ...base };
   return { outcome: 'done-unproven', proven: false, title: titles.unproven, ...base };

@@ -3,23 +3,33 @@ import type { RunContext } from '../context.ts';
 import { downloadFacts } from '../parts/download-facts.ts';
 import { stillOpen } from '../parts/follow-up.ts';
 import type { Reconciliation } from '../parts/recovery-data.ts';
-import type { Fact } from '../parts/runbook.ts';
+import type { Fact, FactGroup } from '../parts/runbook.ts';
 import { sizeOf } from '../phases/asking.ts';
 import type { OnceSlice } from '../phases/once-slice.ts';
 import { isOpen, restoredToAnotherTime } from './evaluate.ts';
 
 /** The facts beside the prose, most important first. */
 export function factsOf(context: RunContext): Fact[] {
-  return [
-    ...followUpFacts(context),
-    ...choiceFacts(context),
-    ...restoreFacts(context),
-    ...countFacts(context),
-    ...keyFacts(context),
-    ...targetFactsOf(context),
-    ...boundFacts(context),
-    ...instanceFacts(context),
-  ];
+  return factGroupsOf(context).flatMap(({ facts }) => facts);
+}
+
+/** The same by what they are about. */
+export function factGroupsOf(context: RunContext): FactGroup[] {
+  return filled([
+    { title: 'follow-ups', facts: followUpFacts(context) },
+    { title: 'what was chosen', facts: choiceFacts(context) },
+    { title: 'what was done', facts: restoreFacts(context) },
+    { title: 'the data', facts: countFacts(context) },
+    { title: 'keys and proof', facts: keyFacts(context) },
+    { title: 'the target before', facts: targetFactsOf(context) },
+    { title: 'applications', facts: boundFacts(context) },
+    { title: 'the instance before', facts: instanceFacts(context) },
+  ]);
+}
+
+/** The groups that hold a fact. */
+export function filled(groups: readonly FactGroup[]): FactGroup[] {
+  return groups.filter(({ facts }) => facts.length > 0);
 }
 
 function followUpFacts({ followUps: { list } }: RunContext): Fact[] {

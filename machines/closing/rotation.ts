@@ -1,6 +1,7 @@
 import type { RunContext } from '../context.ts';
 import { downloadFacts } from '../parts/download-facts.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
+import { filled } from './facts.ts';
 
 /** The facts beside the prose, most important first. */
 export function rotationFacts(context: RunContext): Fact[] {
@@ -10,7 +11,10 @@ export function rotationFacts(context: RunContext): Fact[] {
 /** What a finished run says of itself. Only `done` with a record that proves makes it proven. */
 export function closingOfRotation(context: RunContext, finalState: string): Closing {
   const deviations = deviationsOf(context);
-  const summary = [...keyFacts(context), ...proofFacts(context)];
+  const summary = filled([
+    { title: 'the key', facts: keyFacts(context) },
+    { title: 'what proves it', facts: proofFacts(context) },
+  ]);
   if (finalState === 'done' && context.record.isProven) {
     return { outcome: 'done', proven: true, title: 'the key is rotated and proven', summary, deviations };
   }

@@ -22,11 +22,29 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly disabled?: string;
 }
 
+/** A command that leads on where no answer does, and when it is the one to take. */
+export interface OtherWay {
+  /** As the beginning of a sentence, lower case: `if orders is lost, recover it into another instance`. */
+  readonly when: string;
+  readonly command: string;
+}
+
+/** What is at stake when a name is typed, in one sentence each. */
+export interface Stakes {
+  readonly overwritten: string;
+  readonly lost: string;
+  /** From when on data is lost, RFC 3339, where that is known: renderers say how long ago it was. */
+  readonly lostSince?: string;
+  readonly wayBack: string;
+}
+
 export type Question<Event extends OperatorEvent = OperatorEvent> =
   | {
       readonly kind: 'choice';
       readonly prompt: string;
       readonly options: readonly QuestionOption<Event>[];
+      /** Ways out of a failure that are no answers. */
+      readonly otherWays?: readonly OtherWay[];
     }
   | {
       /** The operator types `expected`, character for character; the event gets it as `typed`. */
@@ -34,6 +52,7 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly prompt: string;
       readonly expected: string;
       readonly event: Event['type'];
+      readonly stakes: Stakes;
       readonly options: readonly QuestionOption<Event>[];
     }
   | {
@@ -62,6 +81,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
        * it. RFC 3339.
        */
       readonly wentWrongAt?: string;
+      /** When the backups were made that are known, for comparison. RFC 3339. */
+      readonly backupsAt?: readonly string[];
       readonly options: readonly QuestionOption<Event>[];
     }
   | {

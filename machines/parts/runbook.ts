@@ -92,13 +92,20 @@ export interface Fact {
   readonly tone?: 'good' | 'warn' | 'bad';
 }
 
+/** Facts about one thing, under a title of one or two words. */
+export interface FactGroup {
+  readonly title: string;
+  readonly facts: readonly Fact[];
+}
+
 /** What a run leaves when its machine has ended. */
 export interface Closing {
   readonly outcome: 'done' | 'done-unproven' | 'stopped';
   /** True only when the thing the runbook exists for was shown by evidence of this run. */
   readonly proven: boolean;
   readonly title: string;
-  readonly summary: readonly Fact[];
+  /** What it has found and done, most important first; no group is empty. */
+  readonly summary: readonly FactGroup[];
   readonly deviations: readonly { readonly step: string; readonly reason: string }[];
 }
 

@@ -3,7 +3,8 @@ import type { RunContext } from '../context.ts';
 import type { RunEvent } from '../events.ts';
 import type { FailureWays } from '../parts/failure-question.ts';
 import { failureQuestion } from '../parts/failure-question.ts';
-import type { Question, QuestionOption } from '../parts/question.ts';
+import type { Question, QuestionOption, Stakes } from '../parts/question.ts';
+import { otherWays } from './other-ways.ts';
 
 /** An answer without the words that the operator adds to it. */
 type Bare<Event> = Event extends unknown ? Omit<Event, 'text' | 'typed'> : never;
@@ -50,14 +51,19 @@ export function typedName(
   prompt: string,
   expected: string,
   event: RunEvent['type'],
+  stakes: Stakes,
   options: readonly Option[],
 ): RunQuestion {
-  return { kind: 'typed-name', prompt, expected, event, options } as RunQuestion;
+  return { kind: 'typed-name', prompt, expected, event, stakes, options } as RunQuestion;
 }
 
 /** The question of a failure state. */
 export function askAboutFailure(ways: FailureWays) {
-  return ({ failure }: RunContext): RunQuestion => failureQuestion(failure, ways) as RunQuestion;
+  return (context: RunContext): RunQuestion => {
+    const others = otherWays(context);
+    const question = failureQuestion(context.failure, ways);
+    return { ...question, ...(others.length === 0 ? {} : { otherWays: others }) } as RunQuestion;
+  };
 }
 
 /** A size that the service may not have reported. */

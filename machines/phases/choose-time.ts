@@ -113,7 +113,7 @@ export function rereadRange(choose: string) {
   });
 }
 
-function askForTime({ choose, confirm: { drift }, run }: RunContext): RunQuestion {
+function askForTime({ choose, confirm: { drift }, run, preflight, card }: RunContext): RunQuestion {
   const { range, time } = choose;
   const { asked, instance, incidentAt } = run;
   const suggested = time ?? asked.time;
@@ -128,6 +128,9 @@ function askForTime({ choose, confirm: { drift }, run }: RunContext): RunQuestio
     latest: range?.latest ?? '',
     ...(suggested === undefined ? {} : { suggested }),
     ...(incidentAt === undefined ? {} : { wentWrongAt: incidentAt }),
+    backupsAt: [preflight.facts?.newest, ...(card.onRecord?.proven ?? [])].flatMap(
+      (backup) => backup?.triggeredAt ?? [],
+    ),
     options: [
       {
         event: { type: 'operator.lookAgain' },

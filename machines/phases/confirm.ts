@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
 import { BASELINE_CALLS, baselineDifferences, newRestores } from '../parts/baseline.ts';
+import type { Stakes } from '../parts/question.ts';
 import type { Baseline } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { type RunQuestion, stop as stopOption, typedName } from './asking.ts';
@@ -18,6 +19,7 @@ export const ConfirmSlice = z.object({
 interface Confirmation {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: (context: RunContext) => string;
+  readonly stakes: (context: RunContext) => Stakes;
   /** Where stopping leads. */
   readonly stop?: string;
   /** What is looked at once nothing has changed, and where else it leads. */
@@ -29,7 +31,7 @@ interface Confirmation {
  * The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed
  * again.
  */
-export function confirm({ order, stop = '#stopped', last, onDone }: Confirmation): Phase {
+export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Confirmation): Phase {
   const head = {
     title: 'confirm by name',
     like: 'confirm',
@@ -62,7 +64,7 @@ export function confirm({ order, stop = '#stopped', last, onDone }: Confirmation
       }),
       ...askAndCompare({
         title: 'the last look before the change',
-        question: askForConfirmation(order),
+        question: askForConfirmation(order, stakes),
         stop,
         failed: 'lookFailed',
         next: Object.keys(lastly)[0] ?? 'over',
@@ -167,13 +169,13 @@ function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, ba
  * The name of the instance is typed to give an order; what has changed since the facts were shown stands
  * before it.
  */
-function askForConfirmation(order: (context: RunContext) => string) {
+function askForConfirmation(order: Confirmation['order'], stakes: Confirmation['stakes']) {
   return (context: RunContext): RunQuestion => {
     const { drift } = context.confirm;
     const prompt =
       drift.length === 0
         ? `type the instance's name to ${order(context)}`
         : `it has changed (${drift.join('; ')}): type its name to ${order(context)} all the same`;
-    return typedName(prompt, context.run.instance, 'operator.confirm', [stopOption]);
+    return typedName(prompt, context.run.instance, 'operator.confirm', stakes(context), [stopOption]);
   };
 }

@@ -52,6 +52,7 @@ function isProvenOnRecord({ context }: { readonly context: RunContext }): boolea
 
 function askForProof({ preflight: { facts }, key: { stored } }: RunContext): RunQuestion {
   const { newest, keysHeld = [] } = facts ?? {};
+  const isKeyless = keysHeld.length === 0 && stored === undefined;
   const why = whyNotProvable(
     newest === undefined,
     newest?.downloadable,
@@ -68,8 +69,10 @@ function askForProof({ preflight: { facts }, key: { stored } }: RunContext): Run
     {
       event: { type: 'operator.backUp' },
       label: 'take a new backup and prove it',
-      hint: 'takes longer, and shows which key is in force now',
-      recommended: why !== undefined && (keysHeld.length > 0 || stored !== undefined),
+      hint: isKeyless
+        ? 'no key of this instance is held here: add the one in force to the key store first'
+        : 'takes longer, and shows which key is in force now',
+      recommended: why !== undefined && !isKeyless,
     },
     {
       event: { type: 'operator.goOnWithout' },

@@ -1,6 +1,7 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
 import { isNeverPassed, restoredName } from '../closing/evaluate.ts';
+import { stakesOfTarget } from '../closing/stakes.ts';
 import type { RunContext } from '../context.ts';
 import { targetFallback } from '../fallback/disaster-recovery.ts';
 import { targetDifferences } from '../parts/baseline.ts';
@@ -176,7 +177,7 @@ function askAboutTarget(context: RunContext): RunQuestion {
   if (!isFull) return question;
   const prompt = `${found?.shortMessage}: type its name to overwrite it`;
   return {
-    ...typedName(prompt, target, 'operator.override', []),
+    ...typedName(prompt, target, 'operator.override', stakesOfTarget(context), []),
     options: question.options,
   } as RunQuestion;
 }
@@ -192,5 +193,5 @@ function askForConfirmation(context: RunContext): RunQuestion {
     drift.length === 0
       ? `type the name of the TARGET to ${order}`
       : `the target has changed (${drift.join('; ')}): type its name to ${order} all the same`;
-  return typedName(prompt, target, 'operator.confirm', [stop]);
+  return typedName(prompt, target, 'operator.confirm', stakesOfTarget(context), [stop]);
 }

@@ -38,7 +38,8 @@ export interface Challenge {
 
 const TITLE = 'lifeboat approval request, version 1';
 const END =
-  'end: whoever signs this file with `ssh-keygen -Y sign -n lifeboat-approval` approves this order, once, until it expires';
+  'end: whoever signs this file with `ssh-keygen -Y sign -n lifeboat-approval` ' +
+  'approves this order, once, until it expires';
 const NAMES = [
   'order',
   'run',

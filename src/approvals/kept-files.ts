@@ -3,8 +3,7 @@ import { failureOf, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { ApprovalPolicy } from '../store/run-entry-parts.ts';
 import { lineHash, namesIn, signerLines } from './allowed-signers.ts';
-import { sshKeygen } from './ssh-keygen.ts';
-import { fingerprintOfBlob } from './ssh-signature.ts';
+import { fingerprintOfBlob, sshKeygen } from './ssh-signature.ts';
 import { readSigners } from './verify-signature.ts';
 
 type Kept<Name extends 'signers' | 'revoked'> = NonNullable<ApprovalPolicy[Name]>;

@@ -7,8 +7,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
 import { lineHash, linesOfKey, namesOfKey } from './allowed-signers.ts';
-import { type SshKeygenEnd, sshKeygen } from './ssh-keygen.ts';
-import { NAMESPACE, signerOf } from './ssh-signature.ts';
+import { NAMESPACE, type SshKeygenEnd, signerOf, sshKeygen } from './ssh-signature.ts';
 
 /** A signature that is good, and whose it is. */
 export interface Verified {

@@ -1,6 +1,6 @@
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
-import { sentenceOf } from '../store/sentence.ts';
+import { speaker } from '../store/sentence.ts';
 
 /** One entry for a reader: every text is printable. */
 export interface AuditLine {
@@ -21,13 +21,14 @@ export interface AuditLine {
  * fields.
  */
 export function auditShow(entries: readonly Entry[]): AuditLine[] {
+  const say = speaker();
   return entries.map((entry) => ({
     stream: show(entry.stream, 120),
     seq: entry.seq,
     at: show(entry.at, 30),
     by: show(entry.by, 60),
     type: show(entry.type, 64),
-    text: sentenceOf(entry).text,
+    text: say(entry).text,
     hash: show(entry.hash.slice(0, 12)),
   }));
 }

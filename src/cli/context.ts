@@ -1,4 +1,9 @@
+import type { LoadedConfig } from '../config/loaded.ts';
+import type { Keyring } from '../keys/key-store.ts';
 import type { Streams } from '../plain/terminal.ts';
+import type { AppPort, Lend } from '../view/app/app-port.ts';
+import type { RunEnd, RunPort } from '../view/run-port.ts';
+import type { KeptPassphrase } from './kept-passphrase.ts';
 import type { OutputForm } from './output-form.ts';
 
 /** What a command gets from the process: streams, environment, the options that every command has. */
@@ -11,6 +16,22 @@ export interface CommandContext extends Streams {
    * (hush.ts): called once the key store is open, after which nobody is asked for its passphrase.
    */
   readonly unhush?: (() => void) | undefined;
+  /**
+   * Where the full screen is up: gives the ordinary terminal to `act`, and takes the screen back. Without it
+   * the terminal is there to be asked on.
+   */
+  readonly lend?: (<T>(act: (terminal: Streams) => Promise<T>) => Promise<T>) | undefined;
+  /** Shows a run on a screen that is there already, in place of one of its own. */
+  readonly showRun?: ((port: RunPort) => Promise<RunEnd>) | undefined;
+  /** What opens the vault once it was entered. Without it, each opening asks for itself. */
+  readonly passphrase?: KeptPassphrase | undefined;
+  /**
+   * Makes what can be looked at over a run that takes the screen itself; without it, nothing but the run is
+   * shown.
+   */
+  readonly connect?: ((context: CommandContext, config: LoadedConfig, lend: Lend) => AppPort) | undefined;
+  /** The key store that is open already, for what only looks into it: that of the run beneath. */
+  readonly keyring?: Keyring | undefined;
   /** How the result is printed; without it, for people. */
   readonly output?: OutputForm;
 }

@@ -1,6 +1,6 @@
 import { EXIT } from '../base/errors.ts';
 import { canDraw } from '../plain/terminal.ts';
-import { firstFrame, GIVE_SCREEN_BACK } from '../tui/first-frame.ts';
+import { firstFrame, GIVE_SCREEN_BACK, hidesNames } from '../tui/first-frame.ts';
 import type { CommandContext } from './context.ts';
 
 /** Flags with which a run does not take the screen. */
@@ -21,6 +21,27 @@ export function wordsIn(argv: readonly string[]): readonly string[] {
   return argv.filter((arg, at) => !arg.startsWith('-') && !VALUED.has(argv[at - 1] ?? ''));
 }
 
+/** Whether a command line asks for the app: no command at all, in a terminal that can be drawn on. */
+export function asksApp(
+  argv: readonly string[],
+  context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
+): boolean {
+  return isBare(argv) && canDraw(context);
+}
+
+/** Whether the same is asked for where only lines can be read: a dumb terminal, or beside a screen reader. */
+export function asksLines(
+  argv: readonly string[],
+  context: Pick<CommandContext, 'stdin' | 'stdout' | 'env'>,
+): boolean {
+  const { stdin, stdout } = context;
+  return isBare(argv) && stdin.isTTY === true && stdout.isTTY === true && !canDraw(context);
+}
+
+function isBare(argv: readonly string[]): boolean {
+  return argv.length === 0 || (argv.length === 2 && argv[0] === '--config');
+}
+
 /** `-o json`, `-ojson`, `--output json`, `--output=json`: a run that prints for programs takes no screen. */
 const NAMES_FORM = /^(?:-o|--output(?:=|$))/u;
 
@@ -35,17 +56,19 @@ export function paintEarly(
 ): (() => void) | undefined {
   const [command] = wordsIn(argv);
   const takesScreen =
-    (command === 'run' || command === 'resume') &&
-    !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg));
-  if (!takesScreen || !canDraw(context) || asksPassphrase(context.env)) return undefined;
+    asksApp(argv, context) ||
+    ((command === 'run' || command === 'resume') &&
+      !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg)));
+  // The app asks for a passphrase when the first screen is there, and lends the terminal for it.
+  const asksFirst = (asksPassphrase(context.env) && !asksApp(argv, context)) || asksAction(argv);
+  if (!takesScreen || asksFirst || !canDraw(context)) return undefined;
   const { columns = 80, rows = 24 } = context.stdout;
   onSignalAlone(() => {
     context.stdout.write(GIVE_SCREEN_BACK);
     process.exit(EXIT.interrupted);
   });
-  context.stdout.write(
-    firstFrame({ columns, rows, env: context.env, title: titleOf(argv), instance: instanceOf(argv) }),
-  );
+  const instance = hidesNames(context.env) ? '' : instanceOf(argv);
+  context.stdout.write(firstFrame({ columns, rows, env: context.env, title: titleOf(argv), instance }));
   return () => void context.stdout.write(GIVE_SCREEN_BACK);
 }
 
@@ -61,6 +84,11 @@ function onSignalAlone(act: () => void): void {
 /** Whether whoever opens the keys is asked for a passphrase, which happens on the ordinary screen. */
 export function asksPassphrase(env: CommandContext['env']): boolean {
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];
+}
+
+/** Whether what the run is to do is asked for, which happens on the ordinary screen too. */
+function asksAction(argv: readonly string[]): boolean {
+  return wordsIn(argv)[1] === 'change-instance' && !argv.some((arg) => /^--action(?:=|$)/u.test(arg));
 }
 
 function titleOf(argv: readonly string[]): string {

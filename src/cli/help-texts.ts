@@ -23,11 +23,15 @@ export const HELP: Details = {
   LIFEBOAT_STORE            postgres://... of a team; wins over the config
   LIFEBOAT_KEYCHAIN         os (default), or vault: a file under a passphrase
   LIFEBOAT_PASSPHRASE_FILE  the file with the passphrase of the vault
-  LIFEBOAT_PGBIN            the folder of another PostgreSQL for the lab`,
+  LIFEBOAT_PGBIN            the folder of another PostgreSQL for the lab
+  LIFEBOAT_THEME            dark, light or contrast (default: the terminal's)
+  LIFEBOAT_PRESENT          1: the screen hides names and ids
+  LIFEBOAT_BELL             off: no bell and no notification of the terminal`,
     `Exit codes:
 ${exitCodes()}`,
   ],
   examples: [
+    'lifeboat                # the app: all instances, in a terminal',
     'lifeboat drill          # rehearse all of it, on this machine',
     'lifeboat init           # write a config, and try it',
     'lifeboat doctor         # look at what a recovery needs',

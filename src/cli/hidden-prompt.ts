@@ -9,9 +9,12 @@ import { hush } from './hush.ts';
  */
 export async function askHidden(
   prompt: string,
-  { stdin, stderr }: CommandContext,
+  context: CommandContext,
   { twice = false }: { readonly twice?: boolean } = {},
 ): Promise<Secret> {
+  const { lend, stdin, stderr } = context;
+  if (lend !== undefined)
+    return lend((terminal) => askHidden(prompt, { ...context, ...terminal, lend: undefined }, { twice }));
   if (stdin.isTTY !== true) {
     throw new LifeboatError('input.none', `there is no terminal to enter ${prompt} on`, {
       hints: ['name a file with --key-file FILE, or - for standard input'],

@@ -16,7 +16,7 @@ export async function main(
 ): Promise<number> {
   // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it
   // hears of it.
-  if (giveScreenBack !== undefined) import('../tui/show-run.tsx').catch(() => undefined);
+  if (giveScreenBack !== undefined) import('../tui/show-run.ts').catch(() => undefined);
   try {
     const { parse } = await import('./program.ts');
     return await parse(argv, version, giveScreenBack, unhush);

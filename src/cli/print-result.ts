@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { printableJson } from '../base/text.ts';
+import { type Column, formatTable } from '../plain/table.ts';
+import { columnsOf, wantsColour } from '../plain/terminal.ts';
 import type { CommandContext } from './context.ts';
 import type { SCHEMAS, SchemaName } from './schemas/index.ts';
 
@@ -46,4 +48,14 @@ export async function printRecord<Name extends SchemaName>(
     const { printableYaml } = await import('./printable-yaml.ts');
     context.stdout.write(`---\n${printableYaml(value)}`);
   } else context.stdout.write(`${printableJson(value)}\n`);
+}
+
+/** Prints a table to stdout: cut to the terminal's width, whole in a pipe. */
+export function printTable(
+  { stdout, env }: CommandContext,
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): void {
+  const width = stdout.isTTY === true ? { width: columnsOf(stdout) } : {};
+  stdout.write(`${formatTable(columns, rows, { ...width, colour: wantsColour(stdout, env) })}\n`);
 }

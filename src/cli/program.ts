@@ -1,9 +1,12 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../base/errors.ts';
+import { connect } from '../commands/app/connect.ts';
 import type { CommandContext } from './context.ts';
 import { COMMON_OPTIONS, common, type Define, describe } from './define.ts';
 import { defineAll } from './define-all.ts';
+import { asksApp, asksLines } from './early-frame.ts';
 import { HELP, SUMMARY } from './help-texts.ts';
+import { keepPassphrase } from './kept-passphrase.ts';
 import { type FormFlags, formFrom, formOfErrors } from './output-form.ts';
 import { printError } from './print-error.ts';
 import { usageError } from './usage-error.ts';
@@ -31,16 +34,30 @@ export async function parse(
   };
   const program = commandLine(version, { finish, helpToStderr, unhush });
   try {
+    if (asksApp(argv, process)) {
+      const { app } = await import('../commands/app/app.ts');
+      const [, configPath] = argv;
+      return await app({
+        ...contextFor(version, configPath === undefined ? [] : [{ config: configPath }]),
+        unhush,
+      });
+    }
     await program.parseAsync([...argv], { from: 'user' });
     return exitCode;
   } catch (thrown) {
     // A group without a command has printed its help.
+    if (thrown instanceof HelpPrinted && asksLines(argv, process)) process.stderr.write(LINES_HINT);
     if (thrown instanceof HelpPrinted && (thrown.isWanted || form === 'table'))
       return thrown.isWanted ? EXIT.closed : EXIT.usage;
     beforeError();
     return printError(thrown instanceof HelpPrinted ? thrown.error : thrown, process.stderr, form);
   }
 }
+
+/** For whoever asks for the app where it cannot be drawn. */
+const LINES_HINT = `
+hint: the app needs a terminal that can be drawn on; in lines: lifeboat status, lifeboat runs --open
+`;
 
 /** What happens while a command line is parsed; without it, nothing can be run. */
 interface Hearing {
@@ -83,7 +100,7 @@ export function commandLine(
       }
       const { args, flags, levels } = wordsOf(made);
       const action = await load();
-      finish(await action({ ...contextFor(version, levels), unhush }, args, flags as never));
+      finish(await action({ ...contextFor(version, levels), connect, unhush }, args, flags as never));
     });
   };
   defineAll(program, command);
@@ -138,5 +155,5 @@ function contextFor(version: string, levels: readonly CommonFlags[]): CommandCon
   const { stdin, stdout, stderr, env } = process;
   const configPath = levels.findLast(({ config }) => config !== undefined)?.config;
   const output = formFrom(levels satisfies readonly FormFlags[]);
-  return { stdin, stdout, stderr, env, version, configPath, output };
+  return { stdin, stdout, stderr, env, version, configPath, output, passphrase: keepPassphrase() };
 }

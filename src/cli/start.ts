@@ -6,7 +6,7 @@ import { leave } from '../base/leave.ts';
 import { ownFile } from '../base/own-file.ts';
 import { isSingleExecutable } from '../base/own-program.ts';
 import { type Bundle, openBundle } from './code-cache.ts';
-import { asksPassphrase, paintEarly, wordsIn } from './early-frame.ts';
+import { asksApp, asksPassphrase, paintEarly, wordsIn } from './early-frame.ts';
 import { hushFromStart } from './hush.ts';
 import { keepPrivate } from './keep-private.ts';
 import { keepOutputWhole } from './whole-output.ts';
@@ -32,7 +32,8 @@ export async function start(argv: readonly string[]): Promise<void> {
     return end(EXIT.closed, missing);
   }
   keepPrivate();
-  const unhush = asksPassphrase(process.env) ? hushFromStart(process.stdin) : undefined;
+  const unhush =
+    asksPassphrase(process.env) && !asksApp(argv, process) ? hushFromStart(process.stdin) : undefined;
   const giveScreenBack = paintEarly(argv, process);
   // A screen stays for hours. V8 would double the space for what is new at each burst, and never give it
   // back.
@@ -66,7 +67,8 @@ async function end(exitCode: number, missing: () => string | undefined): Promise
   const why = missing();
   if (why !== undefined) {
     process.stderr.write(
-      `lifeboat: what was printed is not whole: ${why}\nhint: what was done is done and on record; print it again to another place\n`,
+      `lifeboat: what was printed is not whole: ${why}\n` +
+        'hint: what was done is done and on record; print it again to another place\n',
     );
   }
   await written(process.stderr);

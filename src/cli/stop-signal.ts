@@ -19,3 +19,31 @@ export function stopSignal(): {
     },
   };
 }
+
+/** What was asked of this process before there was anything to leave. */
+export interface EarlySignals {
+  /**
+   * Signals have their usual effect again, or that of whoever listens by now; gives the first that came in
+   * between.
+   */
+  release(): NodeJS.Signals | undefined;
+}
+
+/**
+ * Keeps SIGINT, SIGTERM and SIGHUP from ending the process while a run is begun and taken up: what is on
+ * record by then must be left in order, with the exit code of a run that can be resumed.
+ */
+export function keepSignals(): EarlySignals {
+  let came: NodeJS.Signals | undefined;
+  const onSignal = (signal: NodeJS.Signals) => {
+    came ??= signal;
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return {
+    release: () => {
+      for (const signal of signals) process.off(signal, onSignal);
+      return came;
+    },
+  };
+}

@@ -1,6 +1,7 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
+import type { Action } from '../cli/define.ts';
 import { notWritten, writeNewFile } from '../cli/write-new-file.ts';
 import { openReaderOf } from '../compose/store-of.ts';
 import type { Brand } from '../report/brand.ts';
@@ -21,11 +22,7 @@ interface ReportFlags {
 /**
  * `lifeboat report RUN`: the record of a run, from its journal alone; `--compare` sets two runs side by side.
  */
-export async function report(
-  context: CommandContext,
-  words: readonly string[],
-  flags: ReportFlags,
-): Promise<number> {
+export const report: Action<ReportFlags> = async (context, words, flags) => {
   refuseCount(words, flags);
   const reports: Report[] = [];
   for (const word of words) reports.push(await reportOfRun(await whereRunIs(context, word), word));
@@ -33,7 +30,7 @@ export async function report(
   const brand = format === 'json' ? {} : await brandOf(context);
   put(context, flags.out, await written(reports, format, context.output === 'yaml', brand));
   return EXIT.closed;
-}
+};
 
 /** `-o json` and `-o yaml` are the report as data, as `--format json` is. */
 function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext): ReportFormat {

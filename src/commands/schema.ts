@@ -2,8 +2,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { printResult } from '../cli/print-result.ts';
-import { printTable } from '../cli/print-table.ts';
+import { printResult, printTable } from '../cli/print-result.ts';
 
 /**
  * `lifeboat schema [NAME]`: the names of what commands print with `-o json`, or the JSON Schema of one; also

@@ -7,6 +7,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { counted, formatBytes, formatSeconds, secondsOf } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
+import type { Action } from '../cli/define.ts';
 import { printResult, type ResultOf } from '../cli/print-result.ts';
 import { readSecretFile } from '../cli/read-secret-file.ts';
 import { openKeys } from '../compose/workspace.ts';
@@ -17,11 +18,11 @@ import { heldKeys } from '../keys/held-keys.ts';
  * `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0
  * only for a good one.
  */
-export async function verify(
-  context: CommandContext,
-  [file = '']: readonly string[],
-  flags: { readonly instance?: string; readonly keyFile?: string },
-): Promise<number> {
+export const verify: Action<{ readonly instance?: string; readonly keyFile?: string }> = async (
+  context,
+  [file = ''],
+  flags,
+) => {
   const candidates = await keysFor(context, flags);
   const { probeKeys } = await import('../backup/probe-keys.ts');
   const { head, verifyWith } = file === '-' ? await fromStdin(context) : await fromFile(file);
@@ -56,11 +57,12 @@ export async function verify(
       ? report.content
       : `${report.content}, ${counted(report.entries, 'entry', 'entries')}`;
   return tell(context, { ...report, key: opener.fingerprint, seconds: took }, [
-    `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) and read to its last byte in ${formatSeconds(took)}`,
+    `${report.verdict}: opened with key ${opener.fingerprint} (${report.profile}) ` +
+      `and read to its last byte in ${formatSeconds(took)}`,
     `content: ${formatBytes(report.contentBytes)} (${inside}), sha256 ${report.contentSha256}`,
     `file: ${formatBytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
   ]);
-}
+};
 
 /** A backup to verify: enough of it to try keys on, and the way to read the whole. */
 interface Source {

@@ -5,7 +5,13 @@ import { show } from '../base/text.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
-import { type InstanceFacts, type ListedBackup, nothingAsked, type Part } from '../view/fleet/fleet-facts.ts';
+import {
+  type DiskFill,
+  type InstanceFacts,
+  type ListedBackup,
+  nothingAsked,
+  type Part,
+} from '../view/fleet/fleet-facts.ts';
 import { openInstance } from './service-of.ts';
 
 export interface AskFleet {
@@ -20,6 +26,10 @@ export interface AskFleet {
   readonly atOnce: number;
   /** Gets each instance as soon as its answers are there, in no order. */
   readonly answered: (facts: InstanceFacts) => void;
+  /** The instances whose disks are asked for too, by one more GET. */
+  readonly withDisk?: (name: string) => boolean;
+  /** Once it is aborted, no further instance is asked, and what is under way is let go. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -29,8 +39,10 @@ export interface AskFleet {
 export async function askFleet(ask: AskFleet): Promise<void> {
   const waiting = [...ask.names];
   const worker = async () => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      if (ask.signal?.aborted) return;
       ask.answered(await askInstance(ask, name));
+    }
   };
   await Promise.all(Array.from({ length: Math.min(ask.atOnce, ask.names.length) }, worker));
 }
@@ -42,10 +54,12 @@ async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> 
   return { ...nothingAsked({ name, role, objectives }), ...service, record, held };
 }
 
-type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window'>;
+type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window' | 'disk'>;
 
 async function askService(ask: AskFleet, name: string): Promise<FromService> {
   const stop = new AbortController();
+  const end = () => stop.abort();
+  ask.signal?.addEventListener('abort', end);
   const over = performance.now() + ask.limitMs;
   const left = () => Math.max(1, over - performance.now());
   try {
@@ -54,12 +68,14 @@ async function askService(ask: AskFleet, name: string): Promise<FromService> {
     );
     try {
       const part = <Value>(act: () => Promise<Value>) => partOf(() => within(left(), act), ask.limitMs);
-      const [overview, backups, window] = await Promise.all([
+      const isDiskAsked = ask.withDisk?.(name) === true && service.supports('metrics');
+      const [overview, backups, window, disk] = await Promise.all([
         service.supports('overview') ? part(() => overviewOf(service, stop.signal)) : MISSING,
         part(() => backupsOf(service, stop.signal)),
         service.supports('pitrRange') ? part(() => windowOf(service, stop.signal)) : MISSING,
+        isDiskAsked ? part(() => diskOf(service, stop.signal)) : undefined,
       ]);
-      return { overview, backups, window };
+      return { overview, backups, window, ...(disk === undefined ? {} : { disk }) };
     } finally {
       stop.abort();
       // Whatever still hangs on the wire is let go in the background.
@@ -68,6 +84,8 @@ async function askService(ask: AskFleet, name: string): Promise<FromService> {
   } catch (thrown) {
     const failed = failedPart(thrown, ask.limitMs);
     return { overview: failed, backups: failed, window: failed };
+  } finally {
+    ask.signal?.removeEventListener('abort', end);
   }
 }
 
@@ -120,6 +138,26 @@ async function windowOf(service: ServiceClient, signal: AbortSignal) {
     if (thrown instanceof LifeboatError && thrown.code === 'service.not-found') return 'none';
     throw thrown;
   }
+}
+
+/** Points of the newest samples of a cluster: its disks are among them, and a fleet is asked often. */
+const DISK_POINTS = 500;
+
+async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<DiskFill | 'none'> {
+  const { parachuteDisks } = await import('../service/parachute.ts');
+  const disks = parachuteDisks((await service.metrics({ quantity: DISK_POINTS, signal })).value);
+  const [nearest] = disks
+    .map(({ service: type, index, disk, usedPercent, usedThreshold, activated }): DiskFill => {
+      const name = [type, index, disk].filter((part) => part !== undefined).join('.');
+      return { name, usedPercent, threshold: usedThreshold, isOpen: activated === true };
+    })
+    .toSorted((one, other) => Number(other.isOpen) - Number(one.isOpen) || roomIn(one) - roomIn(other));
+  return nearest ?? 'none';
+}
+
+/** Percent that are left until the parachute opens. */
+function roomIn({ usedPercent, threshold }: DiskFill): number {
+  return usedPercent === undefined || threshold === undefined ? Infinity : threshold - usedPercent;
 }
 
 async function partOf<Value>(act: () => Promise<Value>, limitMs: number): Promise<Part<Value>> {

@@ -40,7 +40,8 @@ export async function askForKeys(
   const entered: string[] = [];
   for (const fingerprint of lacking) {
     context.stderr.write(
-      `run ${show(run.runId)} needs key ${fingerprint} of ${show(run.instance)}, which is not in ${keyring.store.description}\n`,
+      `run ${show(run.runId)} needs key ${fingerprint} of ${show(run.instance)}, ` +
+        `which is not in ${keyring.store.description}\n`,
     );
     const prompt = `key ${fingerprint} of ${show(run.instance)} (empty: go on without it)`;
     const key = await askHidden(prompt, context).catch((thrown: unknown) => {

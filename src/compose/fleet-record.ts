@@ -5,7 +5,7 @@ import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledgers.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
-import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
+import type { InstanceRecord, OpenRun, Part } from '../view/fleet/fleet-facts.ts';
 import { openJournalIfAny } from './reading.ts';
 import type { StoreContext } from './store-of.ts';
 
@@ -41,8 +41,9 @@ export async function readFleetRecord(
       await journal?.close();
     }
   } catch (thrown) {
-    const { code, shortMessage } = failureOf(thrown);
-    return new Map(names.map((name) => [name, { state: 'failed', at, code, why: show(shortMessage) }]));
+    const { code, shortMessage, hints } = failureOf(thrown);
+    const part = { state: 'failed', at, code, why: show(shortMessage), hints } as const;
+    return new Map(names.map((name) => [name, part]));
   }
 }
 
@@ -54,7 +55,7 @@ async function recordsIn(
   names: readonly string[],
 ): Promise<ReadonlyMap<string, InstanceRecord>> {
   const ledgers = new Map(await readLedgers(journal));
-  const open = await openRuns(journal);
+  const open = await Promise.all((await openRuns(journal)).map((run) => withOperator(journal, run)));
   const doubts = await readPending(journal);
   const rows = await journal.rows(runs.name, { limit: MOST_RUNS, order: 'descending' });
   const recoveries = summariesOf(rows).filter(isRecovery);
@@ -71,6 +72,13 @@ async function recordsIn(
       },
     ]),
   );
+}
+
+/** Who began it stands in its first entry alone. */
+async function withOperator(journal: JournalReader, run: RunSummary): Promise<OpenRun> {
+  const [started] = await journal.read(`run/${run.runId}`);
+  const { operator } = (started?.body ?? {}) as { readonly operator?: unknown };
+  return typeof operator === 'string' && operator !== '' ? { ...run, by: operator } : run;
 }
 
 function touches({ instance, target }: RunSummary, name: string): boolean {

@@ -54,6 +54,8 @@ export async function refuseGone(
     ],
     exitCode: EXIT.failed,
   });
+  // The screen is up: this is not asked in passing.
+  if (context.lend !== undefined) throw gone;
   if (!mayAsk || context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw gone;
   context.stderr.write(`${show(gone.shortMessage)}\n`);
   for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);

@@ -70,7 +70,9 @@ function unread({ runId, lastAt }: RunSummary, entries: readonly Entry[]): reado
     id: 'unread-run',
     kind: 'unread-run',
     subject: runId,
-    what: `find out what run ${runId} leaves to do: this version of lifeboat cannot read it (see its fallback script in the home, fallback/${runId}.sh)`,
+    what:
+      `find out what run ${runId} leaves to do: this version of lifeboat cannot read it ` +
+      `(see its fallback script in the home, fallback/${runId}.sh)`,
     since: lastAt,
     commands: [`lifeboat report ${runId}`, `lifeboat audit show ${runId}`],
   };

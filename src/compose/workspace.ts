@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { LifeboatError } from '../base/errors.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -155,7 +155,8 @@ async function notifierOf(journal: Journal, targets: readonly NotifyConfig[]) {
 
 /**
  * The key store that the environment asks for, with the keys of the instances in it: to be written to, so
- * proven usable, unless it is only looked into (`look`), where no disk has to be writable. Rejects with
+ * proven usable, unless it is only looked into (`look`), where no disk has to be writable and
+ * one that is open already will do. Rejects with
  * `keys.gone` where the home remembers keys and the store has none; with `check` nobody is asked whether to
  * begin anew.
  */
@@ -163,6 +164,7 @@ export async function openKeys(
   context: CommandContext,
   how: 'change' | 'look' | 'check' = 'change',
 ): Promise<Keyring> {
+  if (how === 'look' && context.keyring !== undefined) return context.keyring;
   try {
     return await openKeysUnseen(context, how);
   } finally {
@@ -192,6 +194,9 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
     ...(context.stdin.isTTY === true
       ? { askPassphrase: (purpose: 'open' | 'create') => askPassphrase(purpose, context) }
       : {}),
+  }).catch((thrown: unknown) => {
+    if (failureOf(thrown).code === 'keys.wrong-passphrase') context.passphrase?.forget();
+    throw thrown;
   });
   const keyring = openKeyring(store);
   if (how === 'look') return keyring;
@@ -216,6 +221,9 @@ export function loginName(env: NodeJS.ProcessEnv): string {
 }
 
 function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
-  if (purpose === 'open') return askHidden('passphrase of the vault', context);
+  if (purpose === 'open') {
+    const ask = () => askHidden('passphrase of the vault', context);
+    return context.passphrase?.get(ask) ?? ask();
+  }
   return askHidden('a new passphrase for the vault, 12 characters or more', context, { twice: true });
 }

@@ -9,7 +9,7 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
 import { absolute, type LoadedConfig } from './loaded.ts';
-import { type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
+import { duplicateKeysIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
 import { Config, type InstanceConfig } from './schema.ts';
 import { chosenStore, SQLITE } from './store-address.ts';
 
@@ -133,9 +133,14 @@ const LONGEST = 1024 * 1024;
 function readYaml(text: string, path: string): Parsed & { readonly value: unknown } {
   const lines = new LineCounter();
   try {
-    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-    if (document.errors.length === 0) return { path, document, lines, value: document.toJS() };
-    const problems = document.errors.map(({ code, message, pos }) => ({
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
+    const duplicates = duplicateKeysIn(document);
+    const errors =
+      duplicates.length === 0
+        ? document.errors
+        : [...document.errors, ...duplicates].toSorted((one, other) => one.pos[0] - other.pos[0]);
+    if (errors.length === 0) return { path, document, lines, value: document.toJS() };
+    const problems = errors.map(({ code, message, pos }) => ({
       ...placeOf({ path, lines }, pos[0]),
       key: '',
       message: show(code === 'MULTIPLE_DOCS' ? 'a config is one document' : `not YAML: ${message}`),

@@ -37,6 +37,9 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
     ...config,
     instances: Object.fromEntries(instances),
     platform: absolutePlatform(config.platform, folder),
+    ...(config.lab === undefined
+      ? {}
+      : { lab: { ...config.lab, token: absoluteToken(config.lab.token, folder) } }),
     ...(config.runbooks === undefined ? {} : { runbooks: resolve(folder, config.runbooks) }),
     ...(config.report?.logo === undefined
       ? {}
@@ -80,8 +83,10 @@ export function tokenVariables({
   instances,
   platform,
   notify,
-}: Pick<Config, 'instances' | 'platform' | 'notify'> | LoadedConfig): string[] {
+  lab,
+}: Pick<Config, 'instances' | 'platform' | 'notify' | 'lab'> | LoadedConfig): string[] {
   const sources: unknown[] = Object.values(instances).map(({ token }) => token);
+  if (lab !== undefined) sources.push(lab.token);
   if (typeof platform !== 'string') sources.push(platform.token);
   for (const target of notify)
     if ('url' in target) sources.push(target.url, ...Object.values(target.headers));

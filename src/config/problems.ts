@@ -1,4 +1,16 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type LineCounter, type Node } from 'yaml';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Node,
+  visit,
+  type YAMLMap,
+} from 'yaml';
 import type { z } from 'zod';
 import type { ProblemInFile } from '../base/problem-in-file.ts';
 import { mostSimilar } from '../base/similar.ts';
@@ -17,10 +29,11 @@ export interface Parsed {
  * that may be meant, each value that does not fit, each key that is missing.
  */
 export function problemsIn(issues: readonly z.core.$ZodIssue[], parsed: Parsed): ProblemInFile[] {
+  const offsetOf = offsetsIn(parsed.document);
   return issues
     .flatMap((issue) => findingsIn(issue, []))
     .map(({ path, message, isKey }) => ({
-      ...placeOf(parsed, offsetOf(parsed.document, path, isKey)),
+      ...placeOf(parsed, offsetOf(path, isKey)),
       key: show(path.join('.'), 200),
       message: show(message),
     }))
@@ -34,6 +47,25 @@ export function placeOf(
 ): Pick<ProblemInFile, 'path' | 'line' | 'column'> {
   const { line, col } = lines.linePos(offset);
   return { path: show(path, 200), line: Math.max(1, line), column: Math.max(1, col) };
+}
+
+/**
+ * Keys that stand in their map a second time, as errors of the parser. Its own search compares each key with
+ * all before it.
+ */
+export function duplicateKeysIn(document: Document): { code: string; message: string; pos: [number] }[] {
+  const offsets: number[] = [];
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        if (seen.has(key.value)) offsets.push(startOf(key) ?? 0);
+        seen.add(key.value);
+      }
+    },
+  });
+  return offsets.map((at) => ({ code: 'DUPLICATE_KEY', message: 'Map keys must be unique', pos: [at] }));
 }
 
 /** The words for what has no words of its own in the schema. */
@@ -75,7 +107,8 @@ function findingsIn(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): Fin
   const [meant, second] = exact.length > 0 ? exact : forms;
   if (meant !== undefined && second === undefined) return meant.flatMap((each) => findingsIn(each, path));
   // What none of the forms knows is misspelt, whichever of them is meant.
-  const unknown = meant?.flatMap(keysOf).filter((key) => forms.every((form) => hasKey(form, key))) ?? [];
+  const keysOfForms = forms.map((form) => new Set(form.flatMap(keysOf)));
+  const unknown = meant?.flatMap(keysOf).filter((key) => keysOfForms.every((keys) => keys.has(key))) ?? [];
   if (unknown.length > 0) return unknown.map((key) => unknownKey(path, key));
   return [{ path, message: issue.message, isKey: false }];
 }
@@ -87,10 +120,6 @@ function isInside({ path, code }: z.core.$ZodIssue): boolean {
 
 function keysOf(issue: z.core.$ZodIssue): readonly string[] {
   return issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [];
-}
-
-function hasKey(form: readonly z.core.$ZodIssue[], key: string): boolean {
-  return form.some((issue) => keysOf(issue).includes(key));
 }
 
 function unknownKey(path: readonly PropertyKey[], key: string): Finding {
@@ -111,26 +140,53 @@ function knownKeys(schema: JsonSchema, path: readonly PropertyKey[]): string[] {
   });
 }
 
-/** Where the text says what is at a path; of what is missing, where the nearest key above it stands. */
-function offsetOf(document: Document, path: readonly PropertyKey[], isKey: boolean): number {
-  let at = startOf(document.contents) ?? 0;
-  let node: unknown = document.contents;
-  for (const [index, step] of path.entries()) {
-    const found = below(isAlias(node) ? node.resolve(document) : node, step);
-    if (found === undefined) return at;
-    const isLast = index === path.length - 1;
-    const key = startOf(found.key);
-    const value = isEmpty(found.value) ? undefined : startOf(found.value);
-    at = (isLast && !isKey ? (value ?? key) : (key ?? value)) ?? at;
-    node = found.value;
-  }
-  return at;
+/**
+ * Says where the text has what is at a path; of what is missing, where the nearest key above it stands. Each
+ * map is indexed and each alias resolved once, however many paths lead there.
+ */
+function offsetsIn(document: Document): (path: readonly PropertyKey[], isKey: boolean) => number {
+  const indexes = new Map<YAMLMap, ReadonlyMap<string, Found>>();
+  const resolved = new Map<Alias, unknown>();
+  const below = (node: unknown, step: PropertyKey): Found | undefined => {
+    if (isSeq(node)) return { key: undefined, value: node.items[Number(step)] };
+    if (isMap(node)) return once(indexes, node, indexOf).get(String(step));
+    if (!isAlias(node)) return undefined;
+    return below(
+      once(resolved, node, () => node.resolve(document)),
+      step,
+    );
+  };
+  return (path, isKey) => {
+    let at = startOf(document.contents) ?? 0;
+    let node: unknown = document.contents;
+    for (const [index, step] of path.entries()) {
+      const found = below(node, step);
+      if (found === undefined) return at;
+      const isLast = index === path.length - 1;
+      const key = startOf(found.key);
+      const value = isEmpty(found.value) ? undefined : startOf(found.value);
+      at = (isLast && !isKey ? (value ?? key) : (key ?? value)) ?? at;
+      node = found.value;
+    }
+    return at;
+  };
 }
 
-function below(node: unknown, step: PropertyKey): { key: unknown; value: unknown } | undefined {
-  if (isSeq(node)) return { key: undefined, value: node.items[Number(step)] };
-  if (!isMap(node)) return undefined;
-  return node.items.find(({ key }) => String(isScalar(key) ? key.value : key) === String(step));
+interface Found {
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+function indexOf({ items }: YAMLMap): ReadonlyMap<string, Found> {
+  return new Map(
+    items.toReversed().map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]),
+  );
+}
+
+function once<Key, Value>(made: Map<Key, Value>, key: Key, make: (key: Key) => Value): Value {
+  const value = made.get(key) ?? make(key);
+  made.set(key, value);
+  return value;
 }
 
 /** A key with nothing behind it. */

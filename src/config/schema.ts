@@ -7,7 +7,8 @@ const Address = z
   .string()
   .refine(
     (text) => !/[?#]/u.test(text) && !hasCredentials(text),
-    'an address has no query, fragment, user or password: a secret in it would be shown; the token has its own setting, `token`',
+    'an address has no query, fragment, user or password: ' +
+      'a secret in it would be shown; the token has its own setting, `token`',
   );
 
 function hasCredentials(text: string): boolean {
@@ -134,6 +135,26 @@ const PlatformConfig = z.strictObject({
   ca: z.string().optional().describe('PEM file with further certificate authorities'),
 });
 
+/**
+ * Where a lab on this machine answers. Whoever holds its token can break it, so that the app offers to; no
+ * other machine is ever taken for a lab. A name below `localhost` is no exception: not every resolver keeps
+ * it here.
+ */
+const LabAddress = z
+  .string()
+  .refine(
+    (text) =>
+      /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?\/?$/u.test(text) &&
+      URL.canParse(text),
+    'a lab runs on this machine: its url is http://127.0.0.1:PORT, as `lifeboat lab` prints it',
+  );
+
+/** A running lab that the app may break: `lifeboat lab` and `lifeboat drill` name their own. */
+const LabConfig = z.strictObject({
+  url: LabAddress.describe('address of a lab on this machine: http://127.0.0.1:PORT'),
+  token: OutsideToken.describe("where the lab's token comes from: {file}, {env} or {command}"),
+});
+
 /** Approval of destructive steps by a second person. */
 const ApprovalsConfig = z.strictObject({
   allowedSigners: z
@@ -251,6 +272,9 @@ export const Config = z.strictObject({
     .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
     .default([])
     .describe('webhooks and commands that are told of questions, of objectives in danger, and of ends'),
+  lab: LabConfig.optional().describe(
+    'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
+  ),
   store: StoreConfig.optional().describe(
     'sqlite (default, in LIFEBOAT_HOME), or postgres://USER@HOST/DATABASE of a team, without a password',
   ),

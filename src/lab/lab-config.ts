@@ -44,6 +44,7 @@ ${[...appLines(apps, platform), ...queryLine(query)].join('')}`,
   );
   return `# A lab on this machine; it is gone when the lab ends.
 ${keys.join('')}platform: ${platform === undefined ? 'none' : `{ api: '${origin}', token: ${token} }`}
+lab: { url: '${origin}', token: ${token} }
 instances:
 ${entries.join('')}`;
 }

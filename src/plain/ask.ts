@@ -104,7 +104,9 @@ async function quiet(lastHeard: () => number): Promise<void> {
   for (;;) {
     const left = Math.max(began, lastHeard()) + QUIET_MS - performance.now();
     if (left <= 0) return;
-    await new Promise((resolve) => setTimeout(resolve, left));
+    // After the timer Node reads what has come, and then calls the immediate: a key that waited while the
+    // process was held up is heard before the next look.
+    await new Promise((resolve) => setTimeout(() => setImmediate(resolve), left));
   }
 }
 

@@ -1,9 +1,14 @@
 import { show } from '../base/text.ts';
 import { doneCommand } from '../view/follow-up-words.ts';
+import { nowOf } from '../view/moment-reader.ts';
 import type { QuestionOption, QuestionView, RunView } from '../view/run-view.ts';
+import { stakesWords } from '../view/stakes-words.ts';
 import { formatIn, formatUtc, localZone } from '../view/zone.ts';
 import { describeApproval } from './describe-approval.ts';
 import { followUpLine } from './describe-follow-up.ts';
+
+/** Longest command that is printed whole. */
+const COMMAND_LIMIT = 4_000;
 
 /**
  * A question as lines. For an operator: with the numbers to type. For nobody: with what would have answered
@@ -11,14 +16,17 @@ import { followUpLine } from './describe-follow-up.ts';
  */
 export function describeQuestion(
   question: QuestionView,
-  { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
+  { runId, gone, clock }: Pick<RunView, 'runId' | 'gone' | 'clock'>,
   reader: 'operator' | 'nobody',
 ): string[] {
   const open = question.kind === 'followUps' ? question.open : [];
   const options = question.options.flatMap((option, at) => describeOption(option, open.length + at, reader));
+  const now = nowOf({ clock }).getTime();
   return [
     `question: ${show(question.prompt)}`,
+    ...(question.kind === 'typed-name' ? describeStakes(question, now) : []),
     ...describeApproval(question),
+    ...describeTrouble(question),
     ...(question.kind === 'time' ? describeRange(question) : []),
     ...open.map((one, at) => `  ${reader === 'operator' ? `${at + 1}` : '-'} ${followUpLine(one)}`),
     ...options,
@@ -28,9 +36,26 @@ export function describeQuestion(
   ];
 }
 
-/** Both edges in both zones. */
-function describeRange({ earliest, latest }: QuestionView & { kind: 'time' }): string[] {
+/** What the confirmation costs. */
+function describeStakes({ stakes }: QuestionView & { kind: 'typed-name' }, now: number): string[] {
+  return stakesWords(stakes, now).map(({ name, text }) => `  ${`${name}:`.padEnd(13)}${show(text)}`);
+}
+
+/** What there is to know of a failure, and the commands that lead on, each whole on a line of its own. */
+function describeTrouble(question: QuestionView): string[] {
+  if (question.kind !== 'choice' || question.trouble === undefined) return [];
+  const { facts, commands } = question.trouble;
   return [
+    ...facts.map(({ label, value }) => `  ${`${label}:`.padEnd(9)}${show(value)}`),
+    ...commands.flatMap(({ when, command }) => [`  ${show(when)}:`, `    ${show(command, COMMAND_LIMIT)}`]),
+  ];
+}
+
+/** Both edges in both zones. */
+function describeRange({ earliest, latest, marks }: QuestionView & { kind: 'time' }): string[] {
+  return [
+    ...marks.backups.map((at) => ['a backup was made at', at]),
+    ...(marks.incident === undefined ? [] : [['it went wrong at', marks.incident]]),
     ['from', earliest],
     ['to', latest],
   ].map(([word = '', edge = '']) => {
@@ -82,7 +107,8 @@ function howToAnswer(question: QuestionView, inTerminal: readonly string[]): str
     return ['no flag answers this', ...inTerminal];
   if (question.kind === 'typed-name')
     return [
-      `--confirm ${show(question.expected)} answers this${question.approval === undefined ? '' : ', once it is approved'}`,
+      `--confirm ${show(question.expected)} answers this` +
+        `${question.approval === undefined ? '' : ', once it is approved'}`,
       ...inTerminal,
     ];
   if (question.kind === 'secret') {

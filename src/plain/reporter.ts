@@ -72,7 +72,7 @@ export function createReporter(
     }
     const title = view.activity?.title;
     if (title !== undefined && title !== last?.activity?.title && title !== place)
-      line(`now: ${show(title)}`);
+      line(`now: ${show(title)}${expectedOf(view)}`);
     progress(view);
     last = view;
   };
@@ -144,7 +144,17 @@ function newEntries(before: readonly LogLine[], after: readonly LogLine[]): read
   return after;
 }
 
-function progressOf({ activity }: RunView): string {
+/** What the step usually takes, behind what is going on. */
+function expectedOf({ activity }: RunView): string {
+  return activity?.expected === undefined ? '' : `, step: ${show(activity.expected)}`;
+}
+
+function progressOf(view: RunView): string {
+  const words = progressWords(view);
+  return words === '' ? '' : `${words}${expectedOf(view)}`;
+}
+
+function progressWords({ activity }: RunView): string {
   const progress = activity?.progress;
   if (progress === undefined) return '';
   switch (progress.kind) {

@@ -1,9 +1,9 @@
 import stringWidth from 'string-width';
-import { GraphemeSegmenter } from './graphemes.ts';
+import { GraphemeSegmenter, isOneCellEach } from './graphemes.ts';
 
 /** How many terminal cells a text takes. */
 export function cells(text: string): number {
-  return stringWidth(text);
+  return isOneCellEach(text) ? text.length : stringWidth(text);
 }
 
 /** Cuts a text to at most `width` cells, the last of them an ellipsis when something is missing. */
@@ -33,6 +33,10 @@ export function cutStart(text: string, width: number, ellipsis = '…'): string 
  * points as fit, and one anyway.
  */
 export function splitAt(text: string, width: number, least: 0 | 1 = 0): [head: string, rest: string] {
+  if (isOneCellEach(text)) {
+    const end = Math.max(0, Math.floor(width), least);
+    return [text.slice(0, end), text.slice(end)];
+  }
   let used = 0;
   for (const { segment, index } of graphemesOf(text)) {
     const wide = cells(segment);

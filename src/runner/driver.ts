@@ -256,12 +256,12 @@ export class Driver implements Run {
   }
 
   async #close(): Promise<RunEnd> {
-    const { runbook } = this.#deps;
-    const { snapshot } = this.#folded;
+    const [{ runbook }, { snapshot }] = [this.#deps, this.#folded];
     const closing = runbook.closing(snapshot.context as never, statePath(snapshot));
     if (!this.#log.entries.some((entry) => entry.type === 'run.closed')) {
       const followUps = runbook.followUps?.(snapshot.context as never);
-      const body = { ...closing, ...(followUps === undefined ? {} : { followUps }) };
+      const summary = closing.summary.flatMap(({ facts }) => facts);
+      const body = { ...closing, summary, ...(followUps === undefined ? {} : { followUps }) };
       const notes = [
         ...(this.#deps.lastNotes?.(true) ?? []),
         { type: 'run.closed', body: body as unknown as Json },

@@ -46,7 +46,12 @@ export function step(runbook: Runbook, before: Folded, event: MachineEvent): Fol
  * (`run.diverged`).
  */
 export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]): Folded {
-  let folded = begin(runbook, input);
+  return foldOn(runbook, begin(runbook, input), entries);
+}
+
+/** The same after further entries. */
+export function foldOn(runbook: Runbook, before: Folded, entries: readonly Entry[]): Folded {
+  let folded = before;
   for (const entry of entries) {
     if (entry.type !== 'event') continue;
     const { event, to } = entry.body as unknown as { event: MachineEvent; to: string };
@@ -57,7 +62,8 @@ export function fold(runbook: Runbook, input: unknown, entries: readonly Entry[]
         `entry ${entry.seq} led to the state ${to}, and now leads to ${statePath(folded.snapshot)}`,
         {
           hints: [
-            'use the version of lifeboat that began this run, or abandon it with `lifeboat resume RUN --abandon REASON`',
+            'use the version of lifeboat that began this run, ' +
+              'or abandon it with `lifeboat resume RUN --abandon REASON`',
           ],
         },
       );

@@ -88,7 +88,8 @@ export function inDoubt(doubt: Doubt): LifeboatError {
           : [
               `what was sent and when: lifeboat calls list --instance ${instance}`,
               `to ask the service, which sends nothing: ${commandOf(doubt)}`,
-              `or say what it became: lifeboat calls resolve ${intent} --instance ${instance} --became ID|nothing --reason WHY`,
+              `or say what it became: lifeboat calls resolve ${intent} ` +
+                `--instance ${instance} --became ID|nothing --reason WHY`,
             ]),
       ],
       evidence: { instance, call: intent, verb: doubt.verb, armedAt, ...(run && { run: run.runId }) },

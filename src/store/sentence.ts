@@ -1,18 +1,37 @@
+import { madeBy, verbDid, verbTo } from '../../machines/parts/verb-words.ts';
 import { counted, formatSeconds, readable } from '../base/format.ts';
+import { callSentence } from './call-sentence.ts';
+import { fieldsOf } from './fields.ts';
 import type { Entry } from './journal.ts';
 import { recoverySentence } from './recovery-sentence.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
-import type { Sentence } from './said.ts';
+import { because, reason, type Sentence, say } from './said.ts';
+import { beginningOf, note, type SaidBefore } from './said-before.ts';
 import { keysWords, policyWords, whoWords } from './who-words.ts';
 
-/** One entry as a sentence. Unknown types are shown with their fields. */
-export function sentenceOf(entry: Pick<Entry, 'type' | 'body'>): Sentence {
+type Said = Pick<Entry, 'type' | 'body'> & { readonly stream?: string };
+
+/**
+ * Gives for each entry its sentence; the entries of a stream come in their order. What an earlier one told of
+ * a call, such as where it goes, is said with it. Unknown types are shown with their fields.
+ */
+export function speaker(): (entry: Said) => Sentence {
+  const known = new Map<string | undefined, SaidBefore>();
+  return (entry) => {
+    const said = known.get(entry.stream) ?? beginningOf(entry.stream);
+    known.set(entry.stream, said);
+    note(said, entry);
+    return sentenceAfter(said, entry);
+  };
+}
+
+function sentenceAfter(before: SaidBefore, entry: Said): Sentence {
   const known = readRunEntry(entry);
-  const { text, tone, next } = known === undefined ? ledgerSentence(entry) : runSentence(known);
+  const { text, tone, next } = known === undefined ? ledgerSentence(entry) : runSentence(known, before);
   return { text: readable(text), tone, ...(next === undefined ? {} : { next: readable(next) }) };
 }
 
-function runSentence(entry: RunEntry): Sentence {
+function runSentence(entry: RunEntry, before: SaidBefore): Sentence {
   switch (entry.type) {
     case 'run.started': {
       const { runbook, version, instance, mode, operator, who, approvals } = entry.body;
@@ -24,31 +43,13 @@ function runSentence(entry: RunEntry): Sentence {
       return say(`resumed by process ${pid}${whoWords(who)}${policyWords(approvals)}${keysWords(keys)}`);
     }
     case 'event':
-      return eventSentence(entry.body);
+      return eventSentence(entry.body, before);
     case 'activity.begun':
-      return say(`began ${entry.body.verb} (${entry.body.activity})`, 'dim');
     case 'intent.prepared':
-      return say(
-        `noted the state of the service before ${entry.body.verb} (intent ${entry.body.intent})`,
-        'dim',
-      );
     case 'intent.armed':
-      return say(`sending ${entry.body.verb} (intent ${entry.body.intent} is on disk)`, 'warn');
-    case 'intent.outcome': {
-      const { verb, sent, failure, refused } = entry.body;
-      if (failure?.code === 'service.no-id') return say(`${verb}: the service accepted it and named no id`);
-      if (failure?.code === 'service.old-id') return say(`${verb}: ${failure.shortMessage}`, 'warn');
-      if (refused === true && sent === 'unknown')
-        return say(
-          `${verb} was refused, and the service shows what it may have become${because(failure)}`,
-          'warn',
-        );
-      return say(`${verb}: ${SENT[sent]}${because(failure)}`, TONES[sent]);
-    }
-    case 'intent.judged': {
-      const { verb, verdict, failure } = entry.body;
-      return say(`the service shows that ${verb} ${JUDGED[verdict]}${because(failure)}`, TONES[verdict]);
-    }
+    case 'intent.outcome':
+    case 'intent.judged':
+      return callSentence(entry, before);
     case 'answer':
       return say(`decided: ${entry.body.label ?? entry.body.event}${reason(entry.body.reason)}`);
     case 'approval.asked':
@@ -71,7 +72,8 @@ function runSentence(entry: RunEntry): Sentence {
     case 'approval.weakened': {
       const changes = entry.body.changes.map(({ what, begun, now }) => `${what} (${begun}; now ${now})`);
       return say(
-        `BREAK-GLASS: went on with less approval than at the beginning: ${changes.join(', ')}${reason(entry.body.reason)}`,
+        'BREAK-GLASS: went on with less approval than at the beginning: ' +
+          `${changes.join(', ')}${reason(entry.body.reason)}`,
         'bad',
       );
     }
@@ -82,10 +84,11 @@ function runSentence(entry: RunEntry): Sentence {
       return say(`the transcript of what was sent until now lies ${where}`, 'warn');
     }
     case 'activity.overdue': {
-      const { verb, seconds, limitSeconds, basis, detail } = entry.body;
+      const { activity, verb, seconds, limitSeconds, basis, detail } = entry.body;
       const limit = `${BASES[basis]} (${formatSeconds(limitSeconds)})`;
       const more = detail === undefined ? '' : `; ${detail}`;
-      return say(`${spaced(verb)} has taken ${formatSeconds(seconds)}, longer than ${limit}${more}`, 'warn');
+      const words = verbTo(verb, before.calls.get(activity)?.input);
+      return say(`already ${formatSeconds(seconds)} to ${words}, longer than ${limit}${more}`, 'warn');
     }
     case 'run.paused':
       return say(`paused for new credentials${because(entry.body.failure)}`, 'warn');
@@ -100,7 +103,9 @@ function runSentence(entry: RunEntry): Sentence {
       const { outcome, title, proven, deviations } = entry.body;
       const steps = deviations.map(({ step }) => step).join(', ');
       const count = steps === '' ? '' : `, with deviations: ${steps}`;
-      const text = `closed, ${proven ? 'proven' : 'not proven'}: ${title ?? outcome}${count}${because(entry.body.failure)}`;
+      const text =
+        `closed, ${proven ? 'proven' : 'not proven'}: ` +
+        `${title ?? outcome}${count}${because(entry.body.failure)}`;
       return say(text, proven ? 'good' : 'warn');
     }
     case 'run.abandoned':
@@ -120,37 +125,35 @@ const BASES = {
  * What moved the machine, and where it stands now. Names of events are for programs; people get the state's
  * title.
  */
-function eventSentence({ event, to, title }: Extract<RunEntry, { type: 'event' }>['body']): Sentence {
+function eventSentence(
+  { event, to, title }: Extract<RunEntry, { type: 'event' }>['body'],
+  { calls }: SaidBefore,
+): Sentence {
   const next = title ?? to;
   const [, activity] = /^xstate\.(?:done|error)\.actor\.(.+)$/.exec(event.type) ?? [];
-  if (activity === undefined) return { ...say(`now at: ${next}`, 'dim'), next };
+  if (activity === undefined) return { ...say(`next: ${next}`, 'dim'), next };
+  const { verb, input } = calls.get(activity) ?? { verb: activity, input: undefined };
   if (event.type.startsWith('xstate.done'))
-    return { ...say(`done: ${spaced(activity)}; now at: ${next}`), next };
-  const error = event['error'];
-  const message =
-    typeof error === 'object' && error !== null && !Array.isArray(error) ? error['shortMessage'] : undefined;
-  const why = typeof message === 'string' ? `: ${message}` : '';
-  return { ...say(`failed: ${spaced(activity)}${why}; now at: ${next}`, 'bad'), next };
+    return { ...say(`${didWords(verb, input, event['output'])}; next: ${next}`), next };
+  const { shortMessage, code } = fieldsOf(event['error']);
+  const why = typeof shortMessage === 'string' ? `: ${shortMessage}` : '';
+  // A call in doubt may have been carried out.
+  if (typeof code === 'string' && code.startsWith('doubt.'))
+    return {
+      ...say(
+        `what became of the request to ${verbTo(verb, input)} is not known${why}; next: ${next}`,
+        'warn',
+      ),
+      next,
+    };
+  return { ...say(`failed to ${verbTo(verb, input)}${why}; next: ${next}`, 'bad'), next };
 }
 
-/** `fetchOld` is a name for programs; people read `fetch old`. */
-export function spaced(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+/** What was asked for and never arrived is not over: the machine asks again, or a person. */
+function didWords(verb: string, input: unknown, output: unknown): string {
+  const isLost = fieldsOf(output)['landed'] === false;
+  return isLost ? `nothing came of the request to ${verbTo(verb, input)}` : verbDid(verb, input);
 }
-
-const SENT = {
-  landed: 'the service accepted it',
-  absent: 'the service did not do it',
-  unknown: 'sent, but the answer was lost',
-} as const;
-
-const JUDGED = {
-  landed: 'landed',
-  absent: 'did not happen',
-  ambiguous: 'may or may not have happened',
-} as const;
-
-const TONES = { landed: 'good', absent: 'plain', unknown: 'warn', ambiguous: 'warn' } as const;
 
 /** Facts about keys in the ledger of an instance (bodies in keys/epochs.ts), by entry type. */
 const LEDGER: Readonly<Record<string, Sentence>> = {
@@ -168,7 +171,7 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     return say(`${type} ${JSON.stringify(body)}`);
   const fields = body as Readonly<Record<string, unknown>>;
-  const found = callSentence(type, fields) ?? recoverySentence(type, body);
+  const found = singleSentence(type, fields) ?? recoverySentence(type, body);
   if (found !== undefined) return found;
   const known = LEDGER[type];
   if (known !== undefined && typeof fields['fingerprint'] === 'string') {
@@ -183,9 +186,10 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
 }
 
 /** Calls that were asked for outside of any run. */
-function callSentence(type: string, fields: Readonly<Record<string, unknown>>): Sentence | undefined {
+function singleSentence(type: string, fields: Readonly<Record<string, unknown>>): Sentence | undefined {
   const {
     verb,
+    input,
     reason: why,
     who,
     how,
@@ -193,6 +197,7 @@ function callSentence(type: string, fields: Readonly<Record<string, unknown>>): 
     became,
   } = fields as {
     readonly verb?: string;
+    readonly input?: unknown;
     readonly reason?: string;
     readonly who?: unknown;
     readonly how?: string;
@@ -200,23 +205,15 @@ function callSentence(type: string, fields: Readonly<Record<string, unknown>>): 
     readonly failure?: { readonly shortMessage: string };
   };
   if (verb === undefined) return undefined;
-  if (type === 'call.begun') return say(`asked for ${verb}${whoWords(who)}${reason(why)}`);
+  const words = verbTo(verb, input);
+  if (type === 'call.begun') return say(`asked to ${words}${whoWords(who)}${reason(why)}`);
   if (type === 'call.decided') {
-    const what = typeof became === 'number' ? `became ${became}` : 'became nothing';
-    return say(`decided: ${verb} ${what}${whoWords(who)}${reason(why)}`, 'warn');
+    const made = madeBy(verb, { id: became }) ?? became;
+    const what = typeof became === 'number' ? `became ${made}` : 'became nothing';
+    return say(`decided: the request to ${words} ${what}${whoWords(who)}${reason(why)}`, 'warn');
   }
   if (type !== 'call.ended') return undefined;
-  return how === 'done' ? say(`${verb} is done`, 'good') : say(`${verb} ended${because(failure)}`, 'bad');
-}
-
-function because(failure: { readonly shortMessage: string } | undefined): string {
-  return failure === undefined ? '' : `: ${failure.shortMessage}`;
-}
-
-function reason(text: string | undefined): string {
-  return text === undefined ? '' : `, because: ${text}`;
-}
-
-function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
-  return { text, tone };
+  return how === 'done'
+    ? say(`done: ${words}`, 'good')
+    : say(`the request to ${words} ended${because(failure)}`, 'bad');
 }

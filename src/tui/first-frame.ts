@@ -2,7 +2,7 @@ import { type Streams, wantsColour } from '../plain/terminal.ts';
 import { glyphsFor } from './glyphs.ts';
 import { type HeaderData, headerLine } from './parts/header.ts';
 import { type Line, span } from './span.ts';
-import { type Paint, paintOf } from './theme.ts';
+import { painted, paintOf, themeFor } from './theme.ts';
 
 export interface FirstFrame extends HeaderData {
   readonly columns: number;
@@ -32,15 +32,23 @@ export function firstFrame({ columns, rows, env, note, ...header }: FirstFrame):
   const look = {
     glyphs: glyphsFor(env),
     colour: wantsColour({ isTTY: true }, env),
+    theme: themeFor(env),
   };
   const line = headerLine(header, columns, look, roughCells, roughCut);
   const waiting = span(`  ${note ?? 'starting'}`, 'text.dim');
   const lines: Line[] = [line, [], [{ ...waiting, text: roughCut(waiting.text, columns) }]];
   const text = lines
     .slice(0, rows)
-    .map((row) => row.map((piece) => paint(piece.text, paintOf(piece.token, look.colour))).join(''))
+    .map((row) =>
+      row.map((piece) => painted(piece.text, paintOf(piece.token, look.colour, look.theme))).join(''),
+    )
     .join('\r\n');
   return `${TAKE_SCREEN}${text}\u001b[H`;
+}
+
+/** Whether names and ids are hidden from the beginning: presenter mode. */
+export function hidesNames(env: Streams['env']): boolean {
+  return env['LIFEBOAT_PRESENT'] === '1';
 }
 
 /** Close enough for a frame that lives for an instant: everything beyond Latin is taken to be wide. */
@@ -64,16 +72,4 @@ function roughCut(text: string, width: number): string {
     kept += character;
   }
   return kept;
-}
-
-const COLOURS = { red: 31, green: 32, yellow: 33, cyan: 36 } as const;
-
-function paint(text: string, { color, bold, dimColor, inverse }: Paint): string {
-  const codes = [
-    ...(bold ? [1] : []),
-    ...(dimColor ? [2] : []),
-    ...(inverse ? [7] : []),
-    ...(color === undefined ? [] : [COLOURS[color]]),
-  ];
-  return codes.length === 0 ? text : `\u001b[${codes.join(';')}m${text}\u001b[0m`;
 }

@@ -19,6 +19,8 @@ export interface Glyphs {
   readonly dot: string;
   readonly more: string;
   readonly ellipsis: string;
+  /** For charts, from the lowest value to the highest; each character is one cell. */
+  readonly levels: string;
 }
 
 const UNICODE: Glyphs = {
@@ -39,6 +41,7 @@ const UNICODE: Glyphs = {
   dot: '•',
   more: '↓',
   ellipsis: '…',
+  levels: '▁▂▃▄▅▆▇█',
 };
 
 const ASCII: Glyphs = {
@@ -59,6 +62,7 @@ const ASCII: Glyphs = {
   dot: '*',
   more: 'v',
   ellipsis: '~',
+  levels: '.:-=+*%#',
 };
 
 /** The signs for a locale. */

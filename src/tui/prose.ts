@@ -1,11 +1,12 @@
 import { Lexer, type MarkedToken, type Token as Node, type Tokens } from 'marked';
 import { wrapLine } from './line.ts';
+import { tableRows } from './prose-table.ts';
 import { BLANK, type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
 /**
  * Runbook prose (Markdown as GitHub reads it) as rows of at most `width` cells: paragraphs, headings, lists,
- * quotes, code, bold, stress and links. Anything else of Markdown is shown as it was written, which is
+ * quotes, code, tables, bold, stress and links. Anything else of Markdown is shown as it was written, which is
  * readable too; comments are left out.
  */
 export function proseLines(markdown: string, width: number, look: Look): Line[] {
@@ -52,6 +53,12 @@ function drawBlock(block: MarkedToken, width: number, look: Look): Line[] {
       );
     case 'code':
       return block.text.split('\n').flatMap((row) => wrapLine([span(`  ${row}`, 'text.code')], width, 4));
+    case 'table':
+      return tableRows(
+        block.header.map(({ tokens }) => inline(tokens, 'text.strong')),
+        block.rows.map((row) => row.map(({ tokens }) => inline(tokens, 'text'))),
+        width,
+      );
     case 'space':
     case 'def':
       return [];

@@ -1,57 +1,56 @@
 import { Box, Text } from 'ink';
+import { memo } from 'react';
 import { show } from '../base/text.ts';
-import type { Layout, Pane, Size } from './layout.ts';
+import type { Band, Pane, Size } from './bands.ts';
 import { type Line, type Look, TEXT_LIMIT } from './span.ts';
-import { paintOf, type Token } from './theme.ts';
+import { painted, paintOf } from './theme.ts';
 
 /**
- * Draws a layout. It is exactly as large as the terminal, never larger: when a window gets smaller, Ink draws
+ * Draws bands. They are exactly as large as the terminal, never larger: when a window gets smaller, Ink draws
  * what it has once more before the layout follows, and a row that is too long by then would be broken by the
  * terminal, and push all below it out of its place.
  */
-export function Screen({ layout, size, look }: { layout: Layout; size: Size; look: Look }) {
+export function Screen({ bands, size, look }: { bands: readonly Band[]; size: Size; look: Look }) {
   return (
     <Box width="100%" overflow="hidden">
       <Box flexDirection="column" width={size.columns} height={size.rows} flexShrink={0} overflow="hidden">
-        {layout.bands.map(({ height, panes }, at) => (
-          <Box key={placeKey(at)} height={height} flexShrink={0}>
-            {panes.map((pane, column) => (
-              <PaneBox key={placeKey(column)} pane={pane} look={look} />
-            ))}
-          </Box>
+        {bands.map((band, at) => (
+          <BandBox key={placeKey(at)} band={band} look={look} />
         ))}
       </Box>
     </Box>
   );
 }
 
-function PaneBox({ pane, look }: { pane: Pane; look: Look }) {
-  return (
-    <Box flexDirection="column" width={pane.width} height={pane.height} flexShrink={0} overflow="hidden">
-      {pane.lines.map((line, at) => (
-        <Row key={placeKey(at)} line={line} look={look} />
-      ))}
-    </Box>
-  );
-}
+const BandBox = memo(({ band, look }: { band: Band; look: Look }) => (
+  <Box height={band.height} flexShrink={0}>
+    {band.panes.map((pane, column) => (
+      <PaneBox key={placeKey(column)} pane={pane} look={look} />
+    ))}
+  </Box>
+));
 
-function Row({ line, look }: { line: Line; look: Look }) {
-  if (line.length === 0) return <Text> </Text>;
-  return (
-    <Text wrap="truncate-end">
-      {line.map((piece, at) => (
-        <Plain key={placeKey(at)} text={piece.text} token={piece.token} colour={look.colour} />
-      ))}
-    </Text>
-  );
-}
+const PaneBox = memo(({ pane, look }: { pane: Pane; look: Look }) => (
+  <Box flexDirection="column" width={pane.width} height={pane.height} flexShrink={0} overflow="hidden">
+    {pane.lines.map((line, at) => (
+      <Row key={placeKey(at)} line={line} look={look} />
+    ))}
+  </Box>
+));
+
+/** One text, whatever it is made of: for each text that Ink draws it computes a layout of its own. */
+const Row = memo(({ line, look }: { line: Line; look: Look }) => (
+  <Text wrap="truncate-end">
+    {line.length === 0 ? ' ' : line.map((piece) => printed(piece, look)).join('')}
+  </Text>
+));
 
 /**
  * The only place where text becomes part of the Ink tree. Ink lets colours and links in texts through, so
  * everything is made printable here once more, whatever came before.
  */
-function Plain({ text, token, colour }: { text: string; token: Token; colour: boolean }) {
-  return <Text {...paintOf(token, colour)}>{show(text, TEXT_LIMIT)}</Text>;
+function printed({ text, token }: Line[number], look: Look): string {
+  return painted(show(text, TEXT_LIMIT), paintOf(token, look.colour, look.theme));
 }
 
 /** Rows and cells have no identity but their place. */

@@ -1,6 +1,6 @@
 import { show } from '../base/text.ts';
 import type { Glyphs } from './glyphs.ts';
-import type { Token } from './theme.ts';
+import type { Theme, Token } from './theme.ts';
 
 /** A run of text with one meaning. Made by `span`, so it is printable. */
 export interface Span {
@@ -15,6 +15,8 @@ export type Line = readonly Span[];
 export interface Look {
   readonly glyphs: Glyphs;
   readonly colour: boolean;
+  /** Without it, that of the terminal. */
+  readonly theme?: Theme | undefined;
 }
 
 export const BLANK: Line = [];

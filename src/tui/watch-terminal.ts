@@ -54,12 +54,9 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
       .catch(onLost)
       .finally(() => (isStopping = false));
   };
-  const onContinue = async () => {
-    // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws
-    // everything anew.
-    const suspension = await events.suspend();
-    await suspension?.resume();
-  };
+  // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws everything
+  // anew.
+  const onContinue = async () => (await events.suspend())?.resume();
   const onSigcont = () => {
     if (!isStopping) void onContinue().catch(onLost);
   };

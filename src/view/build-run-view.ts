@@ -2,21 +2,24 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
-import type { Fact, Runbook, StateMeta } from '../../machines/parts/runbook.ts';
+import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
 import type { Failure } from '../base/failure.ts';
-import { formatTime, formatValue, readable } from '../base/format.ts';
+import { formatTime, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import { timelineOf } from '../report/measure/timeline.ts';
+import { type Timeline, timelineOf } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
+import type { UsualTimes } from './app/usual-times.ts';
+import { expectedEnd, usualSeconds } from './expected-end.ts';
 import type { ProseSection } from './prose.ts';
-import { LOG_LINES, type RunRecord, recordOf } from './run-record.ts';
-import type { ActivityView, FactLine, OutcomeView, QuestionView, RailStep, RunView } from './run-view.ts';
-import { approvalsIn } from './view-approval.ts';
-import { FOLLOW_UPS_LABEL, remarksOn, viewFollowUp, viewOpen } from './view-follow-ups.ts';
+import { LOG_LINES, type RunRecord, recordOf, timeIn } from './run-record.ts';
+import type { ActivityView, FactLine, QuestionView, RailStep, RunView } from './run-view.ts';
+import { FOLLOW_UPS_LABEL, viewFollowUp, viewOpen } from './view-follow-ups.ts';
 import { viewObjectives } from './view-objectives.ts';
+import { viewFact, viewOutcome } from './view-outcome.ts';
 import { besideQuestion, type OverdueFacts, overdueBanner } from './view-overdue.ts';
 import { type Asked, viewQuestion } from './view-question.ts';
+import { viewTrouble } from './view-trouble.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
 export interface RunFacts {
@@ -30,6 +33,8 @@ export interface RunFacts {
   readonly prose: ReadonlyMap<string, ProseSection>;
   /** See `RunView`. */
   readonly gone?: string | undefined;
+  /** What earlier runs of the kind took, once that is read. */
+  readonly usual?: UsualTimes | undefined;
   readonly now: Date;
 }
 
@@ -50,28 +55,31 @@ export function buildRunView(facts: RunFacts): RunView {
   const { runbook, snapshot, entries, now } = facts;
   const record = recordOf(entries);
   const { started, promised } = record;
-  const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL'; operator?: string };
+  const head = (started?.body ?? {}) as { mode?: 'LIVE' | 'REHEARSAL'; operator?: string; target?: string };
   const state = statePath(snapshot);
   const meta = metaAt(runbook.machine, state);
   const section = facts.prose.get(state);
-  const movedMs = timelineOf(entries)?.clockMovedMs ?? 0;
+  const timeline = timelineOf(entries);
   const operator = head.operator ?? started?.by ?? 'the operator';
-  const followUps = withDeadlines(runbook.followUps?.(snapshot.context as never) ?? [], promised);
-  const question = askedNow(facts, meta, { operator, now, promised });
-  const activity = viewActivity(facts, meta);
-  const banner = viewBanner(facts, meta);
-  const outcome = viewOutcome(facts, state, followUps, record);
+  // Given up, a run also leaves what follows from a change that it may have asked for.
+  const leftIn = record.abandoned === undefined ? undefined : state;
+  const followUps = withDeadlines(runbook.followUps?.(snapshot.context as never, leftIn) ?? [], promised);
+  const outcome = viewOutcome({ ...facts, state, timeline, followUps, ...record });
+  const isOver = outcome !== undefined;
+  const question = isOver ? undefined : askedNow(facts, meta, { operator, now, promised });
+  const activity = isOver ? undefined : viewActivity(facts, meta, state, record);
+  const banner = isOver ? undefined : viewBanner(facts, meta);
   return {
     runId: facts.runId,
     runbook: runbook.id,
     title: runbook.title,
     instance: facts.instance,
+    ...(head.target === undefined ? {} : { target: show(head.target, 120) }),
     mode: head.mode ?? 'LIVE',
     clock: formatTime(now.toISOString()),
-    elapsed:
-      started === undefined ? 0 : Math.max(0, (now.getTime() - movedMs - Date.parse(started.at)) / 1000),
+    elapsed: timeline === undefined ? 0 : elapsedOf(timeline, now),
     paused: facts.paused !== undefined,
-    rail: viewRail(facts, state, record),
+    rail: viewRail({ ...facts, now: endOf(timeline) ?? now }, state, record),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: factLines(facts, followUps),
     followUps: followUps.map((followUp) => viewFollowUp(followUp, operator, now)),
@@ -85,42 +93,78 @@ export function buildRunView(facts: RunFacts): RunView {
   };
 }
 
-/** One fact, formatted and cleaned. */
-export function viewFact({ label, value, unit, tone }: Fact): FactLine {
-  return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
+function elapsedOf({ firstMs, endedMs, clockMovedMs }: Timeline, now: Date): number {
+  // Rounded as the time that a run took is, so that both are one figure.
+  if (endedMs !== undefined) return Math.ceil((endedMs - firstMs) / 1000);
+  return Math.max(0, (now.getTime() - clockMovedMs - firstMs) / 1000);
 }
 
-function viewRail({ runbook, snapshot }: RunFacts, state: string, { states }: RunRecord): RailStep[] {
+/** When a run ended, by the clock that stamps its entries; undefined for one that goes on. */
+function endOf(timeline: Timeline | undefined): Date | undefined {
+  if (timeline?.endedMs === undefined) return undefined;
+  return new Date(timeline.endedMs + timeline.clockMovedMs);
+}
+
+function viewRail(facts: RunFacts, state: string, record: RunRecord): RailStep[] {
+  const { runbook, snapshot } = facts;
+  const { states } = record;
   const { machine } = runbook;
   const visited = [...states].filter((one) => !isFinalAt(machine, one)).map(stepOf);
   const passed = new Set(stepsOf(machine, snapshot.context).map(({ id }) => id));
   const steps = stepsOf(machine).filter(({ id }) => passed.has(id) || visited.includes(id));
   const reached = new Set([steps[0]?.id, ...visited]);
-  const over = snapshot.status === 'done';
-  const complete = over && runbook.closing(snapshot.context as never, state).outcome !== 'stopped';
-  const here = over ? (visited.at(-1) ?? steps[0]?.id) : stepOf(state);
+  const done = snapshot.status === 'done';
+  const over = done || record.abandoned !== undefined;
+  const complete = done && runbook.closing(snapshot.context as never, state).outcome !== 'stopped';
+  const here = done ? (visited.at(-1) ?? steps[0]?.id) : stepOf(state);
   const current = complete ? steps.length : steps.findIndex((step) => step.id === here);
   const skipped = new Map(
     runbook.skipped(snapshot.context as never).map(({ step, reason }) => [step, reason]),
   );
-  return steps.map((step, index): RailStep => {
+  return steps.map((plain, index): RailStep => {
+    const step = { ...plain, ...lookedAt(facts, plain.id, index === 0, record) };
     const note = skipped.get(step.id);
     const noted = note === undefined ? step : { ...step, note: readable(note, 60) };
-    if (index > current) return { ...step, state: 'ahead' };
+    const seconds = over ? undefined : usualSeconds(facts.usual, step.id);
+    const usual = seconds === undefined ? {} : { usual: seconds };
+    if (index > current) return { ...step, ...usual, state: 'ahead' };
     if (index === current)
-      return { ...noted, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
+      return { ...noted, ...usual, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
     return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
   });
 }
 
+/** What there is to see of a step besides its state: how long it took, and what the runbook says of it. */
+function lookedAt(
+  { prose, now }: RunFacts,
+  id: string,
+  isFirst: boolean,
+  record: RunRecord,
+): Partial<RailStep> {
+  const { states, movedAt, started } = record;
+  const last = [...states].findLast((one) => stepOf(one) === id);
+  const text = prose.get(last ?? '')?.markdown;
+  const before =
+    isFirst && started !== undefined ? [(movedAt ?? now.getTime()) - Date.parse(started.at)] : [];
+  const after = timeIn(record, now, (state) => stepOf(state) === id);
+  const parts = after === undefined ? before : [...before, after];
+  return {
+    ...(parts.length === 0 ? {} : { seconds: parts.reduce((sum, ms) => sum + Math.max(0, ms), 0) / 1000 }),
+    ...(text === undefined ? {} : { prose: text }),
+  };
+}
+
 function askedNow(
-  { snapshot, activity, paused }: RunFacts,
+  { runbook, runId, entries, snapshot, activity, paused }: RunFacts,
   meta: Meta | undefined,
   asked: Asked,
 ): QuestionView | undefined {
   if (snapshot.status !== 'active') return undefined;
   const question = meta?.question?.(snapshot.context);
-  if (question !== undefined) return viewQuestion(question, asked);
+  if (question !== undefined) {
+    const failure = runbook.failure(snapshot.context as never);
+    return viewQuestion(question, asked, failure && viewTrouble(failure, entries, runId));
+  }
   if (activity?.progress?.overdue === undefined || paused !== undefined) return undefined;
   return besideQuestion(meta?.beside?.(snapshot.context) ?? []);
 }
@@ -133,14 +177,24 @@ function factLines({ runbook, snapshot }: RunFacts, followUps: readonly FollowUp
   return open === undefined || isSaid ? lines : [open, ...lines];
 }
 
-function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): ActivityView | undefined {
+function viewActivity(
+  facts: RunFacts,
+  meta: Meta | undefined,
+  state: string,
+  record: RunRecord,
+): ActivityView | undefined {
+  const { activity, now } = facts;
   if (activity === undefined) return undefined;
   const age = Math.max(0, (now.getTime() - Date.parse(activity.since)) / 1000);
   const { progress } = activity;
   const overdue = progress?.overdue === undefined ? {} : { overdue: true as const };
   // A process that came later has waited for less time than the run has.
   const seconds = Math.max(age, progress?.overdue?.seconds ?? 0);
-  const base = { title: meta?.title ?? 'working', seconds, ...overdue };
+  // The step is overdue by a better measure, and what waits for credentials ends when they come.
+  const isOpen = progress?.overdue === undefined && facts.paused === undefined;
+  const expected = isOpen ? expectedNow(facts, stepOf(state), record) : undefined;
+  const end = expected === undefined ? {} : { expected };
+  const base = { title: meta?.title ?? 'working', seconds, ...overdue, ...end };
   if (progress === undefined) return base;
   if (progress.kind === 'task')
     return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
@@ -155,6 +209,16 @@ function viewActivity({ activity, now }: RunFacts, meta: Meta | undefined): Acti
     ...base,
     progress: { kind: 'bytes', done: progress.done, total: progress.total, bytesPerSecond: rate },
   };
+}
+
+/** Earlier runs are measured without the time in which they asked, and so is this one. */
+function expectedNow({ runbook, usual, now }: RunFacts, step: string, record: RunRecord): string | undefined {
+  if (usual === undefined) return undefined;
+  const asks = (state: string) => metaAt(runbook.machine, state)?.question !== undefined;
+  const ofStep = [...record.states].filter((state) => stepOf(state) === step && !asks(state));
+  const away = ofStep.reduce((sum, state) => sum + (record.away.get(state) ?? 0), 0);
+  const worked = timeIn(record, now, (state) => ofStep.includes(state)) ?? 0;
+  return expectedEnd(usual, step, Math.max(0, worked - away) / 1000, now);
 }
 
 function viewBanner(
@@ -184,33 +248,5 @@ function viewBanner(
     tone: inDoubt ? 'warn' : 'bad',
     text: readable(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),
     hints: (failure?.hints ?? []).map((hint) => show(hint)),
-  };
-}
-
-/**
- * How it ended. What was not done, or stands on somebody's word alone, comes before everything that went
- * well; a broken glass before all.
- */
-function viewOutcome(
-  { runbook, snapshot }: RunFacts,
-  state: string,
-  followUps: readonly FollowUp[],
-  record: RunRecord,
-): OutcomeView | undefined {
-  if (snapshot.status !== 'done') return undefined;
-  const closing = runbook.closing(snapshot.context as never, state);
-  const skipped = remarksOn(followUps, 'skipped');
-  const shown = new Set(skipped.map(({ id }) => id));
-  const deviations = closing.deviations
-    .filter(({ step }) => !shown.has(step))
-    .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
-  const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
-  const byHand = remarksOn(followUps, 'hand').map(({ text }) => text);
-  const approvals = approvalsIn(record.approvals);
-  const lines = closing.summary.map(viewFact).map(({ label, value }) => `${label}: ${value}`);
-  return {
-    tone: closing.proven && undone.length === 0 && approvals.bypassed.length === 0 ? 'good' : 'warn',
-    title: readable(closing.title),
-    lines: [...approvals.bypassed, ...undone, ...byHand, ...approvals.given, ...lines],
   };
 }

@@ -27,6 +27,17 @@ export function openWords(followUps: readonly FollowUpView[]): {
     : { short, long: `${short}, ${overdue} overdue`, tone: 'bad' };
 }
 
+/** How it stands with the follow-ups of a run when none is open: `follow-ups: all 4 done`. */
+export function closedWords(followUps: readonly FollowUpView[]): {
+  readonly text: string;
+  readonly tone: Tone;
+} {
+  const skipped = followUps.filter(({ closed }) => closed?.tone === 'warn').length;
+  if (followUps.length === 0) return { text: 'this run leaves no follow-up', tone: 'good' };
+  if (skipped === 0) return { text: `follow-ups: all ${followUps.length} done`, tone: 'good' };
+  return { text: `follow-ups: ${followUps.length - skipped} done, ${skipped} skipped`, tone: 'warn' };
+}
+
 /** `due in 12m`, `overdue by 3m`; empty without a limit. */
 export function dueWords({ left }: FollowUpView): { readonly text: string; readonly tone: Tone } {
   if (left === undefined) return { text: '', tone: 'dim' };

@@ -196,7 +196,9 @@ function resolved(wall: WallTime, zone: Zone): Read {
   if (second === undefined) return first;
   const [summer, winter] = [first, second].map((instant) => formatOffset(offsetAt(instant, zone)));
   return {
-    problem: `it was ${clock} twice on that day: the clocks went back; add ${summer} for the first time, ${winter} for the second`,
+    problem:
+      `it was ${clock} twice on that day: the clocks went back; ` +
+      `add ${summer} for the first time, ${winter} for the second`,
   };
 }
 

@@ -11,12 +11,13 @@ export const QUIET_MS = 400;
  * Two views ask the same question when everything that is promised and could be answered is the same. Only
  * what the passing of time changes may differ: the sentence why an option is disabled (it may count down),
  * how long a follow-up has been open, and how far the approval by a second person is, which comes while
- * somebody may be typing.
+ * somebody may be typing. What is on record of a failure is no part of what is asked.
  */
 export function questionKey(question: QuestionView | undefined): string {
   if (question === undefined) return '';
   const options = question.options.map((option) => ({ ...option, disabled: option.disabled !== undefined }));
   if (question.kind === 'typed-name') return JSON.stringify({ ...question, approval: undefined, options });
+  if (question.kind === 'choice') return JSON.stringify({ ...question, trouble: undefined, options });
   if (question.kind !== 'followUps') return JSON.stringify({ ...question, options });
   const open = question.open.map(({ age: _, left: __, ...followUp }) => followUp);
   return JSON.stringify({ ...question, options, open });

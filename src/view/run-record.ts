@@ -1,8 +1,9 @@
+import { stepOf } from '../../machines/parts/phases.ts';
 import { formatTime } from '../base/format.ts';
 import { growing } from '../store/growing.ts';
 import type { Entry } from '../store/journal.ts';
 import { promisedBy } from '../store/promised.ts';
-import { sentenceOf } from '../store/sentence.ts';
+import { speaker } from '../store/sentence.ts';
 import type { LogLine } from './run-view.ts';
 
 /**
@@ -14,19 +15,41 @@ export interface RunRecord {
   readonly promised: ReturnType<typeof promisedBy>;
   /** Every state that the run has been in, each once, by its last visit. */
   readonly states: ReadonlySet<string>;
+  /** Milliseconds in each state that was left, and since when the run is in which one. */
+  readonly spent: ReadonlyMap<string, number>;
+  readonly here: { readonly state: string; readonly since: number } | undefined;
+  /** Milliseconds of it in which no process drove the run, as far as the record tells. */
+  readonly away: ReadonlyMap<string, number>;
+  /** When anything moved for the first time: until then the run was in its first step. */
+  readonly movedAt: number | undefined;
   /** The newest lines of the log; more than are shown. */
   readonly log: readonly LogLine[];
   /** What the record says of second people, in order. */
   readonly approvals: readonly Entry[];
+  /** The entry that gave the run up. */
+  readonly abandoned: Entry | undefined;
 }
 
-/** How many lines of the log are shown. */
-export const LOG_LINES = 200;
+/** How many lines of the log can be looked at. */
+export const LOG_LINES = 2_000;
 const NOISE: ReadonlySet<string> = new Set(['activity.begun', 'intent.prepared']);
 
 /** The entries of a run as the view needs them: of entries that grow only the new ones are read. */
 export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>(
-  () => ({ started: undefined, promised: { from: undefined }, states: new Set(), log: [], approvals: [] }),
+  () => ({
+    started: undefined,
+    promised: { from: undefined },
+    states: new Set(),
+    spent: new Map(),
+    here: undefined,
+    away: new Map(),
+    lastAt: 0,
+    movedAt: undefined,
+    say: speaker(),
+    log: [],
+    approvals: [],
+    abandoned: undefined,
+  }),
   (record, entry) => {
     if (record.started === undefined) {
       record.started = entry;
@@ -36,10 +59,20 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>
       const state = String((entry.body as { readonly to?: string }).to);
       record.states.delete(state);
       record.states.add(state);
+      moveTo(record, state, Date.parse(entry.at));
     }
+    if (entry.type === 'run.resumed' && record.here !== undefined) {
+      const { state } = record.here;
+      const gap = Math.max(0, Date.parse(entry.at) - record.lastAt);
+      record.away.set(state, (record.away.get(state) ?? 0) + gap);
+    }
+    record.lastAt = Date.parse(entry.at);
+    if (entry.type === 'run.abandoned') record.abandoned ??= entry;
     if (entry.type.startsWith('approval.')) record.approvals.push(entry);
+    const said = record.say(entry);
     if (NOISE.has(entry.type)) return;
-    record.log.push({ at: formatTime(entry.at).slice(11), ...sentenceOf(entry) });
+    const step = record.here === undefined ? {} : { step: stepOf(record.here.state) };
+    record.log.push({ at: formatTime(entry.at).slice(11), ...said, ...step });
     // Trimmed now and then, so that an entry costs the same however long the run is.
     if (record.log.length > 2 * LOG_LINES) record.log.splice(0, LOG_LINES);
   },
@@ -49,6 +82,32 @@ interface Draft {
   started: Entry | undefined;
   promised: RunRecord['promised'];
   readonly states: Set<string>;
+  readonly spent: Map<string, number>;
+  here: RunRecord['here'];
+  readonly away: Map<string, number>;
+  lastAt: number;
+  movedAt: RunRecord['movedAt'];
+  readonly say: ReturnType<typeof speaker>;
   readonly log: LogLine[];
   readonly approvals: Entry[];
+  abandoned: RunRecord['abandoned'];
+}
+
+/** Milliseconds in the states that fit, up to now; undefined where the run was in none of them. */
+export function timeIn(
+  { spent, here }: Pick<RunRecord, 'spent' | 'here'>,
+  now: Date,
+  fits: (state: string) => boolean,
+): number | undefined {
+  const left = [...spent].filter(([state]) => fits(state)).map(([, ms]) => ms);
+  const parts = here !== undefined && fits(here.state) ? [...left, now.getTime() - here.since] : left;
+  return parts.length === 0 ? undefined : parts.reduce((sum, ms) => sum + Math.max(0, ms), 0);
+}
+
+function moveTo(record: Draft, state: string, at: number): void {
+  const { here, spent } = record;
+  if (here?.state === state) return;
+  if (here !== undefined) spent.set(here.state, (spent.get(here.state) ?? 0) + Math.max(0, at - here.since));
+  record.here = { state, since: at };
+  record.movedAt ??= at;
 }

@@ -1,3 +1,5 @@
+import type { WatchedView } from './watched.ts';
+
 /**
  * What a renderer needs to draw a run: plain data, every text already printable (see text.ts). The terminal
  * UI, the plain renderer and tests all take this and nothing else.
@@ -11,6 +13,12 @@ export interface RailStep {
   readonly state: 'done' | 'current' | 'ahead' | 'skipped' | 'failed';
   /** One short remark, for instance the reason of a skip. */
   readonly note?: string;
+  /** How long the run has been in it. */
+  readonly seconds?: number;
+  /** How long earlier runs were in it, where that is known and still to come. Seconds. */
+  readonly usual?: number;
+  /** What the runbook says of it, Markdown. */
+  readonly prose?: string;
 }
 
 export interface FactLine {
@@ -24,6 +32,8 @@ export interface LogLine {
   readonly at: string;
   readonly text: string;
   readonly tone: Tone;
+  /** The step of the rail that it was written in. */
+  readonly step?: string;
   /** What the run is at since then, as an `ActivityView` calls it; the text says it too. */
   readonly next?: string;
 }
@@ -42,6 +52,15 @@ export interface QuestionOption {
   readonly disabled?: string;
 }
 
+/** What a confirmation costs, in one sentence each. */
+export interface StakesView {
+  readonly overwritten: string;
+  readonly lost: string;
+  /** From when on data is lost, RFC 3339; undefined where nobody knows it. */
+  readonly lostSince: string | undefined;
+  readonly wayBack: string;
+}
+
 export type QuestionView =
   | {
       readonly kind: 'choice';
@@ -49,6 +68,8 @@ export type QuestionView =
       /** The step that is under way goes on whether this is answered or not. */
       readonly beside?: true;
       readonly options: readonly QuestionOption[];
+      /** Where something failed, or it is not known what became of a call. */
+      readonly trouble?: TroubleView;
     }
   | {
       readonly kind: 'typed-name';
@@ -56,6 +77,7 @@ export type QuestionView =
       /** What the operator must type, character for character. */
       readonly expected: string;
       readonly event: string;
+      readonly stakes: StakesView;
       /** Other ways out. */
       readonly options: readonly QuestionOption[];
       /** Present when a second person has to agree before the name is taken. */
@@ -82,6 +104,8 @@ export type QuestionView =
       readonly earliest: string;
       readonly latest: string;
       readonly suggested: string;
+      /** When it went wrong, where somebody said so, and when backups were made that are known. */
+      readonly marks: { readonly incident: string | undefined; readonly backups: readonly string[] };
       readonly options: readonly QuestionOption[];
     }
   | {
@@ -101,6 +125,14 @@ export type QuestionView =
       readonly doNow: string;
       readonly options: readonly QuestionOption[];
     };
+
+/** What there is to know of a failure besides the sentence that says what happened. */
+export interface TroubleView {
+  /** What was sent or tried, what came back, what the service shows, the code: each with its time. */
+  readonly facts: readonly FactLine[];
+  /** Exact commands that lead on or look into it, the most helpful first, and when each is the one. */
+  readonly commands: readonly { readonly when: string; readonly command: string }[];
+}
 
 /** How the confirmation on the screen is approved by a second person. */
 export interface ApprovalView {
@@ -146,8 +178,14 @@ export interface ObjectiveView {
   /** Whether it still runs. */
   readonly running: boolean;
   readonly tone: Tone;
-  /** `decide 2m10s · queue 4s · …`, or how the RPO was measured. */
+  /** What became of the limit; undefined without one, and as long as it can still be met. */
+  readonly verdict?: 'met' | 'missed' | 'given up' | 'not decided';
+  /** In which parts the time passed, as the report measures them; those that took no time are missing. */
+  readonly slices?: readonly { readonly name: string; readonly seconds: number }[];
+  /** `decide 2 min 10 s, queue 4 s, …`, or how the RPO was measured. */
   readonly detail: string;
+  /** Why it was given up, or why nothing can be decided, as a sentence without a stop. */
+  readonly why?: string;
 }
 
 export interface ActivityView {
@@ -157,6 +195,8 @@ export interface ActivityView {
   readonly seconds: number;
   /** It takes longer than it should. */
   readonly overdue?: true;
+  /** What earlier runs took for the whole step, and when it should end: `usually 4 min; …`. */
+  readonly expected?: string;
   readonly progress?:
     | {
         readonly kind: 'bytes';
@@ -168,10 +208,29 @@ export interface ActivityView {
     | { readonly kind: 'wait'; readonly secondsLeft: number };
 }
 
+/** What the end of a run amounts to, in the words that every renderer uses. */
+export type Verdict = 'proven' | 'proven, with deviations' | 'not proven' | 'stopped' | 'abandoned';
+
 export interface OutcomeView {
   readonly tone: 'good' | 'warn' | 'bad';
+  readonly verdict: Verdict;
+  /** The end in one sentence. */
   readonly title: string;
-  readonly lines: readonly string[];
+  /** `1 min 52 s, 2026-11-21 03:00:41 to 03:02:33 UTC`. */
+  readonly took: string;
+  /** What has to be known before everything that went well, the worst first. */
+  readonly remarks: readonly { readonly tone: Tone; readonly text: string }[];
+  /** The report, which is written when somebody asks for it: the file, and the command that writes it. */
+  readonly report: { readonly file: string; readonly command: string };
+  /** What pins the journal; undefined until it was read, and where there is none. */
+  readonly anchor?: string;
+  /** What the run found and did, by what it is about. */
+  readonly groups: readonly FactGroupView[];
+}
+
+export interface FactGroupView {
+  readonly title: string;
+  readonly facts: readonly FactLine[];
 }
 
 export interface RunView {
@@ -179,10 +238,12 @@ export interface RunView {
   readonly runbook: string;
   readonly title: string;
   readonly instance: string;
+  /** The instance that the run changes, where that is another one. */
+  readonly target?: string | undefined;
   readonly mode: 'LIVE' | 'REHEARSAL';
   /** `YYYY-MM-DD HH:MM:SS`, UTC. */
   readonly clock: string;
-  /** Seconds since the run began. */
+  /** Seconds since the run began, until it ended. */
   readonly elapsed: number;
   readonly rail: readonly RailStep[];
   /** The runbook's section for the current state, Markdown. */
@@ -205,6 +266,8 @@ export interface RunView {
    * that can be resumed.
    */
   readonly gone?: string | undefined;
+  /** Present where the run is only looked at: somebody else drives it, and nothing can be answered. */
+  readonly watched?: WatchedView;
   /** Present when the run is over. */
   readonly outcome?: OutcomeView;
 }

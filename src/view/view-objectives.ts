@@ -1,8 +1,9 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { counted, formatSeconds, formatTime } from '../base/format.ts';
+import { counted, formatSeconds, formatTime, readable } from '../base/format.ts';
 import { type Measures, measure } from '../report/measure/measure.ts';
 import type { RecoveryPoint } from '../report/measure/recovery-point.ts';
+import { type Result, resultOfPoint, resultOfTime } from '../report/measure/results.ts';
 import { SLICES } from '../report/measure/slices.ts';
 import { slicesOf } from '../report/measure/slices-of.ts';
 import type { Entry } from '../store/journal.ts';
@@ -22,9 +23,14 @@ export function viewObjectives(
   return measures.restores ? [time, recoveryPointView(measures)] : [time];
 }
 
-function recoveryTimeView({ time, objectives, meetsRto }: Measures): ObjectiveView {
+function recoveryTimeView(measures: Measures): ObjectiveView {
+  const { time, objectives, meetsRto } = measures;
   const seconds = time.totalMs / 1000;
   const limit = objectives.rtoSeconds;
+  const slices = SLICES.map((name) => ({ name, seconds: time.slicesMs[name] / 1000 })).filter(
+    ({ seconds }) => seconds > 0,
+  );
+  const { result, why } = resultOfTime(measures);
   const isShort = limit !== undefined && seconds > limit * SHARE_TO_WARN;
   return {
     name: 'RTO',
@@ -32,19 +38,25 @@ function recoveryTimeView({ time, objectives, meetsRto }: Measures): ObjectiveVi
     value: seconds,
     running: time.status === 'running',
     tone: toneOf(meetsRto, meetsRto === undefined && isShort ? 'warn' : 'plain'),
-    detail: SLICES.filter((slice) => time.slicesMs[slice] > 0)
-      .map((slice) => `${slice} ${formatSeconds(time.slicesMs[slice] / 1000)}`)
-      .join(' · '),
+    ...verdictOf(result, limit, time.status === 'running'),
+    slices,
+    ...(why === undefined ? {} : { why: readable(why) }),
+    detail: slices.map(({ name, seconds: taken }) => `${name} ${formatSeconds(taken)}`).join(', '),
   };
 }
 
-function recoveryPointView({ point, time, objectives, meetsRpo }: Measures): ObjectiveView {
+function recoveryPointView(measures: Measures): ObjectiveView {
+  const { point, time, objectives, meetsRpo } = measures;
+  const { result, why } = resultOfPoint(measures);
+  const isRunning = point === undefined && time.status === 'running';
   return {
     name: 'RPO',
     limit: objectives.rpoSeconds,
     value: point === undefined ? undefined : point.lostMs / 1000,
-    running: point === undefined && time.status === 'running',
+    running: isRunning,
     tone: toneOf(meetsRpo, 'plain'),
+    ...verdictOf(result, objectives.rpoSeconds, isRunning),
+    ...(why === undefined ? {} : { why: readable(why) }),
     detail: point === undefined ? 'not measured yet' : `${howMeasured(point)}${rows(point)}`,
   };
 }
@@ -63,6 +75,16 @@ function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {
   return rowsBefore === undefined || rowsAfter === undefined
     ? ''
     : `, ${counted(rowsBefore, 'row')} before, ${rowsAfter} after`;
+}
+
+/** As the report has it. What still runs is decided only once its limit has passed. */
+function verdictOf(
+  verdict: Result['result'],
+  limit: number | undefined,
+  isRunning: boolean,
+): Pick<ObjectiveView, 'verdict'> {
+  if (limit === undefined || (isRunning && verdict === 'not decided')) return {};
+  return { verdict };
 }
 
 function toneOf(isMet: boolean | undefined, otherwise: Tone): Tone {

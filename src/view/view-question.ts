@@ -2,12 +2,14 @@ import { type Promised, withDeadlines } from '../../machines/parts/deadlines.ts'
 import { stillOpen } from '../../machines/parts/follow-up.ts';
 import {
   type QuestionOption as MachineOption,
+  type OtherWay,
   optionKey,
   type Question,
+  type Stakes,
 } from '../../machines/parts/question.ts';
 import { readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import type { QuestionOption, QuestionView } from './run-view.ts';
+import type { QuestionOption, QuestionView, StakesView, TroubleView } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
 /** Who is asked, and when. */
@@ -18,24 +20,43 @@ export interface Asked {
   readonly promised: Promised;
 }
 
-/** A machine's question for every renderer: cleaned, with what it leaves open filled in. */
-export function viewQuestion(question: Question, { operator, now, promised }: Asked): QuestionView {
+/**
+ * A machine's question for every renderer: cleaned, with what it leaves open filled in. `trouble` is what is
+ * known of the failure that it is asked about.
+ */
+export function viewQuestion(
+  question: Question,
+  { operator, now, promised }: Asked,
+  trouble?: TroubleView,
+): QuestionView {
   const prompt = readable(question.prompt);
   const options = question.options.map(viewOption);
   switch (question.kind) {
-    case 'choice':
-    case 'typed-name':
+    case 'choice': {
+      const { kind, otherWays = [] } = question;
+      return { kind, prompt, options, ...(trouble && { trouble: withOtherWays(trouble, otherWays) }) };
+    }
     case 'secret':
       return { ...question, prompt, options };
+    case 'typed-name':
+      return { ...question, prompt, options, stakes: viewStakes(question.stakes) };
     case 'text': {
       const { kind, event, pattern } = question;
       const cleaned = pattern && { pattern: { source: pattern.source, says: readable(pattern.says) } };
       return { kind, prompt, event, ...cleaned, options };
     }
     case 'time': {
-      const { kind, event, earliest, latest, wentWrongAt } = question;
-      const suggested = question.suggested ?? minuteBefore(wentWrongAt, earliest) ?? latest;
-      return { kind, prompt, event, options, ...insideRange(earliest, latest, suggested) };
+      const { kind, event, earliest, latest, wentWrongAt, backupsAt = [] } = question;
+      const suggested =
+        question.suggested ??
+        before(wentWrongAt, MINUTE_MS, earliest) ??
+        before(latest, UNSAID_MS, earliest) ??
+        latest;
+      const marks = {
+        incident: wentWrongAt === undefined ? undefined : show(wentWrongAt, 40),
+        backups: backupsAt.map((at) => show(at, 40)),
+      };
+      return { kind, prompt, event, marks, options, ...insideRange(earliest, latest, suggested) };
     }
     case 'followUps': {
       const { kind, close, skip, doNow } = question;
@@ -48,9 +69,39 @@ export function viewQuestion(question: Question, { operator, now, promised }: As
   }
 }
 
-/** The moment itself may be one too late. Undefined for no moment; never before what can be reached. */
-function minuteBefore(moment: string | undefined, earliest: string): string | undefined {
-  const at = Date.parse(moment ?? '') - 60_000;
+/** The commands that lead on come before those that only look into it. */
+function withOtherWays(trouble: TroubleView, otherWays: readonly OtherWay[]): TroubleView {
+  const first = otherWays.map(({ when, command }) => ({
+    when: readable(when),
+    command: show(command, COMMAND_LIMIT),
+  }));
+  return { ...trouble, commands: [...first, ...trouble.commands] };
+}
+
+/** Longer than any command with its names. */
+const COMMAND_LIMIT = 4_000;
+
+function viewStakes({ overwritten, lost, lostSince, wayBack }: Stakes): StakesView {
+  return {
+    overwritten: readable(overwritten),
+    lost: readable(lost),
+    lostSince: lostSince === undefined ? undefined : show(lostSince, 40),
+    wayBack: readable(wayBack),
+  };
+}
+
+/** The moment when it went wrong may itself be one too late. */
+const MINUTE_MS = 60_000;
+
+/**
+ * Where nobody said when it went wrong, the picker does not stand on the latest moment: what went wrong is in
+ * it.
+ */
+const UNSAID_MS = 15 * MINUTE_MS;
+
+/** So long before a moment; undefined for no moment, and never before what can be reached. */
+function before(moment: string | undefined, ms: number, earliest: string): string | undefined {
+  const at = Date.parse(moment ?? '') - ms;
   if (Number.isNaN(at)) return undefined;
   return at < Date.parse(earliest) ? earliest : new Date(at).toISOString();
 }

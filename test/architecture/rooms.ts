@@ -27,9 +27,15 @@ const VERBS = 'machines/verbs.ts';
 const PURE = ['failure', 'instant', 'quantity'].map((name) => `${BASE}/${name}.ts`);
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
-const VIEW_WORDS = ['break-glass', 'leaving', 'follow-up-words', 'moment-reader', 'question-key', 'zone'].map(
-  (name) => `src/view/${name}.ts`,
-);
+const VIEW_WORDS = [
+  'break-glass',
+  'leaving',
+  'follow-up-words',
+  'moment-reader',
+  'question-key',
+  'stakes-words',
+  'zone',
+].map((name) => `src/view/${name}.ts`);
 
 /** Who may import what. `src/commands` is the only place where everything meets. */
 export const ROOMS: readonly Room[] = [
@@ -178,6 +184,7 @@ export const ROOMS: readonly Room[] = [
       'src/store/fields.ts',
       'src/store/projections',
       'src/store/run-end.ts',
+      'src/store/run-entries.ts',
       'type src/activities/activity.ts',
       'type src/base/secret.ts',
       BASE,
@@ -203,6 +210,7 @@ export const ROOMS: readonly Room[] = [
       'type src/base/failure.ts',
       'machines/parts/follow-up.ts',
       'machines/parts/recovery-data.ts',
+      'machines/parts/verb-words.ts',
       BASE,
     ],
     why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
@@ -245,7 +253,7 @@ export const ROOMS: readonly Room[] = [
       'machines/parts/follow-up.ts',
       VERBS,
       'machines/parts/states.ts',
-
+      'machines/parts/verb-words.ts',
       BASE,
     ],
     why: 'a report is computed from the journal alone, so that an auditor can do it again',
@@ -268,11 +276,14 @@ export const ROOMS: readonly Room[] = [
       'machines/parts/phases.ts',
       'machines/parts/question.ts',
       'machines/parts/states.ts',
+      'machines/parts/verb-words.ts',
       'src/report/measure',
       ERRORS,
       'type src/store',
+      'src/store/fields.ts',
       'src/store/growing.ts',
       'src/store/promised.ts',
+      'src/store/run-entries.ts',
       'src/store/sentence.ts',
       `type ${SECRET}`,
       `type ${BASE}/failure.ts`,
@@ -297,7 +308,11 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'type src/view',
       ...VIEW_WORDS,
+      'src/view/app',
+      'src/view/fleet/fleet-facts.ts',
+      'src/view/secret-words.ts',
       'src/plain/describe-approval.ts',
+      'src/plain/graphemes.ts',
       'src/plain/summary.ts',
       'src/plain/terminal.ts',
       'src/plain/width.ts',

@@ -68,17 +68,33 @@ export function parseSource(path: string, text: string): SourceFile {
 
 /** Every node of a syntax tree, from the top down. */
 export function nodesOf(tree: Node): Node[] {
-  const below = Object.values(tree).flatMap((value) => (Array.isArray(value) ? value : [value]));
-  return [tree, ...below.filter(isNode).flatMap(nodesOf)];
+  const nodes: Node[] = [];
+  // One list for all: a list for each node would be copied once for each node above it.
+  const visit = (node: Node) => {
+    nodes.push(node);
+    for (const value of Object.values(node)) {
+      if (Array.isArray(value)) value.filter(isNode).forEach(visit);
+      else if (isNode(value)) visit(value);
+    }
+  };
+  visit(tree);
+  return nodes;
 }
 
 export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
+const rooms = new Map<string, Room | undefined>();
+
 /** The row of the table that a file belongs to: the last that matches. */
 export function roomOf(path: string): Room | undefined {
-  return ROOMS.findLast((room) => matchesGlob(path, room.files));
+  if (!rooms.has(path))
+    rooms.set(
+      path,
+      ROOMS.findLast((room) => matchesGlob(path, room.files)),
+    );
+  return rooms.get(path);
 }
 
 /** Whether the table lets a file of that room import the target. A room may import itself. */

@@ -13,6 +13,8 @@ const COMMANDS = [...FILES.values()]
   .filter(({ path }) => path === 'src/cli/program.ts' || /\/define-[\w-]+\.ts$/.test(path))
   .flatMap(({ imports }) => imports.filter(({ late }) => late).map(({ target }) => target));
 
+const SCREENS = 'src/tui/screens/';
+
 /** These read or make a run with its machine. */
 const WITH_MACHINES = [
   'src/commands/doctor/doctor.ts',
@@ -20,6 +22,7 @@ const WITH_MACHINES = [
   'src/commands/report.ts',
   'src/commands/run/resume.ts',
   'src/commands/run/run.ts',
+  'src/commands/run/watch.ts',
 ];
 
 describe('loaded at once', () => {
@@ -34,6 +37,12 @@ describe('loaded at once', () => {
     const heavy = new Set(['chrono-node', 'ink', 'marked', 'react', 'tough-cookie', 'undici']);
     const loading = COMMANDS.filter((command) => packagesOf(command).some((name) => heavy.has(name)));
     expect(loading).toEqual([]);
+  });
+
+  it('with the screen of a run no screen that lies beside it', () => {
+    const screens = [...loadedWith('src/tui/show-run.ts')].filter((path) => path.startsWith(SCREENS));
+    const names = new Set(screens.map((path) => path.slice(SCREENS.length).split('/')[0]));
+    expect([...names].sort()).toEqual(['help', 'index.ts', 'notice', 'palette', 'run']);
   });
 
   it('by no other command the runbooks and XState', () => {

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { auditShow } from '../../src/audit/audit-show.ts';
-import { sentenceOf } from '../../src/store/sentence.ts';
+import { speaker } from '../../src/store/sentence.ts';
 import { rotation } from '../report/rotation.ts';
 
 test('every entry of a run is one sentence that a person understands', () => {
   expect(auditShow(rotation).map(({ text }) => text)).toEqual([
     'Ada started rotate-key 1.0.0 on orders, LIVE',
-    'now at: Make the new key',
-    'began keys.generate (generate)',
+    'next: Make the new key',
+    'began to keys.generate',
     'resumed by process 4242',
-    'noted the state of the service before backup.create (intent i1)',
-    'sending backup.create (intent i1 is on disk)',
-    'backup.create: sent, but the answer was lost: no answer within 30 s',
-    'the service shows that backup.create landed',
+    'noted what orders shows before the request to backup.create',
+    'sending the request to backup.create to orders',
+    'what became of the request to backup.create is not known: no answer within 30 s',
+    'the service shows that the request to backup.create arrived',
     'paused for new credentials: the token was refused',
     'decided: Skip the negative test, because: the old key <b>is gone</b> | really',
     'left: SIGHUP',
@@ -35,12 +35,12 @@ test('a line names who, when and where, with a short hash', () => {
 });
 
 test('a fact about a key is a sentence, and an unknown type is shown with its fields', () => {
-  expect(sentenceOf({ type: 'key.proven', body: { fingerprint: '0a1b', backup: { id: 7 } } })).toEqual({
+  expect(speaker()({ type: 'key.proven', body: { fingerprint: '0a1b', backup: { id: 7 } } })).toEqual({
     text: 'key 0a1b is proven by backup 7',
     tone: 'good',
   });
-  expect(sentenceOf({ type: 'future', body: { count: 2, at: null } }).text).toBe('future count 2, at null');
-  expect(sentenceOf({ type: 'future', body: [1] }).text).toBe('future [1]');
+  expect(speaker()({ type: 'future', body: { count: 2, at: null } }).text).toBe('future count 2, at null');
+  expect(speaker()({ type: 'future', body: [1] }).text).toBe('future [1]');
 });
 
 test('no byte of an entry can act on a terminal', () => {

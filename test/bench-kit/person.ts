@@ -1,19 +1,25 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ExpectStatic } from 'vitest';
-import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
+import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/keyboard.ts';
 import { KEYS, type Terminal } from './pseudo-terminal.ts';
+
+/**
+ * How long a person reads: longer than the screen demands, because a screen that was held up just before a
+ * key takes it for one that was pressed before that.
+ */
+export const READING_MS = FIRST_REPEAT_MS + 300;
 
 /** Somebody who reads before typing. */
 export function personAt(terminal: Terminal, expect: ExpectStatic) {
   const shows = async (wanted: string | RegExp) => {
-    await expect.poll(() => terminal.text(), { timeout: 10_000, interval: 20 }).toMatch(wanted);
+    await expect.poll(() => terminal.text(), { timeout: 30_000, interval: 20 }).toMatch(wanted);
   };
   /**
    * Shows something to answer, long enough for a key to be taken for an answer to it. Nobody reads faster.
    */
   const asks = async (wanted: string | RegExp) => {
     await shows(wanted);
-    await pause(FIRST_REPEAT_MS);
+    await pause(READING_MS);
   };
   return {
     ...terminal,
@@ -21,11 +27,12 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     asks,
     /**
      * Holds a key down for so many of its repeats, as a terminal sends them: after a delay, then thirty a
-     * second.
+     * second. The delay is the shortest that keyboards have, so that it is still one where a busy machine adds
+     * to it.
      */
     hold: async (key: string, repeats: number) => {
       terminal.type(key);
-      await pause(500);
+      await pause(250);
       for (let at = 0; at < repeats; at += 1) {
         terminal.type(key);
         await pause(33);

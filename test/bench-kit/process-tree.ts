@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
 
 /** A process as /proc shows it; Linux only. */
 export interface SeenProcess {
@@ -20,18 +20,24 @@ export interface Watch {
 /** Looks at a process and everything below it every few milliseconds, until stopped. */
 export function watchTree(root: number): Watch {
   const seen = new Map<string, SeenProcess>();
+  const last = new Map<number, string>();
   let outsiders: ReadonlySet<number> = new Set();
   const look = () => {
     const pids = allPids();
-    const tree = treeOf(
+    const tree = statsOfTree(
       root,
       pids.filter((pid) => !outsiders.has(pid)),
     );
     // Nothing gets into a tree but by being born there: what is outside is not read again for as long as it
     // lives.
-    outsiders = new Set(pids.filter((pid) => !tree.includes(pid)));
-    for (const pid of tree) {
-      const process = { pid, cmdline: read(pid, 'cmdline'), environ: read(pid, 'environ') };
+    outsiders = new Set(pids.filter((pid) => !tree.has(pid)));
+    for (const [pid, stat] of tree) {
+      const cmdline = read(pid, 'cmdline');
+      // A program gets its environment when it begins, at another address than the program before it.
+      const now = `${stat?.environAt} ${cmdline}`;
+      if (last.get(pid) === now) continue;
+      last.set(pid, now);
+      const process = { pid, cmdline, environ: read(pid, 'environ') };
       seen.set(JSON.stringify(process), process);
     }
   };
@@ -47,14 +53,16 @@ export function isRunning(pid: number): boolean {
 }
 
 /** A process and everything below it, at this moment. */
-export function treeOf(root: number, among: readonly number[] = allPids()): number[] {
-  const children = new Map<number, number[]>();
-  for (const pid of among) {
-    const parent = statOf(pid)?.parent;
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), pid]);
-  }
-  const tree = [root];
-  for (const pid of tree) tree.push(...(children.get(pid) ?? []));
+export function treeOf(root: number): number[] {
+  return [...statsOfTree(root, allPids()).keys()];
+}
+
+/** Those of a tree among the given processes, from the root down. */
+function statsOfTree(root: number, among: readonly number[]): Map<number, Stat | undefined> {
+  const stats = new Map(among.map((pid) => [pid, statOf(pid)]));
+  const children = Map.groupBy(among, (pid) => stats.get(pid)?.parent);
+  const tree = new Map([[root, stats.get(root)]]);
+  for (const [pid] of tree) for (const child of children.get(pid) ?? []) tree.set(child, stats.get(child));
   return tree;
 }
 
@@ -62,17 +70,37 @@ function allPids(): number[] {
   return readdirSync('/proc').map(Number).filter(Number.isInteger);
 }
 
-/** proc(5): the name in parentheses may itself hold any character. */
-function statOf(pid: number): { readonly state: string | undefined; readonly parent: number } | undefined {
-  const text = read(pid, 'stat');
-  if (text === '') return undefined;
-  const [state, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state, parent: Number(parent) };
+interface Stat {
+  readonly state: string | undefined;
+  readonly parent: number;
+  /** Where the environment lies in the memory of the program; 0 where that is a secret. */
+  readonly environAt: string | undefined;
 }
 
+/** proc(5): the name in parentheses may itself hold any character. */
+function statOf(pid: number): Stat | undefined {
+  const text = read(pid, 'stat');
+  if (text === '') return undefined;
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return { state: fields[0], parent: Number(fields[1]), environAt: fields[47] };
+}
+
+const buffer = Buffer.alloc(2 ** 16);
+
+/** The kernel gives as much at once as there is room for. `readFileSync` makes new room for each part. */
 function read(pid: number, name: string): string {
   try {
-    return readFileSync(`/proc/${pid}/${name}`, 'latin1');
+    const descriptor = openSync(`/proc/${pid}/${name}`, 'r');
+    try {
+      let text = '';
+      for (let length = buffer.length; length === buffer.length; ) {
+        length = readSync(descriptor, buffer);
+        text += buffer.toString('latin1', 0, length);
+      }
+      return text;
+    } finally {
+      closeSync(descriptor);
+    }
   } catch {
     return '';
   }

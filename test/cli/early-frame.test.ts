@@ -20,6 +20,8 @@ test.each([
   ['--config lifeboat.yaml run rotate-key orders --reason drill', 'run rotate-key', 'orders'],
   ['run --to 14:32 restore-point-in-time orders', 'run restore-point-in-time', 'orders'],
   ['--config lifeboat.yaml resume', 'resume', ''],
+  ['run change-instance orders --action restart', 'run change-instance', 'orders'],
+  ['run change-instance --action=update orders', 'run change-instance', 'orders'],
 ])('takes the screen at once for %s', (line, title, instance) => {
   const painted = paintedBy(line);
   expect(painted).toContain('\u001b[?1049h');
@@ -31,6 +33,7 @@ test.each([
   'run rotate-key orders --dry-run',
   '-o json run rotate-key orders',
   'run rotate-key orders --output=yaml',
+  'run change-instance orders',
   'runs --open',
   '--config run runs',
   '',

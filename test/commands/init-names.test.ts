@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { namesFor } from '../../src/commands/init/names.ts';
+import { namesFor } from '../../src/commands/init/choose.ts';
 import { InstanceName } from '../../src/config/schema.ts';
 
 test.for<

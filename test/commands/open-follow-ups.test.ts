@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
@@ -8,25 +5,15 @@ import { followUpsOfRun, gatherFollowUps } from '../../src/compose/open-follow-u
 import { appendHolding } from '../../src/runner/holds.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal } from '../../src/store/journal.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { freshSigner } from '../store/fresh-signer.ts';
+import { openIn } from '../store/open-in.ts';
+import { temporaryHome } from '../store/temporary-home.ts';
 
 const restore = runbooks['restore-backup'] as Runbook;
 const RESTORED = { activity: 'restore', verb: 'restoreBackup', kind: 'once', key: 'intent-1', input: null };
 
 async function openHome(): Promise<Journal> {
-  const home = await mkdtemp(join(tmpdir(), 'lifeboat-follow-ups-'));
-  const journal = await openSqliteStore({
-    home,
-    by: 'tester',
-    signer: freshSigner(),
-    projections: PROJECTIONS,
-  });
-  onTestFinished(async () => {
-    await journal.close();
-    await rm(home, { recursive: true, force: true });
-  });
+  const journal = await openIn(temporaryHome());
+  onTestFinished(() => journal.close());
   return journal;
 }
 

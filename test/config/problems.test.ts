@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { Alias, Scalar } from 'yaml';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { printError } from '../../src/cli/print-error.ts';
 import { parseConfig } from '../../src/config/load.ts';
@@ -87,6 +88,23 @@ describe('a config that is wrong is refused with the place and the words of each
     expect(hints).toContain('these are the first 20 of 30 problems');
   });
 
+  test('with work that grows as the text does, not as its square', () => {
+    const [some, twice] = [workFor(500), workFor(1_000)];
+    expect(twice.found).toContain('these are the first 20 of 2002 problems');
+    expect(twice.reads / some.reads).toBeLessThan(2.5);
+    expect(twice.resolved).toBe(some.resolved);
+  });
+
+  test('with each key that stands in its map a second time, whatever it is written like', () => {
+    const text = 'instances: {}\na: { b: 1, "b": 2 }\n1: x\n0x1: y\nb: {}\nnotify: [\n';
+    const places = refusalOf(text).problems.map(({ line, column }) => [line, column]);
+    expect(places).toEqual([
+      [2, 12],
+      [4, 1],
+      [7, 1],
+    ]);
+  });
+
   test('for people a line each, for programs a list', () => {
     const refusal = refusalOf('instances: {}\none: 1\nother: 1');
     const lines: string[] = [];
@@ -108,3 +126,30 @@ describe('a config that is wrong is refused with the place and the words of each
     });
   });
 });
+
+/** How often values are read and aliases resolved for two instances that are one map of wrong keys. */
+function workFor(count: number) {
+  const keys = Array.from({ length: count }, (_, at) => `    urll${at}: 1`);
+  const text = ['instances:', '  a: &a', ...keys, '  b: *a'].join('\n');
+  const values = new WeakMap<object, unknown>();
+  let reads = 0;
+  const resolve = vi.spyOn(Alias.prototype, 'resolve');
+  // The parser assigns the value of a scalar to itself, so an accessor above it sees each use.
+  Object.defineProperty(Scalar.prototype, 'value', {
+    configurable: true,
+    get(this: Scalar) {
+      reads += 1;
+      return values.get(this);
+    },
+    set(this: Scalar, value: unknown) {
+      values.set(this, value);
+    },
+  });
+  try {
+    const { hints } = refusalOf(text);
+    return { found: hints, reads, resolved: resolve.mock.calls.length };
+  } finally {
+    Reflect.deleteProperty(Scalar.prototype, 'value');
+    resolve.mockRestore();
+  }
+}

@@ -150,9 +150,9 @@ const DRILLS: readonly Step[] = [
 /** Those that need a terminal, a second person, a database or a signal: the tests that give these. */
 const ELSEWHERE: Readonly<Record<string, readonly [file: string, words: string]>> = {
   'lifeboat drill': ['test/e2e/drill-screen.long.test.ts', "'drill'"],
-  'lifeboat drill --auto --keep 12': ['test/e2e/drill.test.ts', "'--keep', '12'"],
-  'lifeboat drill --auto --junit drill.xml': ['test/e2e/drill.test.ts', "'--junit'"],
-  'lifeboat drill --auto --report ./evidence --json': ['test/e2e/drill.test.ts', "'--report'"],
+  'lifeboat drill --auto --keep 12': ['test/e2e/drill.long.test.ts', "'--keep', '12'"],
+  'lifeboat drill --auto --junit drill.xml': ['test/e2e/drill.long.test.ts', "'--junit'"],
+  'lifeboat drill --auto --report ./evidence --json': ['test/e2e/drill.long.test.ts', "'--report'"],
   'lifeboat lab': ['test/e2e/signals-lab.long.test.ts', "'lab'"],
   'lifeboat lab --scenario storm': ['test/e2e/signals-lab.long.test.ts', "'lab'"],
   'lifeboat init': ['test/e2e/init.test.ts', "['init', "],

@@ -9,6 +9,7 @@ import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { fillBlocks } from './blocks.ts';
 import { commandsPage, manPage } from './command-pages.ts';
 import { diagramOf, sharedDiagrams } from './diagram.ts';
+import { commonKeys, keyTables } from './key-tables.ts';
 import { stepTableOf } from './step-table.ts';
 
 /*
@@ -24,6 +25,8 @@ for (const runbook of Object.values(runbooks)) {
 }
 renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
 renew(join('docs', 'automation.md'), { 'exit-codes': exitCodes() }, ['exit-codes']);
+renew(join('docs', 'app.md'), { 'app-keys': await keyTables() }, ['app-keys']);
+renew('README.md', { 'common-keys': commonKeys() }, ['common-keys']);
 const program = commandLine(packageJson.version);
 write(join('docs', 'commands.md'), commandsPage(program));
 write(join('man', 'lifeboat.1'), manPage(program, packageJson.version));

@@ -19,7 +19,7 @@ export function pictureOf(buffer: IBuffer, { cols, rows }: { readonly cols: numb
   const drawn = Array.from({ length: rows }, (_, row) => rowOf(buffer, row, cols));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" fill="${TEXT}" style="white-space:pre">
+<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" fill="${TEXT}">
 ${drawn.filter((line) => line !== '').join('\n')}
 </g>
 </svg>
@@ -43,39 +43,43 @@ function rowOf(buffer: IBuffer, row: number, cols: number): string {
     const look = lookOf(cell);
     const last = pieces.at(-1);
     const text = cell.getChars() || ' ';
-    if (last?.look === look) {
+    // An SVG keeps one blank of many, and then stretches what is left of the row.
+    const isGap = text === ' ' && last?.text.endsWith(' ') === true;
+    if (last?.look === look && !isGap) {
       last.text += text;
       last.cells += cell.getWidth();
     } else pieces.push({ column, look, text, cells: cell.getWidth() });
   }
-  return pieces
-    .filter(({ text, look }) => text.trim() !== '' || look.includes('inverse'))
-    .map((piece) => drawPiece(trimmed(piece), row))
-    .join('\n');
+  return pieces.flatMap((piece) => [...behind(piece, row), ...drawnText(trimmed(piece), row)]).join('\n');
 }
 
 /** Without the blanks around it, which an SVG does not keep. */
 function trimmed(piece: Piece): Piece {
-  if (piece.look.includes('inverse')) return piece;
   const before = piece.text.length - piece.text.trimStart().length;
   const after = piece.text.length - piece.text.trimEnd().length;
   const { column, cells, text, look } = piece;
   return { look, column: column + before, cells: cells - before - after, text: text.trim() };
 }
 
-function drawPiece({ column, look, text, cells }: Piece, row: number): string {
+/** What is drawn in reverse stands on a ground of its own. */
+function behind({ column, look, cells }: Piece, row: number): string[] {
+  const [colour = TEXT, ...marks] = look.split(' ');
+  if (!marks.includes('inverse')) return [];
+  const [x, y] = [round(MARGIN + column * CELL.width), round(MARGIN + row * CELL.height)];
+  const width = round(cells * CELL.width);
+  return [`<rect x="${x}" y="${y}" width="${width}" height="${CELL.height}" fill="${colour}"/>`];
+}
+
+function drawnText({ column, look, text, cells }: Piece, row: number): string[] {
+  if (text === '') return [];
   const [colour = TEXT, ...marks] = look.split(' ');
   const x = round(MARGIN + column * CELL.width);
-  const y = round(MARGIN + row * CELL.height);
-  const isInverse = marks.includes('inverse');
-  const behind = isInverse
-    ? `<rect x="${x}" y="${y}" width="${round(cells * CELL.width)}" height="${CELL.height}" fill="${colour}"/>`
-    : '';
-  const fill = isInverse ? BACKGROUND : colour;
+  const y = round(MARGIN + row * CELL.height + 13.5);
+  const fill = marks.includes('inverse') ? BACKGROUND : colour;
   const weight = marks.includes('bold') ? ' font-weight="bold"' : '';
   const faint = marks.includes('dim') ? ' opacity="0.65"' : '';
   const length = `textLength="${round(cells * CELL.width)}" lengthAdjust="spacingAndGlyphs"`;
-  return `${behind}<text x="${x}" y="${round(y + 13.5)}" ${length} fill="${fill}"${weight}${faint}>${escaped(text)}</text>`;
+  return [`<text x="${x}" y="${y}" ${length} fill="${fill}"${weight}${faint}>${escaped(text)}</text>`];
 }
 
 function lookOf(cell: IBufferCell): string {

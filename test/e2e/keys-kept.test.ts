@@ -74,6 +74,35 @@ describe.concurrent('a key change whose process dies while the request is under 
   });
 });
 
+describe.concurrent('a key that is entered while a run waits for it', () => {
+  const bench = useBenches();
+
+  test('is stored at once, and put on record when the run has let go of the ledger', async (context) => {
+    const { expect } = context;
+    const asked = Promise.withResolvers<void>();
+    const trouble = ({ method }: { readonly method: string }): Trouble | undefined => {
+      if (method !== 'PATCH') return undefined;
+      asked.resolve();
+      return NEVER_HEARD;
+    };
+    const { start, run, entries, home } = await bench(context, { trouble });
+    const running = start(...ROTATE, ...ANSWERED);
+    await asked.promise;
+    const file = join(home, 'other.key');
+    writeFileSync(file, 'another-key-of-the-instance-0123456789', { mode: 0o600 });
+    const added = await run('keys', 'add', '--instance', 'orders', '--file', file);
+    expect(added.code, added.stderr).toBe(0);
+    expect(added.stdout).toMatch(/^key [0-9a-f]{12} of orders is stored in /u);
+    expect(added.stderr).toContain('not on record yet: ');
+    expect(typesOf(await entries(), 'instance')).not.toContain('key.added');
+    running.child.kill('SIGKILL');
+    await running.ended;
+    const again = await run('keys', 'add', '--instance', 'orders', '--file', file, '-o', 'json');
+    expect(JSON.parse(again.stdout)).toMatchObject({ held: true, stored: false, onRecord: true });
+    expect(typesOf(await entries(), 'instance')).toContain('key.added');
+  });
+});
+
 describe.concurrent('a key store that was there and is gone', () => {
   const bench = useBenches();
 

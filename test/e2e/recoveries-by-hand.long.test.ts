@@ -103,14 +103,14 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     await screen.asks("type the instance's name");
     await screen.name('orders');
     await screen.asks('let the platform rebind them');
-    await screen.climbTo(/❯ orders-api/u);
+    await screen.climbTo(/❯ unbind, bind and restage orders-api/u);
     screen.type(KEYS.enter);
     await screen.asks('how is it closed?');
     expect(screen.text()).toMatch(/^cf restage orders-api --strategy rolling$/mu);
     await screen.way('it was done by hand');
     await screen.enter('restaged by the night shift');
     await screen.asks('let the platform rebind them');
-    await screen.climbTo(/❯ ops/u);
+    await screen.climbTo(/❯ recreate service key ops/u);
     screen.type(KEYS.enter);
     await screen.asks('how is it closed?');
     await screen.way('skip it');
@@ -119,8 +119,10 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     screen.type(KEYS.enter);
     await screen.later('closed without proof');
     // A key that nobody made anew is no recovery, and the screen says so first.
-    expect(screen.text()).toMatch(/! closed without proof: orders is restored, but 1 service key/u);
-    expect(screen.text()).toMatch(/not done: .*nobody uses it/u);
+    expect(screen.text()).toMatch(
+      /✗ NOT PROVEN.*closed without proof: orders is restored, but 1 service key/su,
+    );
+    expect(screen.text()).toMatch(/not done: .*nobody uses it/su);
     await screen.close(1);
     const report = await bench.good('report', await onlyRun(bench));
     expect(report).toContain('restaged by the night shift');

@@ -19,7 +19,7 @@ import { hasPast } from './flows.ts';
 
 /** The commands that are tried elsewhere, and where. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  drill: 'drill.test.ts',
+  drill: 'drill.long.test.ts',
   init: 'init.test.ts',
   'store init': 'store.long.test.ts',
   'store copy': 'store.long.test.ts',
@@ -107,6 +107,7 @@ describe('a command with -o json prints what its schema says:', () => {
     const [first = '', second = ''] = itemsIn<{ runId: string }>((await run('runs', '--json')).stdout).map(
       ({ runId }) => runId,
     );
+    await prints(['entry'], 'watch', 'last');
     await prints(['report'], 'report', 'last');
     await prints(['comparison'], 'report', first, second, '--compare');
     await prints(['entry'], 'audit', 'show', 'last');

@@ -228,7 +228,7 @@ describe.concurrent('a change', () => {
     ]);
     const { stdout } = await run('audit', 'show', ...ORDERS);
     expect(stdout).toContain('Robin');
-    expect(stdout).toMatch(/asked for createBackup, .*because: before the move/u);
+    expect(stdout).toMatch(/asked to create a backup, .*because: before the move/u);
   });
 
   test('whose answer is lost is found in the list and not sent again', async (context) => {
@@ -306,7 +306,9 @@ describe.concurrent('a change', () => {
     const goesOn = await run(...restart);
     expect(goesOn.code, goesOn.stderr).toBe(0);
     expect(server.calls.filter(({ method }) => method !== 'GET').length).toBe(2);
-    expect((await run('audit', 'show', ...ORDERS)).stdout).toContain('decided: restart became nothing');
+    expect((await run('audit', 'show', ...ORDERS)).stdout).toContain(
+      'decided: the request to restart the instance became nothing',
+    );
   });
 
   test('that the service answers with an error is reported in its words, also when it has done nothing', async (context) => {

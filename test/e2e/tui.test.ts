@@ -49,7 +49,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     await screen.answerToTheChange();
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
     await screen.confirm();
-    await screen.asks('✓ the key is rotated and proven');
+    await screen.asks(/✓ PROVEN.*the key is rotated and proven/su);
     expect(screen.isTaken()).toBe(true);
     screen.type(KEYS.enter);
     await screen.isGivenBack(0);
@@ -87,7 +87,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     screen.type(KEYS.clear);
     await screen.shows(/❯\s*\n\s+stop the run/);
     await screen.confirm();
-    await screen.shows('✓ the key is rotated and proven');
+    await screen.shows(/✓ PROVEN.*the key is rotated and proven/su);
     expect(changes(bench.server)).toMatchObject({ patches: 1, posts: 1 });
   });
 
@@ -124,7 +124,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
     screen.type(KEYS.enter);
     await screen.asks("type the instance's name");
     await screen.confirm();
-    await screen.shows('✓ the key is rotated and proven');
+    await screen.shows(/✓ PROVEN.*the key is rotated and proven/su);
     expect(changes(bench.server)).toMatchObject({ patches: 2, patchesDone: 1, posts: 2 });
     expect(
       new Set(bench.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key)).size,

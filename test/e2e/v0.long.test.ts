@@ -42,7 +42,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     expect(stdout).toContain(`deviation at available: ${UNSHOWN}, and nobody looked`);
     expect(stdout).toContain('state: V0 does not say');
     expect(stdout).toContain('restored from: V0 does not say');
-    expect(stdout).toContain('follow-ups: none open');
+    expect(stdout).toContain('follow-ups: all 4 done');
     expect(did().filter((call) => call === RESTORES)).toHaveLength(1);
     expect(did().filter((call) => call.includes('/v1/') || call.includes('PATCH'))).toEqual([]);
     const states = statesOf(await entries('run/'));

@@ -124,10 +124,13 @@ function hasRawTime(text: string): boolean {
   return /\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text.replaceAll(/`[^`]*`/g, ''));
 }
 
-/** Every text of a view but the edges of a question for a time, which each renderer tells in two zones. */
+/** Every text of a view but the moments of a question, which each renderer tells in its own way. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
-  const { earliest, latest, suggested, commands, ...rest } = value as Record<string, unknown>;
+  const { earliest, latest, suggested, marks, lostSince, commands, ...rest } = value as Record<
+    string,
+    unknown
+  >;
   return Object.values(rest).flatMap(textsOf);
 }

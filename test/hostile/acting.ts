@@ -20,7 +20,10 @@ export function actingIn(text: string): string {
  * numbers that is not here.
  */
 const OWN =
-  /^\u001b\[(?:\?(?:1049|25|2004|2026)[hl]|\d*[ABCDEFGJK]|\d*;?\d*H|(?:(?:[0127]|22|27|3[1236]|39)(?:;(?:[127]|3[1236]))*)?m)/u;
+  /^\u001b\]2;[^\p{Cc}]{0,120}\u0007|^\u001b\[2[23];2t|^\u001b\[(?:\?(?:1049|25|2004|2026)[hl]|\d*[ABCDEFGJK]|\d*;?\d*H|(?:(?:[0127]|22|27|3[1236]|39)(?:;(?:[127]|3[1236]))*)?m)/u;
+
+/** A title of the window is the longest of them. */
+const LONGEST = 200;
 
 /**
  * The sequences in the bytes of a terminal that Lifeboat never writes, readable; and, with `typed`, none of
@@ -29,7 +32,7 @@ const OWN =
 export function foreignIn(bytes: string): string[] {
   const found: string[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const rest = bytes.slice(at, at + 40);
+    const rest = bytes.slice(at, at + LONGEST);
     const own = OWN.exec(rest)?.[0] ?? (/^[\r\n]/u.test(rest) ? rest.slice(0, 1) : undefined);
     const character = String.fromCodePoint(bytes.codePointAt(at) ?? 0);
     if (own === undefined && ACTS.test(character))

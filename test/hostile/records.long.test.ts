@@ -6,7 +6,7 @@ import { auditShow } from '../../src/audit/audit-show.ts';
 import { auditVerifyCommand } from '../../src/commands/audit/verify.ts';
 import { canonicalBody } from '../../src/store/canonical.ts';
 import { leafText } from '../../src/store/leaf.ts';
-import { sentenceOf } from '../../src/store/sentence.ts';
+import { speaker } from '../../src/store/sentence.ts';
 import { actingIn } from './acting.ts';
 import { corpus } from './corpus.ts';
 import { filled, RECORDS } from './records.ts';
@@ -32,7 +32,7 @@ describe.each(Object.keys(RECORDS))('the record of %s, with a hostile text in ev
     const long = filled(RECORDS[name] ?? [], LONG, 0, how).entries;
     for (const entries of [...fillings(name, how), long]) {
       const lines = auditShow(entries).map((line) => Object.values(line).join(' '));
-      const sentences = entries.map((entry) => sentenceOf(entry).text);
+      const sentences = entries.map((entry) => speaker()(entry).text);
       expect(actingIn([...lines, ...sentences].join('\n'))).toBe('');
     }
   });

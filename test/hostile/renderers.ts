@@ -15,12 +15,12 @@ import { refusalOf } from '../../src/platform/problem.ts';
 import { problemError, readProblem } from '../../src/service/problem.ts';
 import { firstFrame } from '../../src/tui/first-frame.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { layOut } from '../../src/tui/layout.ts';
-import { firstState } from '../../src/tui/ui-state.ts';
-import { viewFact } from '../../src/view/build-run-view.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import { followUpLines, followUpRow } from '../../src/view/follow-up-row.ts';
 import { waysOf } from '../../src/view/follow-up-words.ts';
 import type { RunView } from '../../src/view/run-view.ts';
+import { viewFact } from '../../src/view/view-outcome.ts';
 import { HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
 
 /** One way by which text reaches somebody: every place that it can stand in is filled with it. */
@@ -167,7 +167,7 @@ function onScreen(view: RunView): string {
 }
 
 /** What the first frame is made of besides text. */
-const FRAME = /\u001b\[(?:\?1049h|\?25l|2J|H|[0-27;]*m)|\r\n/gu;
+const FRAME = /\u001b\[(?:\?1049h|\?25l|2J|H|(?:[0-27;]*|4|2[247])m)|\r\n/gu;
 
 function spansOf({ bands }: ReturnType<typeof layOut>): string {
   return bands

@@ -26,7 +26,9 @@ const proven = {
 };
 
 const keyChangeOf = (context: RunContext, state: string) =>
-  closingOf(context, state).summary.find(({ label }) => label === 'key change');
+  closingOf(context, state)
+    .summary.flatMap(({ facts }) => facts)
+    .find(({ label }) => label === 'key change');
 
 test('a lost answer is uncertain until a backup shows what became of it', () => {
   const lost = rotated({ answer: 'unknown' });

@@ -1,4 +1,5 @@
 import { closingOfRotation, rotationFacts } from '../../machines/closing/rotation.ts';
+import { stakesOfKey } from '../../machines/closing/stakes.ts';
 import { begun } from '../../machines/context.ts';
 import { backupFallback } from '../../machines/fallback/backing-up.ts';
 import { of } from '../../machines/index.ts';
@@ -28,6 +29,7 @@ export const rotateKey1 = of(
       key: newKey({ onDone: 'confirm' }),
       confirm: confirm({
         order: ({ key, run }) => `set key ${key.stored?.fingerprint} on ${run.instance}`,
+        stakes: stakesOfKey,
         onDone: 'change',
       }),
       change: changeKey({ confirm: 'confirm', backup: 'backup', onDone: 'backup' }),

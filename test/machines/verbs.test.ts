@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import { callOf, verbDid, verbTo, WORDED } from '../../machines/parts/verb-words.ts';
 import { effectOf, VERBS, type Verb } from '../../machines/verbs.ts';
 import type { Activities, ActivityOf } from '../../src/activities/activity.ts';
 import type { Perform } from '../../src/commands/service/planned-change.ts';
 import { RESTORING } from '../../src/compose/fleet-record.ts';
+import { operationAt } from '../../src/service/revisions.ts';
 
 const names = Object.keys(VERBS) as Verb[];
 
@@ -70,4 +72,27 @@ test('a single command that gives a verb something else than it takes does not c
     perform({ verb: 'restore', input: { backup: 3 } }),
   ];
   expect(calls).toBeTypeOf('function');
+});
+
+test('every verb has words, and nothing else does', () => {
+  expect(WORDED.toSorted()).toEqual(names.toSorted());
+});
+
+test('exactly the verbs that are sent once name the call, which is the one of that name in the table of the service', () => {
+  for (const verb of names) {
+    const [method, path] = callOf(verb, { backup: 7 })?.split(' ') ?? [];
+    expect(method !== undefined, verb).toBe(VERBS[verb].kind === 'once');
+    if (method !== undefined)
+      expect(operationAt(method as 'POST', path?.replace('/7/', '/:id/') ?? ''), verb).toBe(verb);
+  }
+});
+
+test('a verb names what its input does, and goes without where the input is not known', () => {
+  expect(verbTo('unbindApp', { app: { name: 'orders-api' } })).toBe('unbind application orders-api');
+  expect(verbTo('unbindApp')).toBe('unbind the application');
+  expect(verbDid('verifyBackup', { backup: 7 })).toBe('verified backup 7');
+  expect(callOf('restoreBackup', { backup: 7 })).toBe('POST /backups/7/restore');
+  expect(callOf('restoreBackup')).toBeUndefined();
+  expect(verbTo('dropDatabase')).toBe('drop database');
+  expect(verbTo('toString')).toBe('to string');
 });

@@ -134,7 +134,7 @@ describe('follow-ups, by lines', () => {
     );
     await run.detach();
     await shown;
-    expect(io.stdout()).toContain('RTO: attention: 28 min 4 s of 30 min (decide 2m10s');
+    expect(io.stdout()).toContain('RTO: attention: 28 min 4 s of 30 min (decide 2 min 10 s');
     expect(io.stdout()).toContain('RPO: 12 min of 1 h (from the data: newest order)\n');
     expect(io.stdout()).toContain('2 open follow-ups; list them with: lifeboat followups list\n');
   });

@@ -4,6 +4,7 @@ import { LifeboatError } from '../../src/base/errors.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import { QUIET_MS } from '../../src/view/question-key.ts';
 import type { QuestionView, RailStep, RunView } from '../../src/view/run-view.ts';
+import { holdProcessUp, openWire } from '../bench-kit/wire.ts';
 import { createFakeRun } from '../tui/fake-run.ts';
 import { CHOICE, RUN_ID, SECRET, TYPED_NAME, VIEWS } from '../tui/fake-views.ts';
 import { FORBIDDEN, HOSTILE, HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
@@ -28,10 +29,17 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('  45 %, 1.1 GiB of 2.5 GiB, 32.4 MiB/s\n');
     expect(io.stdout()).toBe(
       [
-        'done: the key of orders is rotated and proven',
-        '  backup 42 opens with 77aa01bc9de2 and with no other key',
-        '  open: retire 3fe1b0c2d4a5 after 2026-12-21',
+        'proven: the key of orders is rotated and proven',
+        '  approved by ada@example.com',
         `run ${RUN_ID}: Rotate the encryption key, orders, REHEARSAL`,
+        'took 12 min 4 s, 2026-11-21 03:00:41 to 03:12:45 UTC',
+        'this run leaves no follow-up',
+        `report: lifeboat report ${RUN_ID} --format html --out report-${RUN_ID}.html`,
+        'anchor for the ticket: lifeboat:5b1e4c7a90d2f386:417:9c2d7f10a4e8b365:1f0c2',
+        'the key:',
+        '  new key: 77aa01bc9de2, in the keychain',
+        'the proof:',
+        '  verdict: readable with key 77aa01bc9de2',
         '',
       ].join('\n'),
     );
@@ -331,6 +339,33 @@ describe('an operator without the full screen', () => {
     io.stdin.write('q\r');
     expect((await shown).how).toBe('detached');
     expect(run.answers).toEqual([]);
+  });
+
+  it('does not take what was typed while the process was held up', async () => {
+    const wire = await openWire();
+    const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
+    const run = createFakeRun(VIEWS.choice);
+    const stdin = Object.assign(wire.end, { isTTY: true, setRawMode: () => stdin });
+    // Once the question is said, the prompt waits for quiet. The line comes in that time, and is read after it.
+    const held = new Promise<void>((resolve) => {
+      const look = () => {
+        if (!io.stderr().includes(CHOICE.prompt)) return;
+        io.streams.stderr.off('data', look);
+        setImmediate(() => {
+          wire.write('1\r');
+          holdProcessUp(2 * QUIET_MS);
+          resolve();
+        });
+      };
+      io.streams.stderr.on('data', look);
+    });
+    const shown = showRunPlainly(run, { ...io.streams, stdin }, { interactive: true });
+    await held;
+    await expect.poll(io.stderr, SOON).toMatch(/> $/u);
+    expect(run.answers).toEqual([]);
+    await run.detach();
+    await shown;
+    wire.stop();
   });
 
   it('takes one of the lines that keep coming, and none for the question after it', async () => {

@@ -79,10 +79,10 @@ test('where the instance is and which revision of the interface was spoken is wh
 
 test('trouble, lost answers and overdue tasks are issues; an answer that only left out an id is none', () => {
   expect(night.issues.map(({ what }) => what)).toEqual([
-    'restore backup: the answer was lost: no answer within 30 s',
-    'restore backup: what the service shows: it happened',
+    'restore the backup: the answer was lost: no answer within 30 s',
+    'restore the backup: what the service shows: it happened',
     'paused for new credentials: the token was refused',
-    'wait for restore is overdue: 1 h, expected 30 min',
+    'wait for the restore: overdue, 1 h, expected 30 min',
   ]);
   const noId = { code: 'service.no-id', shortMessage: 'no id', hints: [], evidence: {} };
   const call = { intent: 'i', verb: 'restoreToTime' };

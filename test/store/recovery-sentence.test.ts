@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sentenceOf } from '../../src/store/sentence.ts';
+import { speaker } from '../../src/store/sentence.ts';
 
 const followUp = {
   id: 'rebind-shop',
@@ -53,18 +53,18 @@ test.for([
     tone: 'warn',
   },
 ])('a fact of a recovery is a sentence for people: $text', ({ type, body, text, tone }) => {
-  expect(sentenceOf({ type, body })).toEqual({ text, tone });
+  expect(speaker()({ type, body })).toEqual({ text, tone });
 });
 
 test.for(['card.prepared', 'recovery.done', 'follow-up.opened', 'follow-up.closed'])(
   'one that cannot be read is shown with its fields: %s',
   (type) => {
-    expect(sentenceOf({ type, body: { n: 1 } }).text).toBe(`${type} n 1`);
-    expect(sentenceOf({ type, body: [1] }).text).toBe(`${type} [1]`);
+    expect(speaker()({ type, body: { n: 1 } }).text).toBe(`${type} n 1`);
+    expect(speaker()({ type, body: [1] }).text).toBe(`${type} [1]`);
   },
 );
 
 test('no byte of it can act on a terminal', () => {
   const body = { followUp: { ...followUp, what: 'x\u001b[2J\u202e\n'.repeat(99) } };
-  expect(sentenceOf({ type: 'follow-up.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  expect(speaker()({ type: 'follow-up.opened', body }).text).not.toMatch(/\p{Cc}|\p{Cf}/u);
 });

@@ -2,7 +2,7 @@ import { render } from 'ink-testing-library';
 import { expect, test, vi } from 'vitest';
 import { App } from '../../src/tui/app.tsx';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { createStore } from '../../src/tui/store.ts';
+import { createHost } from '../../src/tui/host.ts';
 import { createFakeRun } from './fake-run.ts';
 import { VIEWS } from './fake-views.ts';
 
@@ -10,22 +10,25 @@ import { VIEWS } from './fake-views.ts';
 function show(view: keyof typeof VIEWS) {
   let clock = 0;
   const run = createFakeRun(VIEWS[view]);
-  const store = createStore(run, {
+  const host = createHost({
+    look: { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false },
+    now: () => new Date(),
     // Each look at the clock is well past the time in which a question just shown ignores keys.
-    now: () => {
+    monotonic: () => {
       clock += 1_000;
       return clock;
     },
     readMoment: async () => ({ problem: 'not asked' }),
-    onLeave: () => undefined,
-    onClose: () => undefined,
+    write: () => undefined,
+    lend: (act) => act(),
+    suspend: () => undefined,
+    onDone: () => undefined,
   });
-  const app = render(
-    <App store={store} look={{ glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false }} />,
-  );
+  void host.showRun(run);
+  const app = render(<App host={host} />);
   const stop = () => {
     app.unmount();
-    store.stop();
+    host.stop();
   };
   return { run, app, frame: () => app.lastFrame() ?? '', stop };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { layOut } from '../../src/tui/layout.ts';
-import type { UiState } from '../../src/tui/screen-state.ts';
-import { firstState, modeOf, update } from '../../src/tui/ui-state.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
+import { firstState, modeOf, update } from '../../src/tui/screens/run/ui-state.ts';
 import { BREAK_GLASS } from '../../src/view/break-glass.ts';
 import type { ApprovalView, RunView } from '../../src/view/run-view.ts';
 import { withApproval } from '../../src/view/view-approval.ts';
@@ -36,7 +36,7 @@ function textOf(state: UiState, columns: number, rows: number): string {
 const flat = (text: string) => text.replace(/\s+/g, '');
 
 describe.each([
-  [40, 12],
+  [40, 20],
   [80, 24],
   [160, 50],
 ] as const)('at %i x %i', (columns, rows) => {

@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { RunView } from '../../src/view/run-view.ts';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { followUpRow } from '../../src/tui/screens/run/parts/follow-ups.ts';
+import type { Line } from '../../src/tui/span.ts';
+import type { FollowUpView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';
 
 const view = VIEWS.openFollowUps;
+const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+const textOf = (line: Line) => line.map(({ text }) => text).join('');
 
 describe('follow-ups', () => {
   it('are opened by Enter, and the way that needs no hands is first', () => {
@@ -76,6 +81,48 @@ describe('follow-ups', () => {
     }));
     ui.show({ ...view, question: { ...FOLLOW_UPS, open } });
     expect(ui.state().question).toMatchObject({ text: 'xy', opened: 'rebind-orders-api' });
+  });
+
+  it('give their commands to the clipboard by y: those under the cursor, and those of the one that is open', () => {
+    const ui = drive(view);
+    ui.press('y', 'enter', 'y');
+    const text = OPEN_FOLLOW_UPS[0]?.commands.join('\n');
+    const copied = { type: 'app', effect: { type: 'copy', text, what: '3 commands for orders-api' } };
+    expect(ui.effects).toEqual([copied, copied]);
+  });
+
+  it('give nothing to the clipboard where there is no command, and take y in a proof for a letter', () => {
+    const ui = drive(view);
+    ui.press('down', 'down', 'y', 'enter', 'enter', 'y');
+    expect(ui.effects).toEqual([]);
+    expect(ui.state().question?.text).toBe('y');
+  });
+
+  it.each([80, 100, 160])('say at %i columns what is to be done to what, by when and by whom', (width) => {
+    const twins = ['unbind, bind and restage orders-api', 'make a backup of the new timeline'].map(
+      (what) => ({
+        ...(OPEN_FOLLOW_UPS[0] as FollowUpView),
+        what,
+        subject: 'orders-api',
+      }),
+    );
+    const rows = twins.map((one) => textOf(followUpRow(one, false, twins, width, look)));
+    expect(rows).toEqual([
+      '  unbind, bind and restage orders-api            due in 12m  owner mira',
+      '  orders-api: make a backup of the new timeline  due in 12m  owner mira',
+    ]);
+  });
+
+  it('differ by their verbs also where a row has too little room', () => {
+    const long = 'of the service key that the reporting application of the other region has been given';
+    const twins = ['remove', 'recreate'].map((verb) => ({
+      ...(OPEN_FOLLOW_UPS[0] as FollowUpView),
+      what: `${verb} ${long}`,
+      subject: long,
+    }));
+    const rows = twins.map((one) => textOf(followUpRow(one, false, twins, 60, look)));
+    expect(new Set(rows).size).toBe(2);
+    for (const row of rows) expect(row).toContain('due in 12m');
   });
 
   it('are asked about afresh when one of them was closed', () => {

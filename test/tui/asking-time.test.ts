@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { freshQuestion } from '../../src/tui/question-state.ts';
-import { update } from '../../src/tui/ui-state.ts';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import { freshQuestion } from '../../src/tui/screens/run/question-state.ts';
+import { firstState, update } from '../../src/tui/screens/run/ui-state.ts';
 import { QUIET_MS } from '../../src/view/question-key.ts';
 import { drive } from './drive.ts';
 import { TIME } from './fake-recovery.ts';
@@ -160,5 +162,49 @@ describe('the picker of a moment', () => {
       now: 1_000_001,
     });
     expect(erased.question?.text).toBe('noo');
+  });
+});
+
+describe('the bar of the range', () => {
+  const SIGNS = [
+    ['C.UTF-8', '█', '✗', '•'],
+    ['C', '#', 'x', '*'],
+  ] as const;
+  const rowsAt = (columns: number, rows: number, lang: string) => {
+    const look = { glyphs: glyphsFor({ LANG: lang }), colour: false };
+    const { bands } = layOut(firstState({ ...view, log: [] }, 0), { columns, rows }, look);
+    return bands.flatMap(({ panes }) =>
+      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
+    );
+  };
+
+  it.each(
+    SIGNS.flatMap((signs) => [
+      [80, 24, ...signs] as const,
+      [100, 30, ...signs] as const,
+      [160, 50, ...signs] as const,
+    ]),
+  )(
+    'at %i x %i in %s shows the moment, the incident and the backups, and says which is which',
+    (columns, rows, lang, own, incident, backup) => {
+      const shown = rowsAt(columns, rows, lang);
+      const legend = shown.join(' ').replace(/\s+/gu, ' ');
+      expect(legend).toContain(`${own} chosen`);
+      expect(legend).toContain(`${incident} it went wrong 2026-11-21 03:01:00 UTC`);
+      expect(legend).toContain(`${backup} 2 backups, the newest 2026-11-21 02:00:00 UTC`);
+      const bar = shown.find((row) => /^\s+[│|][─█✗•#x*-]+[│|]$/u.test(row)) ?? '';
+      expect(bar.split(backup)).toHaveLength(3);
+      expect(bar.indexOf(backup)).toBeLessThan(bar.indexOf(own));
+      // A minute apart: in one cell the moment counts.
+      expect(bar).toContain(own);
+    },
+  );
+
+  it('has no legend for what nobody knows', () => {
+    const marks = { incident: undefined, backups: [] };
+    const state = firstState({ ...view, question: { ...TIME, marks } }, 0);
+    const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+    const text = JSON.stringify(layOut(state, { columns: 100, rows: 30 }, look));
+    expect(text).not.toContain('it went wrong');
   });
 });

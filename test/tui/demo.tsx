@@ -39,7 +39,7 @@ if (how === 'broken')
     Object.defineProperty(VIEWS.choice, 'facts', { value: undefined });
   }, 800);
 const show = draws
-  ? (await import('../../src/tui/show-run.tsx')).showRun
+  ? (await import('../../src/tui/show-run.ts')).showRun
   : (await import('../../src/plain/show-run-plainly.ts')).showRunPlainly;
 const end = await show(port, process, { interactive: true });
 process.stdout.write(

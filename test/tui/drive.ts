@@ -1,13 +1,20 @@
-import type { Intent } from '../../src/tui/key-binding.ts';
-import { intentOf } from '../../src/tui/keymap.ts';
-import type { Effect, UiState } from '../../src/tui/screen-state.ts';
-import { firstState, modeOf, update } from '../../src/tui/ui-state.ts';
+import type { Intent } from '../../src/tui/screens/run/key-binding.ts';
+import { intentOf } from '../../src/tui/screens/run/keymap.ts';
+import type { Effect, UiState } from '../../src/tui/screens/run/screen-state.ts';
+import { firstState, modeOf, update } from '../../src/tui/screens/run/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 
 const PAGE = { height: 5, last: 20 };
 
 /** What a person takes to read what is new on the screen. */
 const READING_MS = 1000;
+
+/** A key that came after `since` so many times, and was read at `until`. */
+interface Late {
+  readonly since: number;
+  readonly until: number;
+  readonly times: number;
+}
 
 /**
  * Presses keys as the keyboard would. Printable ones type where nothing is bound to them. Whoever presses
@@ -22,13 +29,15 @@ export function drive(view: RunView, startAt = 0) {
     state = next;
     if (effect !== undefined) effects.push(effect);
   };
+  const meaning = (key: string) => {
+    const intent: Intent | undefined = intentOf(modeOf(state), key);
+    if (intent !== undefined) return { type: 'intent', intent, page: PAGE } as const;
+    return key.length === 1 ? ({ type: 'text', text: key } as const) : ({ type: 'key' } as const);
+  };
   const press = (...keys: string[]) => {
     for (const key of keys) {
       if (reads) now += READING_MS;
-      const intent: Intent | undefined = intentOf(modeOf(state), key);
-      if (intent !== undefined) take(update(state, { type: 'intent', intent, key, page: PAGE, now }));
-      else if (key.length === 1) take(update(state, { type: 'text', text: key, key, now }));
-      else take(update(state, { type: 'key', key, now }));
+      take(update(state, { ...meaning(key), key, now }));
     }
   };
   const type = (text: string) => {
@@ -53,6 +62,13 @@ export function drive(view: RunView, startAt = 0) {
         press(key);
         afterEach();
       }
+    },
+    /** Reads a key late: once or, where it came several times meanwhile, in one piece. */
+    readLate: (key: string, { since, until, times }: Late) => {
+      reads = false;
+      now = until;
+      if (times === 1) return take(update(state, { ...meaning(key), key, now, since }));
+      take(update(state, { type: 'text', text: '\r'.repeat(times), key, isHeld: true, now, since }));
     },
     at: (time: number) => {
       now = time;

@@ -9,6 +9,7 @@ export const TIME: QuestionView & { kind: 'time' } = {
   earliest: '2026-11-20T02:00:07Z',
   latest: '2026-11-21T03:10:00Z',
   suggested: '2026-11-21T03:00:00Z',
+  marks: { incident: '2026-11-21T03:01:00Z', backups: ['2026-11-20T14:00:00Z', '2026-11-21T02:00:00Z'] },
   options: [{ event: 'STOP', label: 'stop the run', hint: 'nothing has been changed', recommended: false }],
 };
 
@@ -84,7 +85,14 @@ export const OBJECTIVES: RunView['objectives'] = [
     value: 1684,
     running: true,
     tone: 'warn',
-    detail: 'decide 2m10s · queue 4s · execute 14m · human 9m · rebind 2m50s',
+    slices: [
+      { name: 'decide', seconds: 130 },
+      { name: 'queue', seconds: 4 },
+      { name: 'execute', seconds: 840 },
+      { name: 'human', seconds: 540 },
+      { name: 'rebind', seconds: 170 },
+    ],
+    detail: 'decide 2 min 10 s, queue 4 s, execute 14 min, human 9 min, rebind 2 min 50 s',
   },
   {
     name: 'RPO',
@@ -92,6 +100,7 @@ export const OBJECTIVES: RunView['objectives'] = [
     value: 720,
     running: false,
     tone: 'good',
+    verdict: 'met',
     detail: 'from the data: newest order',
   },
 ];

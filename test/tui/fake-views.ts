@@ -92,6 +92,12 @@ export const TYPED_NAME: QuestionView & { kind: 'typed-name' } = {
     'Everything in orders-dr is replaced by backup 41 of orders, made 2026-11-21 02:00:07. There is no way back.',
   expected: 'orders-dr',
   event: 'CONFIRM',
+  stakes: {
+    overwritten: 'all data in orders-dr: 2 backups, 1 bound app',
+    lost: 'everything written in orders after 2026-11-21 02:00:07 UTC',
+    lostSince: '2026-11-21T02:00:07Z',
+    wayBack: 'none for orders-dr; orders and its backups are not touched',
+  },
   options: [
     { event: 'OTHER', label: 'choose another target', recommended: false },
     { event: 'STOP', label: 'stop the run', hint: 'nothing has been changed', recommended: false },
@@ -196,10 +202,24 @@ export const VIEWS = {
     rail: base.rail.map((step) => ({ ...step, state: 'done' as const })),
     outcome: {
       tone: 'good',
+      verdict: 'proven',
       title: 'the key of orders is rotated and proven',
-      lines: [
-        'backup 42 opens with 77aa01bc9de2 and with no other key',
-        'open: retire 3fe1b0c2d4a5 after 2026-12-21',
+      took: '12 min 4 s, 2026-11-21 03:00:41 to 03:12:45 UTC',
+      remarks: [{ tone: 'plain', text: 'approved by ada@example.com' }],
+      report: {
+        file: `report-${RUN_ID}.html`,
+        command: `lifeboat report ${RUN_ID} --format html --out report-${RUN_ID}.html`,
+      },
+      anchor: 'lifeboat:5b1e4c7a90d2f386:417:9c2d7f10a4e8b365:1f0c2',
+      groups: [
+        {
+          title: 'the key',
+          facts: [{ label: 'new key', value: '77aa01bc9de2, in the keychain', tone: 'plain' }],
+        },
+        {
+          title: 'the proof',
+          facts: [{ label: 'verdict', value: 'readable with key 77aa01bc9de2', tone: 'good' }],
+        },
       ],
     },
   },

@@ -29,7 +29,9 @@ export const FORBIDDEN =
  * colours.
  */
 export function withoutOurSequences(bytes: string): string {
-  return bytes.replace(
+  // Of what names the window or notifies, only what holds no control character is ours.
+  const named = bytes.replace(/\u001b\[2[23];2t|\u001b\](?:2|9);[^\p{Cc}]*\u0007/gu, '');
+  return named.replace(
     /\u001b\[(?:\?(?:1049|25|2004|2026)[hl]|\d*[ABCDEFGJK]|\d*;?\d*H|(?:(?:[127];)*(?:[01237]|22|27|3[136]|39))m)/gu,
     '',
   );
@@ -88,12 +90,30 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     log: [{ at: text, text, tone: 'warn' }],
     banner: { tone: 'bad', text, hints: [text] },
     ...(kind === 'choice' && { question: { kind, prompt: text, options } }),
-    ...(kind === 'typed-name' && { question: { kind, prompt: text, expected: text, event: 'A', options } }),
+    ...(kind === 'typed-name' && {
+      question: {
+        kind,
+        prompt: text,
+        expected: text,
+        event: 'A',
+        stakes: { overwritten: text, lost: text, lostSince: text, wayBack: text },
+        options,
+      },
+    }),
     ...(kind === 'secret' && {
       question: { kind, prompt: text, event: 'A', twice: false, minLength: 1, options },
     }),
     ...(kind === 'time' && {
-      question: { kind, prompt: text, event: 'A', earliest: text, latest: text, suggested: text, options },
+      question: {
+        kind,
+        prompt: text,
+        event: 'A',
+        earliest: text,
+        latest: text,
+        suggested: text,
+        marks: { incident: text, backups: [text] },
+        options,
+      },
     }),
     ...(kind === 'text' && {
       question: { kind, prompt: text, event: 'A', pattern: { source: '.', says: text }, options },
@@ -101,6 +121,17 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     ...(kind === 'followUps' && {
       question: { kind, prompt: text, open: [followUp], close: 'A', skip: 'B', doNow: 'C', options },
     }),
-    ...(kind === 'outcome' && { outcome: { tone: 'bad', title: text, lines: [text] } }),
+    ...(kind === 'outcome' && {
+      outcome: {
+        tone: 'bad',
+        verdict: 'not proven',
+        title: text,
+        took: text,
+        remarks: [{ tone: 'bad', text }],
+        report: { file: text, command: text },
+        anchor: text,
+        groups: [{ title: text, facts: [{ label: text, value: text, tone: 'bad' }] }],
+      },
+    }),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { firstFrame } from '../../src/tui/first-frame.ts';
-import { showRun } from '../../src/tui/show-run.tsx';
+import { showRun } from '../../src/tui/show-run.ts';
 import { createFakeRun } from './fake-run.ts';
 import { createFakeTerminal, KEYS } from './fake-terminal.ts';
 import { FORBIDDEN, HOSTILE, HOSTILE_KINDS, hostileView, withoutOurSequences } from './hostile-views.ts';

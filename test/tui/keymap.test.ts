@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Mode } from '../../src/tui/key-binding.ts';
-import { footerBindings, helpBindings, intentOf, KEYMAP } from '../../src/tui/keymap.ts';
+import type { Mode } from '../../src/tui/screens/run/key-binding.ts';
+import { footerBindings, helpBindings, intentOf, KEYMAP } from '../../src/tui/screens/run/keymap.ts';
 
 const MODES: readonly Mode[] = [
   'watch',
   'choice',
   'ways',
   'input',
+  'shut',
   'reason',
   'picker',
   'reading',
@@ -14,6 +15,9 @@ const MODES: readonly Mode[] = [
   'leave',
   'help',
   'fallback',
+  'log',
+  'log-filter',
+  'step',
 ];
 
 describe('the keymap', () => {
@@ -29,7 +33,7 @@ describe('the keymap', () => {
 
   it('binds no printable character while text is typed', () => {
     const keys = KEYMAP.filter(({ modes }) =>
-      modes.some((mode) => ['input', 'reason', 'picker', 'reading'].includes(mode)),
+      modes.some((mode) => ['input', 'shut', 'reason', 'picker', 'reading', 'log-filter'].includes(mode)),
     ).flatMap((binding) => binding.keys);
     expect(keys.filter((key) => key.length === 1)).toEqual([]);
   });
@@ -46,7 +50,8 @@ describe('the keymap', () => {
   });
 
   it('shows the key for waking a run only while something is announced', () => {
-    const shown = (isPaused: boolean) => footerBindings('watch', isPaused).map(({ intent }) => intent);
+    const shown = (isPaused: boolean) =>
+      footerBindings('watch', { isPaused, hasCommand: false }).map(({ intent }) => intent);
     expect(shown(false)).not.toContain('wake');
     expect(shown(true)).toContain('wake');
   });
@@ -54,7 +59,11 @@ describe('the keymap', () => {
   it('explains every key that works outside of dialogues', () => {
     const explained = helpBindings().map(({ intent }) => intent);
     for (const { intent, modes, shown } of KEYMAP) {
-      if (shown === '' || modes.every((mode) => ['leave', 'help', 'fallback'].includes(mode))) continue;
+      if (
+        shown === '' ||
+        modes.every((mode) => ['leave', 'help', 'fallback', 'log', 'log-filter', 'step'].includes(mode))
+      )
+        continue;
       expect(explained).toContain(intent);
     }
   });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Layout } from '../../src/tui/bands.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { type Layout, layOut } from '../../src/tui/layout.ts';
 import { lineWidth } from '../../src/tui/line.ts';
-import type { QuestionState } from '../../src/tui/question-state.ts';
-import type { UiState } from '../../src/tui/screen-state.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import type { QuestionState } from '../../src/tui/screens/run/question-state.ts';
+import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
+import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import type { Look } from '../../src/tui/span.ts';
-import { firstState } from '../../src/tui/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
 import { FALLBACK } from './fake-run.ts';
@@ -34,7 +35,14 @@ const LOOKS: readonly Look[] = [
 const STATES: Readonly<Record<string, (state: UiState) => UiState>> = {
   plain: (state) => state,
   scrolled: (state) => ({ ...state, scroll: 7 }),
-  'with a grown log': (state) => ({ ...state, logGrown: true }),
+  'with its whole log': (state) => ({ ...state, overlay: 'log', scroll: 1e9 }),
+  'with a filtered log': (state) => ({
+    ...state,
+    overlay: 'log',
+    isFiltering: true,
+    filter: { text: 'entry '.repeat(30), cursor: 180 },
+  }),
+  'with a step to look at': (state) => ({ ...state, overlay: 'step', stepRow: 3 }),
   'with help': (state) => ({ ...state, overlay: 'help' }),
   'with the fallback script': (state) => ({ ...state, overlay: 'fallback', fallback: FALLBACK }),
   'with a fallback script that is not there yet': (state) => ({ ...state, overlay: 'fallback' }),
@@ -62,16 +70,22 @@ function textOf(layout: Layout): string {
     .join('\n');
 }
 
+/** Called hundreds of thousands of times: it asks for one expectation, and names all that does not fit. */
 function expectFit(layout: Layout, columns: number, rows: number): void {
-  expect(layout.bands.reduce((sum, { height }) => sum + height, 0)).toBe(rows);
-  for (const { height, panes } of layout.bands) {
-    expect(panes.reduce((sum, { width }) => sum + width, 0)).toBeLessThanOrEqual(columns);
+  const total = layout.bands.reduce((sum, { height }) => sum + height, 0);
+  const misfits = total === rows ? [] : [`${total} rows instead of ${rows}`];
+  for (const [at, { height, panes }] of layout.bands.entries()) {
+    const wide = panes.reduce((sum, { width }) => sum + width, 0);
+    if (!(wide <= columns)) misfits.push(`band ${at}: ${wide} columns of ${columns}`);
     for (const pane of panes) {
-      expect(pane.height).toBe(height);
-      expect(pane.lines.length).toBeLessThanOrEqual(height);
-      for (const line of pane.lines) expect(lineWidth(line)).toBeLessThanOrEqual(pane.width);
+      if (pane.height !== height) misfits.push(`band ${at}: a pane of ${pane.height} rows in ${height}`);
+      if (!(pane.lines.length <= height)) misfits.push(`band ${at}: ${pane.lines.length} lines in ${height}`);
+      for (const line of pane.lines) {
+        if (!(lineWidth(line) <= pane.width)) misfits.push(`band ${at}: ${lineWidth(line)} in ${pane.width}`);
+      }
     }
   }
+  expect(misfits).toEqual([]);
 }
 
 describe('the screen', () => {

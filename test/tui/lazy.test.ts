@@ -34,7 +34,7 @@ async function loadedBy(entry: string) {
   };
 }
 
-it.each(['src/tui/show-run.tsx', 'src/tui/first-frame.ts', 'src/plain/show-run-plainly.ts'])(
+it.each(['src/tui/show-run.ts', 'src/tui/first-frame.ts', 'src/plain/show-run-plainly.ts'])(
   '%s loads the parser of dates only when a time has been typed',
   async (entry) => {
     const { atOnce, later } = await loadedBy(entry);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { layOut } from '../../src/tui/layout.ts';
-import { bannerLines } from '../../src/tui/parts/banner.ts';
-import { saidLines } from '../../src/tui/parts/question.ts';
-import type { UiState } from '../../src/tui/screen-state.ts';
-import { firstState } from '../../src/tui/ui-state.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import { bannerLines } from '../../src/tui/screens/run/parts/banner.ts';
+import { saidLines } from '../../src/tui/screens/run/parts/question.ts';
+import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
+import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { FOLLOW_UPS, OBJECTIVES, OPEN_FOLLOW_UPS } from './fake-recovery.ts';
@@ -56,14 +56,30 @@ describe('what does not fit', () => {
   });
 
   it('of an outcome is reached by Tab, and what has to be known first stands first', () => {
-    const lines = ['skipped: service key ops', ...FACTS.map(({ label, value }) => `${label}: ${value}`)];
+    const remarks = Array.from({ length: 12 }, (_, at) => ({
+      tone: 'warn' as const,
+      text: `skipped: key ${at}`,
+    }));
+    const followUps = Array.from({ length: 30 }, (_, at) => ({
+      ...(OPEN_FOLLOW_UPS[0] as (typeof OPEN_FOLLOW_UPS)[number]),
+      id: `rebind-${at}`,
+      subject: `app-${at}`,
+    }));
     const view: RunView = {
       ...VIEWS.outcome,
-      facts: FACTS,
-      outcome: { tone: 'warn', title: 'orders is restored', lines },
+      followUps,
+      objectives: OBJECTIVES,
+      outcome: {
+        ...VIEWS.outcome.outcome,
+        title: 'orders is restored',
+        remarks,
+        groups: [{ title: 'what was done', facts: FACTS }],
+      },
     };
-    expect(screenOf(firstState(view, 0)).text).toMatch(/orders is restored\n\s+skipped: service key ops/u);
-    for (const line of lines) expect(paged(view)).toContain(line);
+    expect(screenOf(firstState(view, 0)).text).toMatch(/orders is restored\n\s+! skipped: key 0/u);
+    const shown = paged(view);
+    const said = [...remarks.map(({ text }) => text), ...FACTS.map(({ value }) => value)];
+    for (const text of [...said, ...followUps.map(({ subject }) => subject)]) expect(shown).toContain(text);
   });
 
   it('of the answers is counted above and below the cursor', () => {
@@ -101,8 +117,16 @@ describe('what does not fit', () => {
     for (const { what } of OPEN_FOLLOW_UPS) expect(text).toContain(what);
   });
 
+  it('of a confirmation makes it wait for a window in which its stakes can be read', () => {
+    const ui = drive({ ...VIEWS.typedName, objectives: OBJECTIVES });
+    ui.press(...'orders', 'enter');
+    const { text } = screenOf(ui.state(), 40, 12);
+    expect(text.replace(/\s+/gu, ' ')).toMatch(/make this window at least \d+ x \d+/u);
+    expect(text).not.toContain('❯ orders');
+  });
+
   it.each([
-    [40, 12],
+    [60, 20],
     [60, 16],
   ])('of a confirmation is never the name that has to be typed, at %i x %i', (columns, rows) => {
     const ui = drive({ ...VIEWS.typedName, objectives: OBJECTIVES });
@@ -116,10 +140,10 @@ describe('what does not fit', () => {
     [40, 20],
     [80, 24],
     [160, 50],
-  ])('of a row of the log is there in full when the log is grown, at %i x %i', (columns, rows) => {
+  ])('of a row of the log is there in full when the whole log is shown, at %i x %i', (columns, rows) => {
     const text = `sending createBackup: ${'(intent proof-1 is on disk) '.repeat(4)}end`;
     const log = [{ at: '00:00:00', text, tone: 'plain' as const }];
-    const state = { ...firstState({ ...VIEWS.task, log }, 0), logGrown: true };
+    const state = { ...firstState({ ...VIEWS.task, log }, 0), overlay: 'log' as const };
     // A pane may stand to the left of it.
     expect(screenOf(state, columns, rows).text.replace(/\s+/gu, ' ')).toContain(text);
   });
@@ -147,7 +171,7 @@ describe('what does not fit', () => {
     if (state.question === undefined) throw new Error('nothing is asked');
     const refused = { ...state, question: { ...state.question, problem: { text: 'not yet', hints } } };
     const rows = pagedFrom(refused, 40, 20).split('\n');
-    for (const line of saidLines(view.question ?? TYPED_NAME, refused.question, 40))
+    for (const line of saidLines(view.question ?? TYPED_NAME, refused.question, 40, look))
       expect(rows).toContain(line.map((part) => part.text).join(''));
   });
 

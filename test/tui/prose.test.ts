@@ -64,12 +64,18 @@ describe('prose', () => {
   });
 
   it('shows what it does not draw as it was written', () => {
-    expect(texts('| a | b |\n|---|---|\n| 1 | 2 |\n\n~~no~~ ![alt](p.png) [ ] x')).toEqual([
-      '| a | b |',
-      '|---|---|',
-      '| 1 | 2 |',
-      '',
-      '~~no~~ ![alt](p.png) [ ] x',
+    expect(texts('~~no~~ ![alt](p.png) [ ] x')).toEqual(['~~no~~ ![alt](p.png) [ ] x']);
+  });
+
+  it('draws a table in columns, without a header that has no words', () => {
+    expect(texts('| a | b |\n|---|---|\n| 1 | 2 |')).toEqual(['a  b', '1  2']);
+    expect(texts('| | |\n|---|---|\n| name | orders |\n| x | y |')).toEqual(['name  orders', 'x     y']);
+  });
+
+  it('wraps the cells of a table that is too wide, the widest first', () => {
+    expect(texts('| | |\n|---|---|\n| state | one two three four |', 20)).toEqual([
+      'state  one two three',
+      '       four',
     ]);
   });
 

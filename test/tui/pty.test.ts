@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { drawAtOnce } from '../../build/plugins.ts';
-import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
+import { bundleScreen } from '../bench-kit/bundle-screen.ts';
+import { READING_MS } from '../bench-kit/person.ts';
 import { hasTerminal, openPseudoTerminal, type Terminal } from '../bench-kit/pseudo-terminal.ts';
 
 /* The bundle in a real pseudo-terminal. */
@@ -14,22 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'lifeboat-pty-'));
 const terminals: Terminal[] = [];
 
 beforeAll(async () => {
-  await build({
-    entryPoints: ['test/tui/demo.tsx'],
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    plugins: [drawAtOnce],
-    define: { 'process.env.NODE_ENV': '"production"' },
-    banner: {
-      js: "import{createRequire as nodeRequire}from'node:module';const require=nodeRequire(import.meta.url);",
-    },
-    logLevel: 'error',
-  });
+  await bundleScreen('test/tui/demo.tsx', folder);
 });
 
 afterEach(() => {
@@ -59,7 +43,7 @@ function start(args: string) {
     /** Waits for something to answer as a person does: until a key is taken for an answer to it. */
     asks: async (wanted: string) => {
       await until(wanted);
-      await pause(FIRST_REPEAT_MS);
+      await pause(READING_MS);
     },
     signal: (signal: NodeJS.Signals) => process.kill(Number(readFileSync(pidFile, 'utf8')), signal),
     isAlive: () => {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { layOut } from '../../src/tui/layout.ts';
-import { showRun } from '../../src/tui/show-run.tsx';
-import { firstState } from '../../src/tui/ui-state.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import { firstState } from '../../src/tui/screens/run/ui-state.ts';
+import { showRun } from '../../src/tui/show-run.ts';
 import type { RunEnd } from '../../src/view/run-port.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { OPEN_FOLLOW_UPS } from './fake-recovery.ts';
@@ -71,7 +71,7 @@ describe.each(SIZES)('at %i x %i', (columns, rows) => {
   );
 
   it('the follow-up under the cursor is there', () => {
-    expect(textAt(VIEWS.openFollowUps, columns, rows)).toMatch(/❯ orders-api\s+due in 12m/u);
+    expect(textAt(VIEWS.openFollowUps, columns, rows)).toMatch(/❯ unbind, bind and\S*/u);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { modeOf } from '../../src/tui/ui-state.ts';
+import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { SECRET, VIEWS } from './fake-views.ts';

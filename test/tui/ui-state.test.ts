@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { FIRST_REPEAT_MS } from '../../src/tui/keyboard.ts';
-import { modeOf } from '../../src/tui/ui-state.ts';
+import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/keyboard.ts';
+import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import { QUIET_MS } from '../../src/view/question-key.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
@@ -81,7 +81,7 @@ describe('type-ahead', () => {
     const ui = drive(view);
     ui.at(QUIET_MS - 1);
     const before = ui.shown();
-    ui.press('down', 'x', 'enter');
+    ui.press('o', 'y', 'x', 'enter');
     expect(ui.shown()).toEqual(before);
     expect(ui.effects).toEqual([]);
   });
@@ -115,7 +115,8 @@ describe('type-ahead', () => {
     ui.press('tab');
     expect(ui.state().scroll).toBe(5);
     ui.press('l');
-    expect(ui.state().logGrown).toBe(true);
+    expect(ui.state().overlay).toBe('log');
+    ui.press('escape');
     ui.press('?');
     expect(modeOf(ui.state())).toBe('help');
     ui.press('?', 's');
@@ -186,7 +187,7 @@ describe('a typed name', () => {
   it('types letters that are commands elsewhere', () => {
     const ui = drive(asking(TYPED_NAME));
     ui.press('q', '?', 'l', 'j', 'r');
-    expect(ui.state()).toMatchObject({ overlay: 'none', logGrown: false, question: { text: 'q?ljr' } });
+    expect(ui.state()).toMatchObject({ overlay: 'none', question: { text: 'q?ljr' } });
   });
 });
 
@@ -293,6 +294,39 @@ describe('a key that is held down', () => {
     expect(ui.answers()).toHaveLength(2);
   });
 
+  it.each(RATES)('answers one question however late it is read (%o)', (rate) => {
+    for (let from = 0; from < 1_500; from += 35) {
+      for (const ms of [30, 60, 120, 250, 450, 750, 1_500]) {
+        const ui = drive(VIEWS.choice);
+        let answered = 0;
+        for (const late of readsOf(rate, { from: 1_000 + from, until: 1_000 + from + ms })) {
+          ui.readLate('enter', late);
+          if (ui.answers().length === answered) continue;
+          answered = ui.answers().length;
+          ui.show(asking({ ...CHOICE, prompt: `Question ${answered}?` }));
+          ui.answered();
+        }
+        // The press itself may be read together with its repeats, and then answers nothing.
+        const fewest = from === 0 && ms >= rate.delay ? 0 : 1;
+        expect([fewest, 1], `held up for ${ms} ms at ${from} ms`).toContain(answered);
+      }
+    }
+  });
+
+  it('is told by its piece where the delay was on the way to the process', () => {
+    const ui = drive(VIEWS.choice);
+    ui.at(1_000);
+    ui.press('enter');
+    ui.show(asking({ ...CHOICE, prompt: 'And now?' }));
+    ui.answered();
+    for (const [until, times] of [
+      [3_000, 20],
+      [3_033, 1],
+    ] as const)
+      ui.readLate('enter', { since: until, until, times });
+    expect(ui.answers()).toHaveLength(1);
+  });
+
   it.each(RATES)('while nothing was asked answers nothing that is asked then (%o)', (rate) => {
     for (let after = 0; after < 1_000; after += 70) {
       const ui = drive(VIEWS.task);
@@ -345,3 +379,21 @@ describe('a key that is held down', () => {
     expect(ui.answers()).toHaveLength(2);
   });
 });
+
+/**
+ * How a key that is held down from 1,000 on is read by a process that is held up for a while: what came
+ * meanwhile is read at the end of it, in one piece.
+ */
+function readsOf(
+  { delay, every, ms }: { readonly delay: number; readonly every: number; readonly ms: number },
+  stall: { readonly from: number; readonly until: number },
+) {
+  const presses: number[] = [];
+  for (let at = 1_000, wait = delay; at < 1_000 + ms; at += wait, wait = every) presses.push(at);
+  const waited = presses.filter((at) => at >= stall.from && at < stall.until).length;
+  const reads = presses
+    .filter((at) => at < stall.from || at >= stall.until)
+    .map((at) => ({ since: at, until: at, times: 1 }));
+  const late = waited === 0 ? [] : [{ since: stall.from, until: stall.until, times: waited }];
+  return [...late, ...reads].sort((one, other) => one.until - other.until);
+}

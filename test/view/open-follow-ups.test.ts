@@ -48,7 +48,7 @@ describe('an outcome', () => {
         outcome: 'done',
         proven: true,
         title: 'restored, and there are no follow-ups',
-        summary: [{ label: 'backup', value: 7 }],
+        summary: [{ title: 'what was done', facts: [{ label: 'backup', value: 7 }] }],
         deviations: all
           .filter((one) => one.closed?.how === 'skipped')
           .map(({ id, closed: how }) => ({ step: id, reason: how?.text ?? '' })),
@@ -61,15 +61,15 @@ describe('an outcome', () => {
       { ...other, closed: closed('skipped', 'nobody uses it\u001b[2J') },
     );
     expect(outcome?.tone).toBe('warn');
-    expect(outcome?.lines[0]).toMatch(/^not done: .*: skipped at .*: nobody uses it/u);
-    expect(outcome?.lines.join()).not.toContain('\u001b');
-    expect(outcome?.lines.filter((line) => line.includes('nobody uses it'))).toHaveLength(1);
+    expect(outcome?.remarks[0]?.text).toMatch(/^not done: .*: skipped at .*: nobody uses it/u);
+    expect(outcome?.remarks.map(({ text }) => text).join()).not.toContain('\u001b');
+    expect(outcome?.remarks.filter(({ text }) => text.includes('nobody uses it'))).toHaveLength(1);
   });
 
   test('says what stands on the word of a person', () => {
     const outcome = ended({ ...rebind, closed: closed('hand', 'cf says deployed') });
     expect(outcome?.tone).toBe('good');
-    expect(outcome?.lines[0]).toMatch(/^unbind, .*: by hand at .*: cf says deployed$/u);
+    expect(outcome?.remarks[0]?.text).toMatch(/^unbind, .*: by hand at .*: cf says deployed$/u);
   });
 });
 
@@ -148,13 +148,26 @@ describe('a question', () => {
     options: [],
   };
 
-  test('for a time suggests the latest, or what the machine suggests when that can be chosen', () => {
-    expect(viewOf({ question: time }).question).toEqual({ ...time, suggested: at(-5) });
+  test('for a time never suggests the latest where nobody said when it went wrong', () => {
+    const long = { ...time, earliest: at(-86_400) };
+    const marks = { incident: undefined, backups: [] };
+    expect(viewOf({ question: long }).question).toEqual({ ...long, marks, suggested: at(-905) });
+    expect(viewOf({ question: time }).question).toMatchObject({ suggested: time.earliest });
+  });
+
+  test('for a time carries when it went wrong and when backups were made', () => {
+    const asked: Question = { ...time, wentWrongAt: at(-20), backupsAt: [at(-300)] };
+    expect(viewOf({ question: asked }).question).toMatchObject({
+      marks: { incident: at(-20), backups: [at(-300)] },
+    });
+  });
+
+  test('for a time suggests the incident, or what the machine suggests when that can be chosen', () => {
     for (const [wentWrongAt, suggested] of [
       [at(-20), at(-80)],
       [at(-3600 * 24), time.earliest],
       [at(3600), at(-5)],
-      ['yesterday', at(-5)],
+      ['yesterday', time.earliest],
     ] as const)
       expect(viewOf({ question: { ...time, wentWrongAt } }).question).toMatchObject({ suggested });
     const near: Question = { ...time, suggested: at(-90) };
@@ -209,7 +222,14 @@ describe('objectives', () => {
         value: 465,
         running: true,
         tone: 'warn',
-        detail: 'decide 1 min 40 s · queue 10 s · execute 40 s · human 1 min 15 s · rebind 4 min',
+        slices: [
+          { name: 'decide', seconds: 100 },
+          { name: 'queue', seconds: 10 },
+          { name: 'execute', seconds: 40 },
+          { name: 'human', seconds: 75 },
+          { name: 'rebind', seconds: 240 },
+        ],
+        detail: 'decide 1 min 40 s, queue 10 s, execute 40 s, human 1 min 15 s, rebind 4 min',
       },
       {
         name: 'RPO',
@@ -217,6 +237,7 @@ describe('objectives', () => {
         value: 360,
         running: false,
         tone: 'good',
+        verdict: 'met',
         detail:
           'by the data: 2026-03-01 02:53:20 to 2026-03-01 02:59:20 UTC (the newest record before), 1000 rows before, 940 after',
       },
@@ -224,11 +245,16 @@ describe('objectives', () => {
   });
 
   test('are met or missed once it is over, and plain where there is no limit', () => {
-    const tones = (entries: readonly Entry[]) =>
-      viewOf({ followUps }, entries).objectives.map(({ tone }) => tone);
-    expect(tones(recovery)).toEqual(['good', 'bad']);
-    expect(tones(journalOf(started(), story))).toEqual(['plain', 'plain']);
-    expect(tones(journalOf(started({ objectives: { rtoSeconds: 10 } }), story))).toEqual(['bad', 'plain']);
+    const said = (entries: readonly Entry[]) =>
+      viewOf({ followUps }, entries).objectives.map(({ tone, verdict }) => [tone, verdict]);
+    const plain = ['plain', undefined];
+    expect(said(recovery)).toEqual([
+      ['good', 'met'],
+      ['bad', 'missed'],
+    ]);
+    expect(said(journalOf(started(), story))).toEqual([plain, plain]);
+    const late = journalOf(started({ objectives: { rtoSeconds: 10 } }), story);
+    expect(said(late)).toEqual([['bad', 'missed'], plain]);
   });
 
   test('are shown before anything was restored, and not for a runbook that recovers nothing', () => {

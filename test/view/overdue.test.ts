@@ -77,7 +77,7 @@ test('without a person, the line is printed once, no answer is asked for, and th
   late('running');
   late('running');
   await expect.poll(() => printed).toContain('waiting is safe');
-  await expect.poll(() => printed).toContain('wait for backup has taken 10 min');
+  await expect.poll(() => printed).toContain('already 10 min to wait for backup 4');
   expect(printed.split('waiting for the backup of the instance for more than 9 min')).toHaveLength(2);
   expect(printed).not.toContain('question:');
   expect(statePath(run.state().snapshot)).toBe('backup.waiting');

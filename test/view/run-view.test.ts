@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
+import type { Runbook } from '../../machines/parts/runbook.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
@@ -9,10 +10,10 @@ import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world
 
 const NOW = new Date();
 
+const rotateKey = runbooks['rotate-key'] as Runbook;
+
 function viewOf(run: Run) {
-  const runbook = runbooks['rotate-key'];
-  if (runbook === undefined) throw new Error('the runbook is gone');
-  return buildRunView({ ...run.state(), runbook, prose: new Map(), now: NOW });
+  return buildRunView({ ...run.state(), runbook: rotateKey, prose: new Map(), now: NOW });
 }
 
 /** The run with more on its record. */
@@ -30,7 +31,8 @@ test('the rail shows what is done, where the run stands and what lies ahead', as
   await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
   const { rail } = viewOf(run);
-  expect(rail.slice(0, 4)).toEqual([
+  expect(rail.map(({ seconds }) => seconds !== undefined).slice(0, 4)).toEqual([true, true, true, false]);
+  expect(rail.slice(0, 4).map(({ seconds: _, ...step }) => step)).toEqual([
     { id: 'preflight', title: 'look at the instance', state: 'done' },
     { id: 'oldBackup', title: 'prove the old backup', state: 'skipped', note: 'proven yesterday' },
     { id: 'key', title: 'choose the new key', state: 'current' },
@@ -58,16 +60,20 @@ test('a broken glass comes before everything else of the outcome, and nothing is
   const glass = { challenge: 'c2', order: 'set key 77aa on orders', reason: 'Ada is \u001b[31masleep' };
   const view = viewOf(withEntries(run, ['approval.bypassed', glass]));
   expect(view.outcome?.tone).toBe('warn');
-  expect(view.outcome?.lines[0]).toMatch(
+  expect(view.outcome?.remarks[0]?.text).toMatch(
     /^BREAK-GLASS, without a second person: Ada is .*asleep \(to set key 77aa on orders\)$/u,
   );
-  expect(view.outcome?.lines[0]).not.toContain('\u001b');
+  expect(view.outcome?.remarks[0]?.text).not.toContain('\u001b');
   const weakened = { reason: 'the approvers are lost', changes: [] };
   expect(viewOf(withEntries(run, ['approval.weakened', weakened])).outcome).toMatchObject({
     tone: 'warn',
-    lines: expect.arrayContaining([
-      'BREAK-GLASS, with less approval than when the run began: the approvers are lost',
-    ]),
+    verdict: 'proven, with deviations',
+    remarks: [
+      {
+        tone: 'bad',
+        text: 'BREAK-GLASS, with less approval than when the run began: the approvers are lost',
+      },
+    ],
   });
 });
 
@@ -88,8 +94,7 @@ test('the outcome names who approved, and nobody whose approval expired or was t
     ),
   );
   expect(view.outcome).toMatchObject({ tone: 'good' });
-  const approvedBy = view.outcome?.lines.filter((line) => line.startsWith('approved by'));
-  expect(approvedBy).toEqual(['approved by ada@example.com']);
+  expect(view.outcome?.remarks.map(({ text }) => text)).toEqual(['approved by ada@example.com']);
 });
 
 test('a run that was stopped shows the step it was stopped at, and is not green', async () => {
@@ -151,4 +156,82 @@ test('prose belongs to the states that its section names', () => {
   );
   expect([...sections.keys()]).toEqual(['storing', 'readingBack']);
   expect(sections.get('storing')).toEqual({ title: 'Store it', markdown: 'Text.' });
+});
+
+test('what is under way says what earlier runs took for the step, and the rail what is to come', async () => {
+  const world = await makeWorld(
+    obedient({ waitForBackup: { kind: 'read', run: () => new Promise(() => undefined) } }),
+  );
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await reaches(run, 'backup.waiting');
+  const times = [
+    ['backup', 600],
+    ['negative', 1],
+    ['record', 90],
+  ] as const;
+  const usual = { steps: new Map(times), longest: new Map(times), runs: 3 };
+  const activity = { since: new Date().toISOString(), progress: undefined };
+  const view = (usually?: typeof usual, now = new Date()) =>
+    buildRunView({ ...run.state(), activity, runbook: rotateKey, prose: new Map(), usual: usually, now });
+  expect(view(usual).activity?.expected).toMatch(/^usually 10 min; expected \d\d:\d\d UTC$/u);
+  expect(view(usual, new Date(Date.now() + 3_600_000)).activity?.expected).toBe('longer than usual (10 min)');
+  const { rail } = view(usual);
+  expect(rail.flatMap(({ id, usual: seconds }) => (seconds === undefined ? [] : [[id, seconds]]))).toEqual([
+    ['backup', 600],
+    ['record', 90],
+  ]);
+  expect(view().activity).not.toHaveProperty('expected');
+  expect(view().rail.every((step) => !('usual' in step))).toBe(true);
+  await run.detach();
+});
+
+test('time in which nobody drove the run does not make a step longer than usual', async () => {
+  const world = await makeWorld(
+    obedient({ waitForBackup: { kind: 'read', run: () => new Promise(() => undefined) } }),
+  );
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await reaches(run, 'backup.waiting');
+  const steps = new Map([['backup', 600]]);
+  const { entries } = run.state();
+  const hourLater = new Date(Date.parse(entries.at(-1)?.at ?? '') + 3_600_000);
+  const resumed = { ...(entries[0] as Entry), type: 'run.resumed', body: {}, at: hourLater.toISOString() };
+  const activity = { since: resumed.at, progress: undefined };
+  const view = (more: readonly Entry[]) =>
+    buildRunView({
+      ...run.state(),
+      activity,
+      entries: [...entries, ...more],
+      runbook: rotateKey,
+      prose: new Map(),
+      usual: { steps, longest: steps, runs: 1 },
+      now: hourLater,
+    }).activity?.expected;
+  expect(view([])).toBe('longer than usual (10 min)');
+  expect(view([resumed])).toMatch(/^usually 10 min; expected/u);
+  await run.detach();
+});
+
+test('the clock and the steps of a run stand still once it has ended', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  const at = (now: Date) => buildRunView({ ...run.state(), runbook: rotateKey, prose: new Map(), now });
+  const [soon, later] = [at(NOW), at(new Date(NOW.getTime() + 86_400_000))];
+  expect([later.elapsed, later.rail]).toEqual([soon.elapsed, soon.rail]);
+  expect(later.outcome?.took).toBe(soon.outcome?.took);
+});
+
+test('a run that was given up ends as abandoned, with the reason, and asks nothing', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await reaches(run, 'oldBackup.asking');
+  const view = viewOf(withEntries(run, ['run.abandoned', { reason: 'the\u001b[2J instance is gone' }]));
+  expect(view.outcome).toMatchObject({ tone: 'warn', verdict: 'abandoned' });
+  expect(view.outcome?.title).toMatch(/^abandoned: the.* instance is gone$/u);
+  expect(view.outcome?.title).not.toContain('\u001b');
+  expect([view.question, view.activity, view.banner]).toEqual([undefined, undefined, undefined]);
+  await run.detach();
 });

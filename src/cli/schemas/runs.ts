@@ -185,6 +185,7 @@ export const runs = {
     fingerprint: fingerprint.optional(),
     held: z.boolean().describe('whether the key store has it now'),
     stored: z.boolean().describe('whether this command stored it'),
+    onRecord: z.boolean().optional().describe('whether the ledger tells of a key; not while a run holds it'),
     keptIn: z.string().describe('the key store, in words'),
   }),
 };

@@ -14,8 +14,8 @@ import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printResult, type ResultOf } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import type { Action } from '../../cli/define.ts';
+import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { loginName, openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
@@ -153,11 +153,7 @@ export function approvalsAccept(
  * `lifeboat approvals withdraw RUN --reason TEXT`: until the name is typed, an approval or the request for
  * one can be taken back.
  */
-export function approvalsWithdraw(
-  context: CommandContext,
-  [word = '']: readonly string[],
-  flags: { readonly reason: string },
-): Promise<number> {
+export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, [word = ''], flags) => {
   const reason = show(flags.reason.trim(), 300);
   if (reason === '') throw late('usage.reason', 'there is no reason');
   return withWorkspace(context, async (workspace) => {
@@ -177,7 +173,7 @@ export function approvalsWithdraw(
     });
     return EXIT.closed;
   });
-}
+};
 
 /** Only where nobody drives the run: two writers would each refuse the other's entries. */
 async function writeDown({ journal }: Workspace, run: string, body: Json): Promise<void> {

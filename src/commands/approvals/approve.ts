@@ -6,12 +6,12 @@ import {
   MAX_CHALLENGE_BYTES,
   parseChallenge,
 } from '../../approvals/challenge.ts';
-import { sshKeygen } from '../../approvals/ssh-keygen.ts';
-import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../approvals/ssh-signature.ts';
+import { NAMESPACE, publicKeyOf, signerOf, signText, sshKeygen } from '../../approvals/ssh-signature.ts';
 import { dropLink, readBounded, whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { openKeys } from '../../compose/workspace.ts';
@@ -30,11 +30,7 @@ interface ApproveFlags {
  * name typed, and signs with an SSH key or with lifeboat's own. It needs no config, and the signature is a
  * file of its own. `--print-key NAME` prints the line that the other side needs.
  */
-export async function approve(
-  context: CommandContext,
-  [file]: readonly string[],
-  flags: ApproveFlags,
-): Promise<number> {
+export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   if (flags.printKey !== undefined) return printKey(context, flags.printKey);
   if (file === undefined) throw usage('usage.challenge', 'it is not said what is to be approved');
   const out = flags.out ?? `${file}.sig`;
@@ -64,13 +60,14 @@ export async function approve(
   });
   if (flags.key === undefined)
     context.stderr.write(
-      `hint: it is signed with lifeboat's own key ${signerOf(signature)?.fingerprint ?? ''}, which the other side has to know: lifeboat approve --print-key NAME\n`,
+      `hint: it is signed with lifeboat's own key ${signerOf(signature)?.fingerprint ?? ''}, ` +
+        'which the other side has to know: lifeboat approve --print-key NAME\n',
     );
   context.stderr.write(
     `signed: bring it back with: lifeboat approvals accept ${challenge.run} ${show(out)}\n`,
   );
   return EXIT.closed;
-}
+};
 
 async function printKey(context: CommandContext, principal: string): Promise<number> {
   if (!/^[A-Za-z0-9._+@-]{1,200}$/.test(principal))

@@ -50,10 +50,7 @@ export async function gateOfRun(
   });
 }
 
-/**
- * For a run whose config has come to ask for nothing: the request stands in the record, for the time that is
- * the rule.
- */
+/** For a run whose config has come to ask for nothing, while the request stands in its record. */
 const DEFAULT_EXPIRES_MS = 60 * 60_000;
 
 /**

@@ -9,8 +9,8 @@ import type { DrivenRun } from '../../compose/instances.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { RunState } from '../../runner/run.ts';
-import { viewFact } from '../../view/build-run-view.ts';
 import { plannedSteps } from '../../view/dry-run-view.ts';
+import { viewFact } from '../../view/view-outcome.ts';
 import { needsApproval, riskOf } from './required.ts';
 
 /**

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { lineHash } from '../../approvals/allowed-signers.ts';
 import { begunOf } from '../../approvals/begun.ts';
 import { fitsAsked } from '../../approvals/fits-asked.ts';
-import { sshSurroundings } from '../../approvals/ssh-keygen.ts';
-import { NAMESPACE } from '../../approvals/ssh-signature.ts';
+import { NAMESPACE, sshSurroundings } from '../../approvals/ssh-signature.ts';
 import { localTime } from '../../approvals/verify-signature.ts';
 import { approvalFiles } from '../../audit/bundle/approvals.ts';
 import type { BundleFiles } from '../../audit/bundle/tar.ts';
@@ -103,7 +102,8 @@ const WHO_UNKNOWN = {
   shortMessage: 'the line that allowed the key of an approval is not on record: it was too long',
 } as const;
 const NOT_LISTED =
-  'the approval rests on a line that was not in the file of allowed signers when the run began: only who was listed then could approve';
+  'the approval rests on a line that was not in the file of allowed signers when the run began: ' +
+  'only who was listed then could approve';
 
 /** Checks the signatures with OpenSSH's own tool; where that is missing, one warning says so. */
 export function signatureFindings(files: BundleFiles, stream: string): Finding[] {

@@ -1,5 +1,5 @@
 import { evaluateSigners } from '../../approvals/evaluate-signers.ts';
-import { sshKeygenWorks } from '../../approvals/ssh-keygen.ts';
+import { sshKeygenWorks } from '../../approvals/ssh-signature.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';

@@ -1,6 +1,9 @@
 import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { readable } from '../../base/format.ts';
 import { problemLine } from '../../base/problem-in-file.ts';
 import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { printTable } from '../../cli/print-result.ts';
 
 /** One thing that a recovery leans on, and how it was found. */
 export interface Check {
@@ -41,4 +44,17 @@ export async function attempt<T>(
 /** A check that found what it should. */
 export function good(what: string, found: string): Check {
   return { what, state: 'ok', found, hints: [] };
+}
+
+/** Prints checks to stdout as a table, then what is to be done about them. */
+export function printChecks(context: CommandContext, checks: readonly Check[]): void {
+  const rows = checks.map(({ state, what, found }) => [
+    state === 'bad' ? 'BAD' : state,
+    what,
+    readable(found),
+  ]);
+  const columns = [{ title: 'state' }, { title: 'what' }, { title: 'found', gives: true }];
+  printTable(context, columns, rows);
+  for (const { what, hints } of checks)
+    for (const hint of hints) context.stdout.write(`hint (${what}): ${hint}\n`);
 }

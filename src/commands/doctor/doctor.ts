@@ -6,22 +6,24 @@ import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
 import { counted, formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder, homePath, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
+import { drillDue } from '../../report/drill/drill-due.ts';
+import { dueWords } from '../../report/drill/drill-words.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
+import { knownDrills } from '../drill/drill-homes.ts';
 import { approvalChecks } from './approvals.ts';
-import { attempt, type Check, good } from './check.ts';
-import { drillChecks } from './drills.ts';
+import { attempt, type Check, good, printChecks } from './check.ts';
 import { fileChecks } from './files.ts';
 import { lookAtInstance } from './instance.ts';
 import { keptLists } from './kept-lists.ts';
 import { keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
-import { printChecks } from './print-checks.ts';
 import { surroundings } from './surroundings.ts';
 import { tlsChecks } from './tls.ts';
 
@@ -32,11 +34,11 @@ const LITTLE_ROOM = 1024 ** 3;
  * the key store, and with `--rebuild` the lists that follow from the journal; sends nothing but GETs. Exit 0
  * when nothing is bad, 4 when only credentials are, 1 otherwise.
  */
-export async function doctor(
-  context: CommandContext,
-  _: readonly string[],
-  flags: { readonly deep?: boolean; readonly rebuild?: boolean },
-): Promise<number> {
+export const doctor: Action<{ readonly deep?: boolean; readonly rebuild?: boolean }> = async (
+  context,
+  _,
+  flags,
+) => {
   const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(context.env)];
   const { check: keyCheck, keyring } = await keyStore(context);
   checks.push(keyCheck, await labEngine());
@@ -48,7 +50,7 @@ export async function doctor(
   const bad = checks.filter((check) => check.state === 'bad');
   if (bad.length === 0) return EXIT.closed;
   return bad.every((check) => check.credentials) ? EXIT.credentials : EXIT.failed;
-}
+};
 
 function node(): Check {
   return good('node', `Node ${process.versions.node}, SQLite ${process.versions['sqlite'] ?? 'missing'}`);
@@ -112,4 +114,18 @@ async function configChecks(
     ...(await drillChecks(context.env, config)),
     ...(await notifyChecks(context, config)),
   ];
+}
+
+/** Whether a drill is due; nothing where the config asks for none. */
+export async function drillChecks(
+  env: NodeJS.ProcessEnv,
+  { drills }: Pick<LoadedConfig, 'drills'>,
+): Promise<Check[]> {
+  if (drills === undefined) return [];
+  const records = await attempt('drills', async () => knownDrills(env));
+  if ('check' in records) return [records.check];
+  const due = drillDue(records.value, drills.every, new Date());
+  const found = `next drill due: ${dueWords(due)}`;
+  if (!due.isOverdue) return [{ what: 'drills', state: 'ok', found, hints: [] }];
+  return [{ what: 'drills', state: 'warn', found, hints: ['make one: `lifeboat drill --auto`'] }];
 }

@@ -1,3 +1,4 @@
+import { type CheckedEntries, changedInWords, checkEntries } from '../../audit/check-entries.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -8,15 +9,14 @@ import { homeFolder } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';
-import type { JournalReader } from '../../store/journal.ts';
+import type { JournalReader, Log } from '../../store/journal.ts';
 import { type Checked, checkLog } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
-import { lossInWords } from '../../store/log/losses.ts';
+import { type Loss, lossInWords } from '../../store/log/losses.ts';
 import type { Place } from '../../store/log/places/place.ts';
-import type { SeenPlace, SeenStore, Trouble } from '../../store/log/rollback.ts';
+import { isOfPlaces, type SeenPlace, type SeenStore, type Trouble } from '../../store/log/rollback.ts';
 import { createSigner, type Signer } from '../../store/log/signer.ts';
 import { attempt, type Check, good } from './check.ts';
-import { entriesCheck } from './entries.ts';
 
 /**
  * Whether the journal agrees with the checkpoints of each place, how far each place reaches, which losses
@@ -86,10 +86,8 @@ function checksOf(checked: Checked): Check[] {
   ];
 }
 
-function outOf({ kinds }: Trouble): string {
-  const what = kinds.every((kind) => kind === 'checkpoints-removed')
-    ? 'folder of the checkpoints'
-    : 'journal';
+function outOf(trouble: Trouble): string {
+  const what = isOfPlaces(trouble) ? 'folder of the checkpoints' : 'journal';
   return `put the ${what} back from a copy, or: lifeboat audit accept-loss --reason TEXT`;
 }
 
@@ -125,7 +123,8 @@ function placeCheck(
     ...(misfits.length === 0
       ? []
       : [
-          `${counted(misfits.length, 'checkpoint')} that the journal does not fit: ${show(misfits[0]?.file ?? '', 120)}`,
+          `${counted(misfits.length, 'checkpoint')} that the journal does not fit: ` +
+            `${show(misfits[0]?.file ?? '', 120)}`,
         ]),
     ...(unsigned.length === 0 ? [] : [`not signed by a known key: ${show(unsigned[0] ?? '', 120)}`]),
     ...((newest?.size ?? 0) < vouched ? [`the journal was signed up to ${vouched}`] : []),
@@ -148,4 +147,43 @@ async function commandCheck(
   const written = await place.write(note, by.signer);
   if (written.result !== 'down') return [good(what, 'it took the newest checkpoint')];
   return [{ what, state: 'warn', found: show(written.why, 200), hints: ['run it by hand to see why'] }];
+}
+
+/** Entries that are hashed each time: a tenth of a second, and all there is in most homes. */
+const NEWEST = 10_000;
+
+/**
+ * Whether the entries still give what was signed over them: a count and a signed head do not show that one
+ * was rewritten in its place. The newest 10,000 are hashed anew, all of them where `deep` is asked for.
+ */
+async function entriesCheck(
+  log: Pick<Log, 'head' | 'stored'>,
+  losses: readonly Loss[],
+  deep: boolean,
+): Promise<Check[]> {
+  const found = await attempt('entries', () =>
+    checkEntries(log, { losses, ...(deep ? {} : { newest: NEWEST }) }),
+  );
+  return 'check' in found ? [found.check] : inCheck(found.value);
+}
+
+function inCheck({ checked, unread, problems }: CheckedEntries): Check[] {
+  if (problems.length > 0)
+    return [
+      {
+        what: 'entries',
+        state: 'bad',
+        found: changedInWords(problems),
+        hints: [
+          'all that is wrong: `lifeboat audit verify`',
+          'nothing can make up for a changed entry: put the journal back from a copy',
+        ],
+      },
+    ];
+  if (checked === 0) return [];
+  const words = 'hashed anew: they are as they were signed';
+  if (unread === 0) return [good('entries', `all ${checked} were ${words}`)];
+  return [
+    good('entries', `the newest ${checked} were ${words}; ${unread} older ones: lifeboat doctor --deep`),
+  ];
 }

@@ -85,7 +85,8 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
     return { what, state: 'warn', found: 'its output names no date and time and no number', hints: [] };
   return good(
     what,
-    `newest ${newest ?? 'not reported'}, ${count === undefined ? 'number of records not reported' : counted(count, 'record')}`,
+    `newest ${newest ?? 'not reported'}, ` +
+      `${count === undefined ? 'number of records not reported' : counted(count, 'record')}`,
   );
 }
 

@@ -65,7 +65,8 @@ function keyLogs(env: NodeJS.ProcessEnv, flags: readonly string[]): Check[] {
     ...(file
       ? [
           warning(
-            `SSLKEYLOGFILE=${show(file, 200)}: curl and others write the keys of their connections there; lifeboat does not`,
+            `SSLKEYLOGFILE=${show(file, 200)}: ` +
+              'curl and others write the keys of their connections there; lifeboat does not',
           ),
         ]
       : []),

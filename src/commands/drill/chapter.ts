@@ -1,5 +1,7 @@
+import { secondsOf } from '../../base/format.ts';
 import type { ComparedTable } from '../../store/compared.ts';
-import type { Json } from '../../store/journal.ts';
+import type { Entry, Json } from '../../store/journal.ts';
+import { measuresOfRun, slicesInWords } from '../run/measure-run.ts';
 import type { Stage } from './stage.ts';
 
 /** What one chapter of a drill has shown. */
@@ -36,4 +38,24 @@ export interface Chapter {
 /** Whether everything that a chapter checked holds. */
 export function allHold(proof: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
   return proof.checks.every(({ holds }) => holds) && proof.tables.every(({ equal }) => equal);
+}
+
+/** What the last activity of that name in a run gave. */
+export function outputOf<Output>(entries: readonly Entry[], activity: string): Output | undefined {
+  const wanted = `xstate.done.actor.${activity}`;
+  const found = entries.findLast(
+    ({ type, body }) => type === 'event' && (body as { event?: { type?: string } }).event?.type === wanted,
+  );
+  return (found?.body as { event?: { output?: Output } } | undefined)?.event?.output;
+}
+
+/** How long a recovery took, in its slices; nothing where it was not shown to be over. */
+export function recoveryTimeOf(
+  runbook: string,
+  entries: readonly Entry[],
+): Pick<ChapterProof['measures'], 'rtoSeconds' | 'rtoHow'> {
+  const measures = measuresOfRun(runbook, entries);
+  if (measures === undefined || measures.unshown !== undefined || measures.time.unbound !== undefined)
+    return {};
+  return { rtoSeconds: secondsOf(measures.time.totalMs), rtoHow: slicesInWords(measures) };
 }

@@ -20,15 +20,13 @@ import { scenarioFor } from '../lab/lab.ts';
 import { brandOf } from '../run/brand-of.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
+import { drillInterval, notifyFailure } from './drill-config.ts';
 import { drillCommand, journalIn, knowingStore, knownDrills, newDrillHome } from './drill-homes.ts';
-import { drillInterval } from './drill-interval.ts';
 import { beginRecord, chapterRecord, type OpenRecord, type Played } from './drill-records.ts';
-import { drillReport, drillSummary } from './drill-report.ts';
+import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
+import { writeJunit } from './junit.ts';
 import { keepNewest } from './keep-newest.ts';
-import { notifyFailure } from './notify-failure.ts';
-import { runReports, writeDrillReports } from './run-reports.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
-import { writeJunit } from './write-junit.ts';
 
 interface DrillFlags {
   readonly auto?: boolean;

@@ -1,9 +1,8 @@
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import { sampleDigest } from '../../lab/sample-data/digest.ts';
-import { allHold, type Chapter, type ChapterProof } from './chapter.ts';
+import { allHold, type Chapter, type ChapterProof, outputOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';
-import { outputOf, recoveryTimeOf } from './run-facts.ts';
 import { queryOf, type Stage } from './stage.ts';
 
 type InPlace = 'restore-backup' | 'back-up-and-verify' | 'change-instance';

@@ -3,10 +3,9 @@ import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type SampleDigest, sampleDigest } from '../../lab/sample-data/digest.ts';
-import { allHold, type Chapter } from './chapter.ts';
+import { allHold, type Chapter, outputOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';
-import { outputOf, recoveryTimeOf } from './run-facts.ts';
 import { queryOf } from './stage.ts';
 
 const TITLE = 'an accidental DELETE; restore to the moment before it';

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
-import type { AppState } from '../../lab/cloud-foundry/app-state.ts';
+import type { AppState } from '../../lab/cloud-foundry/app-process.ts';
 import type { Query } from '../../lab/engine/engine.ts';
-import { allHold, type Chapter } from './chapter.ts';
+import { allHold, type Chapter, outputOf, recoveryTimeOf } from './chapter.ts';
 import { compareSamples, newestOrder } from './rows.ts';
-import { outputOf, recoveryTimeOf } from './run-facts.ts';
 import { queryOf, type Stage } from './stage.ts';
 
 const MOMENT_MS = 5_000;

@@ -2,6 +2,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
@@ -17,11 +18,7 @@ interface AnswerFlags {
 }
 
 /** `lifeboat followups`: those of open runs, and those in the ledgers. Exit 3 while one is open. */
-export async function followUpsList(
-  context: CommandContext,
-  _: readonly string[],
-  flags: { readonly all?: boolean },
-): Promise<number> {
+export const followUpsList: Action<{ readonly all?: boolean }> = async (context, _, flags) => {
   const journal = await openJournalIfAny(context);
   const found = journal === undefined ? [] : await gatherFollowUps(journal, flags.all ? 'all' : 'open');
   await journal?.close();
@@ -39,7 +36,7 @@ export async function followUpsList(
     else context.stdout.write(`${rows.flatMap(followUpLines).join('\n')}\n`);
   });
   return open.length === 0 ? EXIT.closed : EXIT.waiting;
-}
+};
 
 function fieldsOf(row: FollowUpRow) {
   const { id, kind, what, subject, owner, instance, run, runbook, age, left, commands, doable, closed } = row;
@@ -52,31 +49,16 @@ function fieldsOf(row: FollowUpRow) {
 }
 
 /** `lifeboat followups done ID --proof TEXT`: it was done by hand. */
-export function followUpsDone(
-  context: CommandContext,
-  [id = '']: readonly string[],
-  flags: AnswerFlags & { readonly proof: string },
-): Promise<number> {
-  return close(context, id, { event: 'operator.reportDone', text: flags.proof }, flags);
-}
+export const followUpsDone: Action<AnswerFlags & { readonly proof: string }> = (context, [id = ''], flags) =>
+  close(context, id, { event: 'operator.reportDone', text: flags.proof }, flags);
 
 /** `lifeboat followups skip ID --reason TEXT`: it stays undone. */
-export function followUpsSkip(
-  context: CommandContext,
-  [id = '']: readonly string[],
-  flags: AnswerFlags & { readonly reason: string },
-): Promise<number> {
-  return close(context, id, { event: 'operator.skip', text: flags.reason }, flags);
-}
+export const followUpsSkip: Action<AnswerFlags & { readonly reason: string }> = (context, [id = ''], flags) =>
+  close(context, id, { event: 'operator.skip', text: flags.reason }, flags);
 
 /** `lifeboat followups run ID`: done from here, by the platform or by the run itself. */
-export function followUpsRun(
-  context: CommandContext,
-  [id = '']: readonly string[],
-  flags: AnswerFlags,
-): Promise<number> {
-  return close(context, id, { event: 'operator.doNow' }, flags);
-}
+export const followUpsRun: Action<AnswerFlags> = (context, [id = ''], flags) =>
+  close(context, id, { event: 'operator.doNow' }, flags);
 
 interface Word {
   readonly event: 'operator.reportDone' | 'operator.skip' | 'operator.doNow';

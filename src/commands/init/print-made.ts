@@ -4,8 +4,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
 import type { StarterInstance } from '../../config/starter.ts';
-import type { Check } from '../doctor/check.ts';
-import { printChecks } from '../doctor/print-checks.ts';
+import { type Check, printChecks } from '../doctor/check.ts';
 import type { ChosenStore } from './key-store.ts';
 import type { ConfigPlace } from './place.ts';
 

@@ -1,96 +1,48 @@
-import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { formatTime } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
 import { hush } from '../../cli/hush.ts';
-import { printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { printResult, printTable } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { adoptKey } from '../../compose/adopt-key.ts';
 import { chosenInstance } from '../../compose/chosen-instance.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
 import { openKeys, openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
-import type { JournalReader } from '../../store/journal.ts';
-import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
+import type { Journal, NewEntry } from '../../store/journal.ts';
 import { Fingerprint } from '../../store/projections/key-facts.ts';
-import { readLedger } from '../../store/projections/ledgers.ts';
+import { type ListedKey, listKeys } from './key-rows.ts';
 
 /**
  * `lifeboat keys list [INSTANCE]`: keys by fingerprint, held or only known to the ledger. Where the journal
  * cannot be read it lists what is held, says so, and ends with exit 1.
  */
-export async function keysList(
-  context: CommandContext,
-  _: readonly string[],
-  { instance: only }: { readonly instance?: string },
-): Promise<number> {
+export const keysList: Action<{ readonly instance?: string }> = async (context, _, { instance: only }) => {
   const config = await loadConfig(context.env, context.configPath);
   if (only !== undefined) instanceNamed(config, only);
   const keyring = await openKeys(context, 'look');
   const names = only === undefined ? Object.keys(config.instances) : [only];
-  const record = await epochsOnRecord(context, names);
-  const rows = names.map(async (instance) => {
-    const held = new Set(await keyring.list(instance));
-    const known = new Map((record.epochs.get(instance) ?? []).map((epoch) => [epoch.fingerprint, epoch]));
-    return [...new Set([...known.keys(), ...held])].map((fingerprint) => {
-      const { state = 'unknown', setAt, endedAt, provenAt } = known.get(fingerprint) ?? {};
-      return { instance, fingerprint, held: held.has(fingerprint), state, setAt, endedAt, provenAt };
-    });
-  });
-  const items = (await Promise.all(rows)).flat();
+  const { items, unread } = await listKeys(context, keyring, names);
   const keptIn = keyring.store.description;
-  const { unread } = record;
   await printResult(context, 'keys', { keptIn, unread: unread?.shortMessage, items }, () => {
     printKeys(context, items, unread);
     context.stderr.write(`kept in: ${keptIn}\n${WITHIN}\n`);
   });
   return unread === undefined ? EXIT.closed : EXIT.failed;
-}
-
-interface OnRecord {
-  readonly epochs: ReadonlyMap<string, readonly KeyEpoch[]>;
-  /** Why the journal cannot be read: nothing is known of epochs then. */
-  readonly unread?: Failure;
-}
-
-async function epochsOnRecord(context: CommandContext, names: readonly string[]): Promise<OnRecord> {
-  const epochs = new Map<string, readonly KeyEpoch[]>();
-  let journal: JournalReader | undefined;
-  try {
-    journal = await openJournalIfAny(context);
-    if (journal !== undefined)
-      for (const name of names) epochs.set(name, (await readLedger(journal, name)).epochs);
-    return { epochs };
-  } catch (thrown) {
-    if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
-    return { epochs: new Map(), unread: failureOf(thrown) };
-  } finally {
-    await journal?.close();
-  }
-}
+};
 
 const WITHIN =
   'fingerprints are made with a secret of this key store: compare them within it only (lifeboat keys --help)';
 
-interface KeyRow {
-  readonly instance: string;
-  readonly fingerprint: string;
-  readonly held: boolean;
-  readonly state: string;
-  readonly setAt: string | undefined;
-  readonly endedAt: string | undefined;
-  readonly provenAt: string | undefined;
-}
-
-function printKeys(context: CommandContext, rows: readonly KeyRow[], unread: Failure | undefined): void {
+function printKeys(context: CommandContext, rows: readonly ListedKey[], unread: Failure | undefined): void {
   if (unread !== undefined) {
     context.stderr.write(`warning: ${show(unread.shortMessage, 300)}\n`);
     context.stderr.write('only keys that are held are listed: which of them is in force is not known\n');
@@ -135,11 +87,7 @@ interface AddFlags {
  * instead; with `--check` nothing, and exit 1 when the key is not held. With `--as` it is kept under the
  * fingerprint by which the record of a team knows it, which another key store gave it.
  */
-export async function keysAdd(
-  context: CommandContext,
-  _: readonly string[],
-  flags: AddFlags,
-): Promise<number> {
+export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
   const config = await loadConfig(context.env, context.configPath);
   const instance = chosenInstance(config, flags.instance);
   if (flags.file === undefined && context.stdin.isTTY !== true) {
@@ -148,7 +96,8 @@ export async function keysAdd(
       exitCode: EXIT.usage,
     });
   }
-  if (flags.file !== undefined) return addKey(context, config, instance, flags);
+  // A terminal that is lent for the answer alone shows nothing before it.
+  if (flags.file !== undefined || context.lend !== undefined) return addKey(context, config, instance, flags);
   // Whoever pastes the key while the key store opens must not see it on the screen: also not once it is open.
   const unhush = hush(context.stdin);
   try {
@@ -157,7 +106,7 @@ export async function keysAdd(
     unhush();
     context.unhush?.();
   }
-}
+};
 
 async function addKey(
   context: CommandContext,
@@ -187,15 +136,42 @@ async function addKey(
     const fingerprint = flags.as ?? (await workspace.keyring.add(instance, secret));
     if (flags.as !== undefined) await adoptKey(workspace, instance, fingerprintFrom(flags.as), secret);
     const body = { fingerprint, ...(flags.note === undefined ? {} : { note: flags.note }) };
-    await appendHolding(workspace.journal, [{ stream: `instance/${instance}`, type: 'key.added', body }]);
-    const stored = { instance, kind: 'key', fingerprint, held: true, stored: !isHeld, keptIn } as const;
+    const onRecord = await recorded(workspace.journal, {
+      stream: `instance/${instance}`,
+      type: 'key.added',
+      body,
+    });
+    const stored = {
+      instance,
+      kind: 'key',
+      fingerprint,
+      held: true,
+      stored: !isHeld,
+      onRecord,
+      keptIn,
+    } as const;
     await printResult(context, 'key', stored, () => {
       const already = isHeld ? 'was held already: it is' : 'is';
       context.stdout.write(`key ${fingerprint} of ${instance} ${already} stored in ${keptIn}\n`);
     });
+    if (!onRecord)
+      context.stderr.write(
+        `not on record yet: a run holds the ledger of ${instance}; give the same command again when it has ended\n`,
+      );
     return EXIT.closed;
   } finally {
     await workspace.close();
+  }
+}
+
+/** False while a run holds the ledger: what waits for the key is not kept waiting for the record. */
+async function recorded(journal: Journal, entry: NewEntry): Promise<boolean> {
+  try {
+    await appendHolding(journal, [entry]);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'journal.held') return false;
+    throw thrown;
   }
 }
 

@@ -1,7 +1,7 @@
 import { EXIT } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import type { Action } from '../../cli/define.ts';
+import { printResult, printTable } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { openOutbox } from '../../compose/notifier.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
@@ -11,11 +11,7 @@ import { drillNotices } from './drill-notices.ts';
 import { sentWords, targetsOf } from './targets.ts';
 
 /** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
-export async function notifySend(
-  context: CommandContext,
-  _: readonly string[],
-  { all = false }: { readonly all?: boolean },
-): Promise<number> {
+export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
   const tried = await sendNow(context, all);
   const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
     ...{ id, event, target, outcome },
@@ -29,7 +25,7 @@ export async function notifySend(
     if (items.length > 0) printTable(context, columns, rows);
   });
   return items.every(({ outcome }) => outcome === 'delivered') ? EXIT.closed : EXIT.failed;
-}
+};
 
 /**
  * Delivers what is due, of runs and of drills. Rejects with what the workspace and the journal reject with.

@@ -1,8 +1,7 @@
 import { EXIT } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { printResult, printTable } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { NotifyConfig } from '../../config/loaded.ts';

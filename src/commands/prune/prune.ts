@@ -2,9 +2,9 @@ import { EXIT, errorCode } from '../../base/errors.ts';
 import { counted, formatBytes, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
-import { isForPeople, printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { isForPeople, printResult, printTable } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { isShared } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/load.ts';
@@ -14,10 +14,7 @@ import { homePlace } from '../../store/log/places/folder-place.ts';
 import { drillsFolder } from '../drill/drill-homes.ts';
 import { finishRemovals, oldDrills, removeDrill } from '../drill/keep-drills.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { findDownloads } from './find-downloads.ts';
-import { findHomes } from './find-homes.ts';
-import { folderSize } from './folder-size.ts';
-import type { Removable } from './removable.ts';
+import { findDownloads, findHomes, folderSize, type Removable } from './find-removable.ts';
 
 interface PruneFlags {
   readonly olderThan: string;
@@ -33,11 +30,7 @@ interface PruneFlags {
  * log only grows. Rejects with `journal.rolled-back` (exit 5) where the journal lacks what was signed: nobody
  * knows then what is in force. What cannot be removed stays, and the exit code is 1.
  */
-export async function prune(
-  context: CommandContext,
-  _: readonly string[],
-  flags: PruneFlags,
-): Promise<number> {
+export const prune: Action<PruneFlags> = async (context, _, flags) => {
   const beforeMs = Date.now() - durationFrom(flags.olderThan, 'older-than');
   const found = await findAll(context, flags, beforeMs);
   const bytes = found.reduce((sum, one) => sum + one.bytes, 0);
@@ -59,7 +52,7 @@ export async function prune(
     if (removed > 0) context.stdout.write(`removed: ${counted(removed, 'item')}\n`);
   });
   return problems.size === 0 ? EXIT.closed : EXIT.failed;
-}
+};
 
 async function findAll(
   context: CommandContext,

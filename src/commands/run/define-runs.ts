@@ -52,6 +52,19 @@ Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.
   );
   command(
     program,
+    'watch [run]',
+    'look at a run that another process drives',
+    async () => (await import('./watch.ts')).watch,
+    [new Option('--plain', 'lines instead of the full screen')],
+    {
+      about: `It only looks: nothing is held, sent or answered. It ends when the run ends, or
+with Ctrl-C, with exit code 0 both. With -o json it prints the entries of the
+run, from the first on. Without RUN it is the only open run.`,
+      examples: ['lifeboat watch', 'lifeboat watch last --plain', 'lifeboat watch 01K -o json'],
+    },
+  );
+  command(
+    program,
     'runs',
     'list runs and where they stand',
     async () => (await import('../runs.ts')).runs,

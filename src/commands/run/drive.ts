@@ -5,8 +5,8 @@ import { transcriptElsewhere } from '../../audit/transcript/elsewhere.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { type EarlySignals, keepSignals } from '../../cli/early-signals.ts';
 import { isForPeople } from '../../cli/print-result.ts';
+import { type EarlySignals, keepSignals } from '../../cli/stop-signal.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import { askForKeys } from '../../compose/ask-for-keys.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
@@ -24,6 +24,7 @@ import { admission } from '../approvals/present.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import { type FallbackScript, fallbackScriptFor } from './fallback-script.ts';
 import { forgetParameters } from './forget-parameters.ts';
+import { historyOf } from './history.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
 import { printEntries } from './print-entries.ts';
 import { printWaiting } from './print-waiting.ts';
@@ -73,15 +74,16 @@ export async function drive(
     fallback.write(run.state());
     const approval = approvalWatch(gate, workspace.home, instances.config.approvals);
     const prose = await proseOf(runbook, options.overlay);
+    const history = historyOf(workspace.journal, runbook, summary);
     const leaving = leaveOnSignals(run, context, options.gone);
     const port = {
-      ...portOf(run, workspace.journal.log, runbook, prose, fallback.text, approval, options.gone),
+      ...portOf(run, workspace.journal.log, runbook, prose, fallback.text, approval, options.gone, history),
       detach: leaving.detach,
     };
     const signal = early.release();
     if (signal !== undefined) void leaving.detach(leftBySignal(signal)).catch(() => undefined);
     try {
-      if (manner === 'screen') return (await showOnScreen(port, context)).exitCode;
+      if (manner === 'screen') return (await showOnScreen(port, context, instances, workspace)).exitCode;
       if (manner === 'lines') return (await showInLines(port, context)).exitCode;
       return await driveByFlags(context, run, port, options);
     } finally {
@@ -104,13 +106,21 @@ function mannerOf(
   { plain, yes, first }: DriveOptions,
 ): 'screen' | 'lines' | 'by-flags' {
   if (!isForPeople(context) || yes || first !== undefined) return 'by-flags';
-  if (!plain && canDraw(context)) return 'screen';
+  if (context.showRun !== undefined || (!plain && canDraw(context))) return 'screen';
   return context.stdin.isTTY === true && context.stderr.isTTY === true ? 'lines' : 'by-flags';
 }
 
-async function showOnScreen(port: RunPort, context: CommandContext): Promise<RunEnd> {
-  const { showRun } = await import('../../tui/show-run.tsx');
-  return showRun(port, context);
+async function showOnScreen(
+  port: RunPort,
+  context: CommandContext,
+  { config }: Pick<RunInstances, 'config'>,
+  { keyring }: Pick<Workspace, 'keyring'>,
+): Promise<RunEnd> {
+  if (context.showRun !== undefined) return context.showRun(port);
+  const { showRun } = await import('../../tui/show-run.ts');
+  const { connect } = context;
+  if (connect === undefined) return showRun(port, context);
+  return showRun(port, context, { connect: (lend) => connect({ ...context, keyring }, config, lend) });
 }
 
 async function showInLines(port: RunPort, context: CommandContext): Promise<RunEnd> {

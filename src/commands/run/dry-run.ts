@@ -1,104 +1,42 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { EXIT } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printResult, type ResultOf } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
-import { stopSignal } from '../../cli/stop-signal.ts';
-import { depsFor } from '../../compose/activity-deps.ts';
-import { chosenInstance } from '../../compose/chosen-instance.ts';
-import { openInstances, type RunInstances } from '../../compose/instances.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import type { Action } from '../../cli/define.ts';
+import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { routeAt } from '../../service/revisions.ts';
-import { viewFact } from '../../view/build-run-view.ts';
-import { type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
-import { approvalsOnPath, type NeededApproval } from '../approvals/on-path.ts';
-import { type DryRun, dryRun } from './dry-run-steps.ts';
-import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
-import { changedInstance, type GivenFlags, inputFrom } from './run-input.ts';
+import type { PlannedStep } from '../../view/dry-run-view.ts';
+import { viewFact } from '../../view/view-outcome.ts';
+import type { NeededApproval } from '../approvals/on-path.ts';
+import type { DryRun } from './dry-run-steps.ts';
+import { findDryRun } from './find-dry-run.ts';
+import type { GivenFlags } from './run-input.ts';
 
 /**
  * `lifeboat run RUNBOOK --dry-run`: what a run would do, call by call, and what it finds now. Sends only GETs
  * and leaves nothing behind. Exit 1 when something is in the way.
  */
-export async function printDryRun(
-  context: CommandContext,
-  [name = '']: readonly string[],
-  given: GivenFlags & { readonly tokenFile?: string },
-): Promise<number> {
-  const runbook = runbookNamed(name);
+export const printDryRun: Action<GivenFlags & { readonly tokenFile?: string }> = async (
+  context,
+  words,
+  given,
+) => {
+  const runbook = runbookNamed(words[0] ?? '');
   const config = await loadConfig(context.env, context.configPath);
-  const flags = { ...given, instance: chosenInstance(config, given.instance) };
-  changedInstance(config, flags);
-  const input = await inputFrom(runbook, flags, new Date(), false);
-  const keyring = await openKeys(context);
-  await using instances = await openInstances(
-    context,
-    config,
-    { keyring },
-    {
-      instance: flags.instance,
-      target: flags.target,
-      tokenFile: flags.tokenFile,
-      sourceIsGone: input['mode'] === 'perform',
-    },
-  );
-  refuseUnsupported(runbook, instances, input);
-  const found = await lookAround(context, runbook, input, instances, keyring);
-  const names = { instance: flags.instance, target: flags.target };
-  const path = pathOf(runbook, input);
-  const routeFor = ({ method, path: below, on }: PlannedCall) =>
-    routeAt(
-      method,
-      below,
-      (on === 'target' ? (instances.target ?? instances.instance) : instances.instance).revision,
-    );
-  const steps = plannedSteps(runbook, names, path, routeFor);
-  const approvals = approvalsOnPath(config, runbook, path, names);
+  const { names, steps, found, approvals } = await findDryRun(context, config, [runbook.id], given, {
+    keys: () => openKeys(context),
+  });
   await printResult(context, 'dry-run', resultOf(runbook, names, steps, found, approvals), () =>
     print(context, runbook, names, steps, found, approvals),
   );
   return found.failure === undefined ? EXIT.closed : EXIT.failed;
-}
+};
 
 interface Names {
   readonly instance: string;
   readonly target: string | undefined;
-}
-
-async function lookAround(
-  context: CommandContext,
-  runbook: Runbook,
-  input: unknown,
-  instances: RunInstances,
-  keyring: Awaited<ReturnType<typeof openKeys>>,
-): Promise<DryRun> {
-  const { activitiesFor } = await import('../../activities/index.ts');
-  const journal = await openJournalIfAny(context);
-  const stop = stopSignal();
-  // What a look keeps for later, such as the parameters of bindings, is not wanted here.
-  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
-  try {
-    const setup = { home: folder, keyring, journal, platform: instances.platform };
-    const activities = activitiesFor({
-      instance: depsFor(instances.instance, setup),
-      target: instances.target && depsFor(instances.target, setup),
-    });
-    return await dryRun(runbook, input, activities, {
-      instance: instances.instance.name,
-      signal: stop.signal,
-    });
-  } finally {
-    stop.release();
-    await journal?.close();
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 function resultOf(

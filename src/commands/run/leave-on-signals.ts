@@ -55,7 +55,8 @@ function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): n
   const doubt =
     open.length === 0
       ? 'nothing is on its way to the service'
-      : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent${gone === undefined ? ', and the resume asks the service first' : ''}`;
+      : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent` +
+        `${gone === undefined ? ', and the resume asks the service first' : ''}`;
   stderr.write(`lifeboat: quit at once: run ${show(runId)} stands at "${show(title)}"; ${show(doubt)}\n`);
   stderr.write(`hint: ${afterLeaving({ runId, gone })}\n`);
   process.exit(EXIT.interrupted);

@@ -4,6 +4,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
@@ -21,11 +22,11 @@ import { momentFrom } from './run-input.ts';
  * `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon
  * REASON`.
  */
-export async function resume(
-  context: CommandContext,
-  [word]: readonly string[],
-  flags: DrivingFlags & { readonly abandon?: string; readonly to?: string },
-): Promise<number> {
+export const resume: Action<DrivingFlags & { readonly abandon?: string; readonly to?: string }> = async (
+  context,
+  [word],
+  flags,
+) => {
   await refuseRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
@@ -64,7 +65,7 @@ export async function resume(
   } finally {
     await workspace.close();
   }
-}
+};
 
 function tellAbandoned(
   { stdout }: CommandContext,

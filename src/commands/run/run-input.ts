@@ -1,6 +1,9 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { isForPeople } from '../../cli/print-result.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
 import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { placeOf } from '../../service/address.ts';
@@ -37,13 +40,14 @@ const FLAG_OF: Readonly<Record<string, string>> = {
 
 /**
  * The input of a run from its flags, checked by its runbook. Rejects with a usage error for a flag that the
- * runbook has no use for: it would be a wish that nobody meets.
+ * runbook has no use for: it would be a wish that nobody meets. `targets` are named where one is missing.
  */
 export async function inputFrom(
   runbook: Runbook,
   flags: RunFlags,
   now: Date,
   rehearsal: boolean,
+  targets: readonly string[] = [],
 ): Promise<Readonly<Record<string, Json>>> {
   const { instance, target, backup, app, action, reason } = flags;
   const wish: Record<string, Json> = {
@@ -66,7 +70,7 @@ export async function inputFrom(
     !read.success && backup !== undefined && /^\d+$/.test(backup)
       ? runbook.input.safeParse({ ...wish, backup: Number(backup) })
       : read;
-  if (!again.success) throw misfit(runbook, again.error.issues[0], wish);
+  if (!again.success) throw misfit(runbook, again.error.issues[0], wish, targets);
   const taken = again.data as Readonly<Record<string, Json>>;
   const dropped = Object.keys(wish).find((field) => !Object.hasOwn(taken, field));
   if (dropped !== undefined) throw useless(runbook, dropped);
@@ -97,6 +101,11 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
   return { objectives: source.objectives, rehearsal: into.rehearsal };
 }
 
+/** The instances that are kept to recover into. */
+export function targetsIn({ instances }: LoadedConfig): readonly string[] {
+  return Object.entries(instances).flatMap(([name, { role }]) => (role === 'target' ? [name] : []));
+}
+
 /**
  * Which halves of a disaster recovery are run. Without a flag: both where there is a target, else what can be
  * done in peace time.
@@ -121,24 +130,51 @@ export async function momentFrom(text: string, flag: string, now: Date): Promise
   });
 }
 
+/**
+ * What a run of the runbook can do, where it has to be told and no flag tells it. Any other runbook gives
+ * none.
+ */
+function openActions(runbook: Runbook, { instance, action }: RunFlags): readonly string[] {
+  if (action !== undefined) return [];
+  const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
+  return issues.filter(({ path }) => path[0] === 'action').flatMap(wordsOf);
+}
+
+/** The words of which one belongs there. */
+function wordsOf(issue: Issue): readonly string[] {
+  return (issue.values ?? []).map(String);
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly code?: string;
+  readonly values?: readonly unknown[];
+}
+
 function misfit(
   runbook: Runbook,
-  issue:
-    | { readonly path: readonly PropertyKey[]; readonly message: string; readonly code?: string }
-    | undefined,
+  issue: Issue | undefined,
   wish: Readonly<Record<string, Json>>,
+  targets: readonly string[],
 ): LifeboatError {
   const keys = (issue as { readonly keys?: readonly string[] } | undefined)?.keys;
   if (issue?.code === 'unrecognized_keys' && keys?.[0] !== undefined) return useless(runbook, keys[0]);
   const field = String(issue?.path[0] ?? '');
   const flag = FLAG_OF[field] ?? `--${field}`;
   const missing = field !== '' && !Object.hasOwn(wish, field);
+  const words = field === 'target' && missing ? targets : issue === undefined ? [] : wordsOf(issue);
+  const choices =
+    words.length === 0 ? [] : [`add one of: ${words.map((word) => `${flag} ${word}`).join(', ')}`];
   return new LifeboatError(
     'usage.input',
     missing
       ? `${runbook.id} needs ${flag}`
       : `${flag} does not fit ${runbook.id}: ${show(issue?.message ?? '')}`,
-    { hints: ['nothing was begun', '`lifeboat run --help` names the flags'], exitCode: EXIT.usage },
+    {
+      hints: ['nothing was begun', ...choices, '`lifeboat run --help` names the flags'],
+      exitCode: EXIT.usage,
+    },
   );
 }
 
@@ -148,4 +184,39 @@ function useless(runbook: Runbook, field: string): LifeboatError {
     hints: ['nothing was begun'],
     exitCode: EXIT.usage,
   });
+}
+
+/**
+ * The flags, with the action that a person chooses in the terminal where the runbook needs one and no flag
+ * names it. Where nobody is to be asked they come back as they are. Rejects with `run.declined` (exit 130)
+ * when the person leaves.
+ */
+export async function withAction<Flags extends RunFlags & { readonly yes?: boolean }>(
+  context: CommandContext,
+  runbook: Runbook,
+  flags: Flags,
+): Promise<Flags> {
+  const actions = openActions(runbook, flags);
+  const isAsked = isForPeople(context) && flags.yes !== true;
+  if (actions.length === 0 || !isAsked || context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+    return flags;
+  const { openAsking } = await import('../../plain/ask.ts');
+  const stop = stopSignal();
+  const asker = openAsking(context, stop.signal);
+  try {
+    asker.say(`${runbook.id}: what is to be done with ${flags.instance}?`);
+    for (const [at, action] of actions.entries()) asker.say(`  ${at + 1}  ${action}`);
+    for (;;) {
+      const line = (await asker.line('which one (Enter leaves)? '))?.trim();
+      if (line === undefined) asker.say('');
+      if (line === undefined || line === '') break;
+      const action = actions.find((word, at) => line === word || line === String(at + 1));
+      if (action !== undefined) return { ...flags, action };
+      asker.say('type one of the numbers, or its word');
+    }
+  } finally {
+    asker.close();
+    stop.release();
+  }
+  throw new LifeboatError('run.declined', 'nothing was begun', { exitCode: EXIT.interrupted });
 }

@@ -1,12 +1,13 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import type { Run, RunState } from '../../runner/run.ts';
 import type { Log } from '../../store/journal.ts';
-import { anchorOf } from '../../store/log/anchor.ts';
+import { anchorOfHead } from '../../store/log/anchor.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
 import type { ProseSection } from '../../view/prose.ts';
 import type { RunPort } from '../../view/run-port.ts';
 import type { ApprovalView, RunView } from '../../view/run-view.ts';
 import { withApproval } from '../../view/view-approval.ts';
+import type { History } from './history.ts';
 
 /**
  * A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it,
@@ -20,13 +21,14 @@ export function portOf(
   fallback: (state: RunState) => string,
   approval?: (state: RunState) => ApprovalView | undefined,
   gone?: string,
+  history?: History,
 ): RunPort {
   const listeners = new Set<() => void>();
   let anchor: string | undefined;
   const ended = run.ended.then(async (end) => {
     if (end.how !== 'ended') return end;
     // The run is over and on record, whether its anchor can be had or not.
-    anchor = await anchorNow(log).catch(() => undefined);
+    anchor = await anchorOfHead(log).catch(() => undefined);
     for (const listener of listeners) listener();
     return end;
   });
@@ -34,16 +36,18 @@ export function portOf(
   return {
     view: () => {
       const state = run.state();
-      const view = buildRunView({ ...state, runbook, prose, gone, now: new Date() });
-      return anchored(withApproval(view, approval?.(state)), anchor);
+      const view = buildRunView({ ...state, runbook, prose, gone, usual: history?.times(), now: new Date() });
+      return withAnchor(withApproval(view, approval?.(state)), anchor);
     },
     fallback: () => fallback(run.state()),
     subscribe: (listener) => {
       listeners.add(listener);
       const unsubscribe = run.subscribe(listener);
+      const forget = history?.subscribe(listener);
       return () => {
         listeners.delete(listener);
         unsubscribe();
+        forget?.();
       };
     },
     answer: (answer) => run.answer(answer),
@@ -53,15 +57,8 @@ export function portOf(
   };
 }
 
-/** What pins everything that the store holds now. */
-async function anchorNow(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
-  const [origin, { size, root }] = await Promise.all([log.origin(), log.head()]);
-  return origin === undefined ? undefined : anchorOf({ origin, size, root });
-}
-
-/** A run that is over says what to write into the ticket. */
-function anchored(view: RunView, anchor: string | undefined): RunView {
+/** A run that is over says what to write into the ticket: what pins everything that the store holds. */
+export function withAnchor(view: RunView, anchor: string | undefined): RunView {
   if (view.outcome === undefined || anchor === undefined) return view;
-  const line = `anchor for the ticket: ${anchor}`;
-  return { ...view, outcome: { ...view.outcome, lines: [...view.outcome.lines, line] } };
+  return { ...view, outcome: { ...view.outcome, anchor } };
 }

@@ -1,6 +1,7 @@
 import type { CommandContext } from '../../cli/context.ts';
-import { keepSignals } from '../../cli/early-signals.ts';
+import type { Action } from '../../cli/define.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { keepSignals } from '../../cli/stop-signal.ts';
 import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
@@ -13,7 +14,7 @@ import { refuseNobody } from '../approvals/required.ts';
 import { drive } from './drive.ts';
 import { patienceFrom } from './leave-overdue.ts';
 import { refuseUnsupported } from './refuse-unsupported.ts';
-import { changedInstance, type GivenFlags, inputFrom } from './run-input.ts';
+import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 import { clockMark } from './watch-clock.ts';
 
 /** Flags that `run` and `resume` share. */
@@ -29,11 +30,11 @@ export interface DrivingFlags {
 }
 
 /** `lifeboat run RUNBOOK [INSTANCE]`: begins a run and drives it. */
-export async function run(
-  context: CommandContext,
-  [name = '']: readonly string[],
-  given: DrivingFlags & GivenFlags & { readonly dryRun?: boolean },
-): Promise<number> {
+export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean }> = async (
+  context,
+  [name = ''],
+  given,
+) => {
   if (given.dryRun) {
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(context, [name], given);
@@ -41,9 +42,10 @@ export async function run(
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
   refuseNobody(config);
-  const flags = { ...given, instance: chosenInstance(config, given.instance) };
-  const { objectives, rehearsal } = changedInstance(config, flags);
-  const input = await inputFrom(runbook, flags, new Date(), rehearsal);
+  const named = { ...given, instance: chosenInstance(config, given.instance) };
+  const { objectives, rehearsal } = changedInstance(config, named);
+  const flags = await withAction(context, runbook, named);
+  const input = await inputFrom(runbook, flags, new Date(), rehearsal, targetsIn(config));
   const options = await drivingOptions(context, flags);
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
@@ -81,7 +83,7 @@ export async function run(
   } finally {
     await workspace.close();
   }
-}
+};
 
 export function inSeconds({
   rto,

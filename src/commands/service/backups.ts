@@ -2,31 +2,26 @@ import { doneBackups, isUnderWay } from '../../activities/baseline.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { printTable } from '../../cli/print-result.ts';
 import type { Backup } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
 import { followReading, type WaitFlags } from './follow.ts';
 import { lookInPlace } from './look-first.ts';
-import { askInstance, type InstanceFlags } from './on-instance.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
-import { printAnswer } from './print-answer.ts';
 import { followBackup, followRestore, idOf, printBackup, timeOr, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
-export async function backupsList(
-  context: CommandContext,
-  _: readonly string[],
-  flags: InstanceFlags,
-): Promise<number> {
+export const backupsList: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.backups());
   await printAnswer(context, 'backups', answer, () => {
     if (answer.value.length === 0) context.stderr.write('there are no backups\n');
     else printTable(context, COLUMNS, answer.value.map(rowOf));
   });
   return EXIT.closed;
-}
+};
 
 const COLUMNS = [
   { title: 'id', align: 'right' as const },
@@ -51,11 +46,7 @@ function rowOf(backup: Backup): string[] {
 }
 
 /** `lifeboat backups get ID` (endpoint 2). `--wait` looks until it has ended. */
-export async function backupsGet(
-  context: CommandContext,
-  [id = '']: readonly string[],
-  flags: InstanceFlags & WaitFlags,
-): Promise<number> {
+export const backupsGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a backup');
   const answer = await askInstance(context, flags, async (instance) => {
     const wait = followBackup(context, instance);
@@ -64,15 +55,11 @@ export async function backupsGet(
   });
   await printAnswer(context, 'backup', answer, () => printBackup(context, answer.value));
   return EXIT.closed;
-}
+};
 
 /** `lifeboat backups create` (endpoint 3). */
-export function backupsCreate(
-  context: CommandContext,
-  _: readonly string[],
-  flags: ChangeFlags,
-): Promise<number> {
-  return changeInstance(
+export const backupsCreate: Action<ChangeFlags> = (context, _, flags) =>
+  changeInstance(
     context,
     flags,
     { weight: 'changes', needs: 'createBackup', look: lookInPlace({ tolerant: false }) },
@@ -84,14 +71,9 @@ export function backupsCreate(
       wait: followBackup(context, instance),
     }),
   );
-}
 
 /** `lifeboat backups restore ID`: replaces the instance's data by one of its own backups (endpoint 7). */
-export function backupsRestore(
-  context: CommandContext,
-  [id = '']: readonly string[],
-  flags: ChangeFlags,
-): Promise<number> {
+export const backupsRestore: Action<ChangeFlags> = (context, [id = ''], flags) => {
   const backup = idFrom(id, 'the id of a backup');
   return changeInstance(
     context,
@@ -106,7 +88,9 @@ export function backupsRestore(
     },
     async ({ instance }, { chosen }) => {
       return {
-        title: `restore backup ${backup} of ${timeOr(chosen.finished_at ?? chosen.triggered_at)} UTC into ${instance.name}`,
+        title:
+          `restore backup ${backup} of ${timeOr(chosen.finished_at ?? chosen.triggered_at)} UTC ` +
+          `into ${instance.name}`,
         warnings: [
           'all data of the instance is replaced; what came after that backup is gone',
           'afterwards every bound application must be unbound, bound again and restaged',
@@ -117,7 +101,7 @@ export function backupsRestore(
       };
     },
   );
-}
+};
 
 /** The backup with this id, as far as a run would offer it: only one that is done can be restored. */
 function doneBackup(backups: readonly Backup[], id: number, instance: string): Backup {

@@ -3,9 +3,9 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime, readable } from '../../base/format.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { printResult, printTable } from '../../cli/print-result.ts';
 import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
@@ -25,11 +25,7 @@ import { refuseUnlisted } from './refuse-unlisted.ts';
  * became; what runs that are over have left stands among them. Those of an open run are named on stderr: the
  * run asks about them itself.
  */
-export async function callsList(
-  context: CommandContext,
-  _: readonly string[],
-  flags: { readonly instance?: string },
-): Promise<number> {
+export const callsList: Action<{ readonly instance?: string }> = async (context, _, flags) => {
   const journal = await openJournalIfAny(context);
   const all = journal === undefined ? [] : await readAllDoubts(journal);
   await journal?.close();
@@ -45,7 +41,7 @@ export async function callsList(
     context.stderr.write(`${show(`${what} is in doubt in an open run: lifeboat resume ${runId}`)}\n`);
   }
   return EXIT.closed;
-}
+};
 
 function printCalls(context: CommandContext, open: readonly Doubt[]): void {
   printTable(
@@ -80,11 +76,9 @@ function nameOf({ run, intent }: Doubt): string {
  * not show what became. Sends nothing. An id that the service does not list is refused (exit 2), unless it
  * cannot be asked.
  */
-export async function callsResolve(
-  context: CommandContext,
-  [word]: readonly string[],
-  flags: InstanceFlags & { readonly became: string; readonly reason: string },
-): Promise<number> {
+export const callsResolve: Action<
+  InstanceFlags & { readonly became: string; readonly reason: string }
+> = async (context, [word], flags) => {
   const became = flags.became === 'nothing' ? undefined : idFrom(flags.became, '--became');
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
@@ -118,7 +112,7 @@ export async function callsResolve(
   } finally {
     await workspace.close();
   }
-}
+};
 
 function chosenCall(open: readonly OpenCall[], instance: string, word: string | undefined): OpenCall {
   const fits =

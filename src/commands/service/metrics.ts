@@ -2,13 +2,12 @@ import { EXIT } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
-import { isForPeople } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { isForPeople, printTable } from '../../cli/print-result.ts';
 import type { MetricPoint, MetricSeries } from '../../service/metrics.ts';
 import type { ParachuteDisk } from '../../service/parachute.ts';
-import { askInstance, type InstanceFlags } from './on-instance.ts';
-import { printAnswer } from './print-answer.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
 const POINTS = 20;
@@ -17,18 +16,18 @@ const POINTS = 20;
  * `lifeboat metrics`: the latest value of every path with its course; the disks against the parachute first
  * (endpoint 16).
  */
-export async function metrics(
-  context: CommandContext,
-  _: readonly string[],
-  flags: InstanceFlags & { readonly quantity?: string; readonly path?: string },
-): Promise<number> {
+export const metrics: Action<InstanceFlags & { readonly quantity?: string; readonly path?: string }> = async (
+  context,
+  _,
+  flags,
+) => {
   const quantity =
     flags.quantity === undefined ? {} : { quantity: wholeNumber(flags.quantity, '--quantity', 1) };
   const answer = await askInstance(context, flags, ({ service }) => service.metrics(quantity));
   if (isForPeople(context)) await printMetrics(context, answer.value, flags.path);
   else await printAnswer(context, 'metrics', answer, () => undefined);
   return EXIT.closed;
-}
+};
 
 async function printMetrics(
   context: CommandContext,
@@ -74,7 +73,14 @@ function clockFor(times: readonly number[]): (ms: number) => string {
 }
 
 /** One line a disk: how far it is from the parachute, which stops the node (service-api.md section 2.8). */
-function diskLine({ service, index, disk, usedPercent, usedThreshold, activated }: ParachuteDisk): string {
+export function diskLine({
+  service,
+  index,
+  disk,
+  usedPercent,
+  usedThreshold,
+  activated,
+}: ParachuteDisk): string {
   const name = [service, index, disk].filter((part) => part !== undefined).join('.');
   const used = usedPercent === undefined ? 'fill unknown' : `${percent(usedPercent)} used`;
   if (activated) return `${show(name)}: ${used}, THE PARACHUTE IS OPEN: the node is stopped`;

@@ -1,26 +1,21 @@
 import { EXIT } from '../../base/errors.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { printTable } from '../../cli/print-result.ts';
 import type { Restore } from '../../service/schemas.ts';
 import { followReading, type WaitFlags } from './follow.ts';
-import { askInstance, type InstanceFlags } from './on-instance.ts';
-import { printAnswer } from './print-answer.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import { followRestore, printRestore, timeOr } from './tasks.ts';
 
 /** `lifeboat restores list`: every restore that the service shows, in its order (endpoint 5). */
-export async function restoresList(
-  context: CommandContext,
-  _: readonly string[],
-  flags: InstanceFlags,
-): Promise<number> {
+export const restoresList: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.restores());
   await printAnswer(context, 'restores', answer, () => {
     if (answer.value.length === 0) context.stderr.write('there are no restores\n');
     else printTable(context, COLUMNS, answer.value.map(rowOf));
   });
   return EXIT.closed;
-}
+};
 
 function rowOf(restore: Restore): string[] {
   return [
@@ -43,11 +38,7 @@ const COLUMNS = [
 ];
 
 /** `lifeboat restores get ID` (endpoint 6). `--wait` looks until it has ended. */
-export async function restoresGet(
-  context: CommandContext,
-  [id = '']: readonly string[],
-  flags: InstanceFlags & WaitFlags,
-): Promise<number> {
+export const restoresGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a restore');
   const answer = await askInstance(context, flags, async (instance) => {
     const wait = followRestore(context, instance);
@@ -56,4 +47,4 @@ export async function restoresGet(
   });
   await printAnswer(context, 'restore', answer, () => printRestore(context, answer.value));
   return EXIT.closed;
-}
+};

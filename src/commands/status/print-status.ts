@@ -1,11 +1,20 @@
-import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printResult } from '../../cli/print-result.ts';
-import { printTable } from '../../cli/print-table.ts';
+import { printResult, printTable } from '../../cli/print-result.ts';
 import type { DrillDue } from '../../report/drill/drill-due.ts';
 import { dueWords } from '../../report/drill/drill-words.ts';
-import type { Answer, InstanceStatus, Verdict } from '../../view/fleet/fleet-status.ts';
+import {
+  ANSWER_WORDS,
+  backupCell,
+  cardCell,
+  followUpCell,
+  keyCell,
+  notesOf,
+  recoveredCell,
+  wayOf,
+  windowCell,
+} from '../../view/app/status-cells.ts';
+import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
 /** What `lifeboat status` has found out, at a moment. */
@@ -41,56 +50,20 @@ function printFleet(context: CommandContext, { instances, drills }: FleetReport)
   for (const line of [...instances.flatMap(linesBelow), drillLine(drills)]) context.stdout.write(`${line}\n`);
 }
 
-const WORDS: Readonly<Record<Answer, string>> = { yes: 'yes', no: 'NO', unknown: 'unknown', empty: 'target' };
-
 function rowOf(status: InstanceStatus): string[] {
-  const { newestBackup, provenBackup, card, window, recovered, followUps } = status;
   return [
     status.name,
-    WORDS[status.recoverable.answer],
-    WORDS[status.inPlace.answer],
-    WORDS[status.elsewhere.answer],
-    backupCell(status, newestBackup),
-    backupCell(status, provenBackup),
+    ANSWER_WORDS[status.recoverable.answer],
+    ANSWER_WORDS[status.inPlace.answer],
+    ANSWER_WORDS[status.elsewhere.answer],
+    backupCell(status, status.newestBackup),
+    backupCell(status, status.provenBackup),
     keyCell(status),
-    card === undefined ? journalCell(status) : briefly(card.ageSeconds),
-    windowCell(window, status.parts.window.state),
-    recovered === undefined ? journalCell(status) : briefly(recovered.ageSeconds),
-    followUps === undefined ? '?' : followUpCell(followUps),
+    cardCell(status),
+    windowCell(status),
+    recoveredCell(status),
+    followUpCell(status),
   ];
-}
-
-/** `3h 5m`, `2d 4h LATE` where it is older than the RPO, `none`, or `?` where it is not known. */
-function backupCell(
-  { parts }: InstanceStatus,
-  backup: { readonly ageSeconds: number | undefined; readonly meetsRpo: boolean | undefined } | undefined,
-): string {
-  if (backup === undefined)
-    return parts.backups.state === 'known' && parts.record.state === 'known' ? 'none' : '?';
-  if (backup.ageSeconds === undefined) return '?';
-  return `${briefly(backup.ageSeconds)}${backup.meetsRpo === false ? ' LATE' : ''}`;
-}
-
-function keyCell({ key: { possible, isProven } }: InstanceStatus): string {
-  if (possible.length === 0) return '?';
-  if (possible.some(({ isHeld }) => isHeld === false)) return 'MISSING';
-  if (possible.some(({ isHeld }) => isHeld === undefined)) return '?';
-  return isProven ? 'proven' : 'held';
-}
-
-function journalCell({ parts }: InstanceStatus): string {
-  return parts.record.state === 'known' ? 'none' : '?';
-}
-
-function windowCell(window: InstanceStatus['window'], asked: string): string {
-  if (window === 'none' || asked === 'missing') return 'none';
-  if (window === undefined) return '?';
-  return briefly((Date.parse(window.end) - Date.parse(window.start)) / 1000);
-}
-
-function followUpCell({ open, overdue }: NonNullable<InstanceStatus['followUps']>): string {
-  if (open === 0) return '0';
-  return overdue === 0 ? String(open) : `${open}, ${overdue} late`;
 }
 
 /** `drills: the last was proven 12d ago (full); next due: …`. */
@@ -113,19 +86,12 @@ const OUTCOMES: Readonly<Record<NonNullable<DrillDue['last']>['outcome'], string
 
 /** Why, and what else is worth a word. */
 function linesBelow(status: InstanceStatus): string[] {
-  const { name, recoverable, inPlace, elsewhere, cautions, provenBackup } = status;
-  const where = ({ code }: Verdict['reasons'][number]) => {
-    const here = inPlace.reasons.some((reason) => reason.code === code);
-    const there = elsewhere.reasons.some((reason) => reason.code === code);
-    return here && there ? '' : here ? ' (in place)' : ' (elsewhere)';
-  };
+  const { name, recoverable } = status;
   return [
-    ...recoverable.reasons.map(
-      (reason) => `${name}: ${WORDS[reason.answer]}${where(reason)}: ${reason.text}`,
-    ),
-    ...cautions.map((caution) => `${name}: note: ${caution}`),
-    ...(provenBackup?.isListed === false
-      ? [`${name}: note: backup ${provenBackup.id}, proven ${formatTime(provenBackup.provenAt)} UTC, is gone`]
-      : []),
+    ...recoverable.reasons.map((reason) => {
+      const way = wayOf(status, reason);
+      return `${name}: ${ANSWER_WORDS[reason.answer]}${way === '' ? '' : ` (${way})`}: ${reason.text}`;
+    }),
+    ...notesOf(status).map((note) => `${name}: note: ${note}`),
   ];
 }

@@ -1,5 +1,5 @@
 import { EXIT } from '../../base/errors.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
@@ -27,11 +27,7 @@ const LIMIT_MS = 20_000;
  * `lifeboat status`: each instance, and whether it could be recovered now. Sends only GETs. Exit 0 when each
  * could be, 1 otherwise: what is unknown counts as what could not be, because nothing shows the contrary.
  */
-export async function status(
-  context: CommandContext,
-  named: readonly string[],
-  flags: StatusFlags,
-): Promise<number> {
+export const status: Action<StatusFlags> = async (context, named, flags) => {
   const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit');
   const config = await loadConfig(context.env, context.configPath);
   for (const name of named) instanceNamed(config, name);
@@ -67,4 +63,4 @@ export async function status(
   if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances, drills });
   const isGood = instances.every(({ recoverable: { answer } }) => answer === 'yes' || answer === 'empty');
   return isGood ? EXIT.closed : EXIT.failed;
-}
+};

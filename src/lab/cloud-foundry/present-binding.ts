@@ -8,10 +8,6 @@ import { PLAN_GUID } from './vcap.ts';
 export function presentBinding(binding: CredentialBinding, origin: string): object {
   const { guid, type, name, createdAt, updatedAt, operation, app, instance, metadata } = binding;
   const self = `${origin}/v3/service_credential_bindings/${guid}`;
-  const [toInstance, toApp] = [
-    { href: `${origin}/v3/service_instances/${instance.guid}` },
-    { href: `${origin}/v3/apps/${app?.guid}` },
-  ];
   return {
     guid,
     type,
@@ -28,8 +24,8 @@ export function presentBinding(binding: CredentialBinding, origin: string): obje
       self: { href: self },
       details: { href: `${self}/details` },
       parameters: { href: `${self}/parameters` },
-      service_instance: toInstance,
-      ...(app === undefined ? {} : { app: toApp }),
+      service_instance: { href: `${origin}/v3/service_instances/${instance.guid}` },
+      ...(app === undefined ? {} : { app: { href: `${origin}/v3/apps/${app.guid}` } }),
     },
   };
 }

@@ -117,5 +117,5 @@ function held(seconds: number | undefined, meets: boolean | undefined): Text {
   if (seconds === undefined) return 'not measured';
   const text = formatSeconds(seconds);
   if (meets === undefined) return text;
-  return [`${text} `, meets ? { good: 'kept' } : { bad: 'MISSED' }];
+  return [`${text} `, meets ? { good: 'met' } : { bad: 'MISSED' }];
 }

@@ -127,7 +127,8 @@ function notesOn(
       : [`${counted(apps, 'application was', 'applications were')} bound again by hand, as somebody said`]),
     ...timeline.clockMovesMs.map(
       (ms) =>
-        `the clock of this machine was moved ${Math.abs(ms) / 1000} s ${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,
+        `the clock of this machine was moved ${Math.abs(ms) / 1000} s ` +
+        `${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,
     ),
     ...(timeline.clockSetBack ? ['the clock of this machine was set back during the run'] : []),
   ];

@@ -1,7 +1,7 @@
 import type { Entry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { claimOf } from '../../store/log/places/place.ts';
-import { sentenceOf } from '../../store/sentence.ts';
+import { speaker } from '../../store/sentence.ts';
 import { findLast } from './found.ts';
 import type { Report } from './model.ts';
 import type { Line } from './model-rows.ts';
@@ -17,11 +17,12 @@ export interface RecordProof {
 
 /** Every entry as a sentence. */
 export function linesOf(entries: readonly Entry[]): Line[] {
+  const say = speaker();
   return entries.map((entry) => ({
     at: entry.at,
     seq: entry.seq,
     by: entry.by,
-    text: sentenceOf(entry).text,
+    text: say(entry).text,
   }));
 }
 

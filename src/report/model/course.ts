@@ -10,7 +10,7 @@ import { steadied } from '../measure/steadied.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
 import { marksOf } from './marks.ts';
-import type { Course, Step } from './model-course.ts';
+import type { Course, Step } from './model-rows.ts';
 
 export interface CourseOptions {
   /** The recovery in figures (`measure`); none for a runbook that recovers nothing. */

@@ -1,9 +1,9 @@
+import { verbTo } from '../../../machines/parts/verb-words.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { fieldsOf } from '../../store/fields.ts';
 import type { Entry } from '../../store/journal.ts';
 import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
-import { spaced } from '../../store/sentence.ts';
-import type { Mark } from './model-course.ts';
+import type { Mark } from './model-rows.ts';
 
 /**
  * The moments that a reader of the run looks for: decisions, calls, doubts, trouble, and who carried it on.
@@ -32,7 +32,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'decision', text: withReason(label ?? event, reason) };
     }
     case 'intent.armed':
-      return { kind: 'armed', text: `sending ${spaced(entry.body.verb)}` };
+      return { kind: 'armed', text: `sending the request to ${verbTo(entry.body.verb)}` };
     case 'intent.outcome': {
       if (!isDoubt(entry)) return undefined;
       const { failure, verb, refused } = entry.body;
@@ -42,14 +42,14 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
           : failure?.code === 'service.old-id'
             ? 'the answer names nothing new'
             : 'the answer was lost';
-      return { kind: 'doubt', text: withReason(`${spaced(verb)}: ${answer}`, failure?.shortMessage) };
+      return { kind: 'doubt', text: withReason(`${verbTo(verb)}: ${answer}`, failure?.shortMessage) };
     }
     case 'intent.judged': {
       const { intent, verb, verdict } = entry.body;
       // Where no answer was lost, looking for the id is a part of the call; only an unclear result is worth a
       // word.
       if (!doubted.has(intent) && verdict === 'landed') return undefined;
-      return { kind: 'doubt', text: `${spaced(verb)}: what the service shows: ${JUDGED[verdict]}` };
+      return { kind: 'doubt', text: `${verbTo(verb)}: what the service shows: ${JUDGED[verdict]}` };
     }
     case 'event': {
       const error = fieldsOf(entry.body.event['error'])['shortMessage'];
@@ -59,7 +59,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       return { kind: 'trouble', text: `paused for new credentials: ${entry.body.failure.shortMessage}` };
     case 'activity.overdue': {
       const { verb, seconds, limitSeconds } = entry.body;
-      const text = `${spaced(verb)} is overdue: ${formatSeconds(seconds)}, expected ${formatSeconds(limitSeconds)}`;
+      const text = `${verbTo(verb)}: overdue, ${formatSeconds(seconds)}, expected ${formatSeconds(limitSeconds)}`;
       return { kind: 'trouble', text };
     }
     case 'run.resumed':

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { Compared } from '../../store/compared.ts';
-import { Course } from './model-course.ts';
-import { Rotation } from './model-rotation.ts';
 import {
   Approval,
   Change,
   Check,
+  Course,
   Decision,
   Deviation,
   FollowUpRow,
@@ -13,6 +12,7 @@ import {
   Line,
   MayApprove,
   Person,
+  Rotation,
 } from './model-rows.ts';
 
 /** A value with its name. `code` for what is compared letter by letter: ids, hashes, fingerprints. */

@@ -1,9 +1,10 @@
 import type { Measures } from '../measure/measure.ts';
+import { resultOfPoint, resultOfTime } from '../measure/results.ts';
 import type { Measured } from './model.ts';
 
 /** What the recovery took and lost, against what it was allowed to; how each was measured. */
 export function measuredOf(measures: Measures): Measured {
-  const { objectives: limits, time, point, restores, meetsRpo } = measures;
+  const { objectives: limits, time, point, restores } = measures;
   const { decide, queue, execute, human, rebind } = time.slicesMs;
   return {
     status: time.status,
@@ -13,12 +14,12 @@ export function measuredOf(measures: Measures): Measured {
     rto: {
       limitSeconds: limits.rtoSeconds,
       measuredSeconds: time.totalMs / 1000,
-      ...recoveryTimeResult(measures),
+      ...resultOfTime(measures),
     },
     rpo: {
       limitSeconds: limits.rpoSeconds,
       measuredSeconds: point === undefined ? undefined : point.lostMs / 1000,
-      ...(restores ? { result: result(meetsRpo), why: whyUndecided(measures, meetsRpo) } : NO_POINT),
+      ...(restores ? resultOfPoint(measures) : NO_POINT),
     },
     slices: {
       decide: decide / 1000,
@@ -43,24 +44,3 @@ export function measuredOf(measures: Measures): Measured {
 }
 
 const NO_POINT = { result: 'does not apply' as const };
-
-/**
- * What was left without the data is given up: whatever time it took, nobody recovered in it. A limit that was
- * passed is missed all the same.
- */
-function recoveryTimeResult(measures: Measures): Pick<Measured['rto'], 'result' | 'why'> {
-  const { objectives, time, meetsRto } = measures;
-  const isPassed = objectives.rtoSeconds !== undefined && time.totalMs > objectives.rtoSeconds * 1000;
-  if (time.unbound !== undefined && time.status === 'given-up')
-    return { result: isPassed ? 'missed' : 'given up', why: time.unbound };
-  return { result: result(meetsRto), why: whyUndecided(measures, meetsRto) };
-}
-
-/** What still runs may yet be shown. */
-function whyUndecided({ time, unshown }: Measures, isMet: boolean | undefined): string | undefined {
-  return isMet === undefined && time.status !== 'running' ? unshown : undefined;
-}
-
-function result(isMet: boolean | undefined): Measured['rto']['result'] {
-  return isMet === undefined ? 'not decided' : isMet ? 'met' : 'missed';
-}

@@ -3,8 +3,7 @@ import type { Entry } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
 import type { Fact } from './model.ts';
-import type { Rotation } from './model-rotation.ts';
-import type { Approval, Check } from './model-rows.ts';
+import type { Approval, Check, Rotation } from './model-rows.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];

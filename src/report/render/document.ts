@@ -1,4 +1,4 @@
-import type { Course } from '../model/model-course.ts';
+import type { Course } from '../model/model-rows.ts';
 
 /**
  * A piece of a line. `code` is compared letter by letter; `strong` stands out; `good` and `bad` are verdicts;

@@ -1,5 +1,5 @@
+import { spaced } from '../../../machines/parts/verb-words.ts';
 import { formatSpan } from '../../base/format.ts';
-import { spaced } from '../../store/sentence.ts';
 import type { Report } from '../model/model.ts';
 import type { Approval, FollowUpRow, MayApprove } from '../model/model-rows.ts';
 import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';

@@ -1,7 +1,7 @@
 import { counted, formatSeconds } from '../../base/format.ts';
 import { SLICES } from '../measure/slices.ts';
 import type { Measured, Report } from '../model/model.ts';
-import type { Course } from '../model/model-course.ts';
+import type { Course } from '../model/model-rows.ts';
 import type { Block, Section, Text } from './document.ts';
 import { blanks } from './pages-proven.ts';
 import { seconds, time } from './words.ts';
@@ -105,7 +105,9 @@ function until({ status, rto }: Measured): string {
 
 function courseBlocks(course: Course): Block[] {
   const { steps, tasks, marks } = course;
-  const caption = `From ${time(course.from)} to ${time(course.until)} UTC: ${counted(steps.length, 'step')}, ${counted(tasks.length, 'task')} of the service, ${counted(marks.length, 'moment')}.`;
+  const caption =
+    `From ${time(course.from)} to ${time(course.until)} UTC: ${counted(steps.length, 'step')}, ` +
+    `${counted(tasks.length, 'task')} of the service, ${counted(marks.length, 'moment')}.`;
   return [
     { kind: 'picture', caption, course },
     ...(steps.length === 0

@@ -59,7 +59,9 @@ function factBlocks(facts: Report['facts']): Block[] {
 
 function planText({ run, plan }: Report): string {
   if (run.runbook === undefined) return 'The runbook of this run is not known.';
-  const shipped = `The runbook ${run.runbook}, version ${run.version}, as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
+  const shipped =
+    `The runbook ${run.runbook}, version ${run.version}, ` +
+    `as ${run.tool?.name ?? 'the tool'} ${run.tool?.version ?? ''} ships it.`;
   return plan.asked.length === 0
     ? `${shipped} No approval was asked for, so no plan is signed. The evidence bundle has the plan in plan.txt.`
     : shipped;

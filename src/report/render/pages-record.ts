@@ -74,7 +74,8 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
         transcript === undefined
           ? 'No transcript of requests was kept.'
           : [
-              `The transcript of requests has ${counted(transcript.lines, 'line')}, ${transcript.bytes} bytes, SHA-256 `,
+              `The transcript of requests has ${counted(transcript.lines, 'line')}, ` +
+                `${transcript.bytes} bytes, SHA-256 `,
               { code: transcript.sha256 },
               '.',
             ],
@@ -87,7 +88,9 @@ function evidenceBlocks({ run, evidence }: Report): Block[] {
       text: [
         'To verify: ',
         { code: verify },
-        '. The hash of an entry is that of its leaf in the Merkle tree over all entries (RFC 6962): the SHA-256 over a zero byte and its canonical JSON (RFC 8785, in ASCII) of {at, body, by, seq, stream, type}.',
+        '. The hash of an entry is that of its leaf in the Merkle tree over all entries (RFC 6962): ' +
+          'the SHA-256 over a zero byte and its canonical JSON (RFC 8785, in ASCII) of ' +
+          '{at, body, by, seq, stream, type}.',
       ],
     },
   ];

@@ -1,5 +1,5 @@
 import type { Report } from '../model/model.ts';
-import type { Rotation } from '../model/model-rotation.ts';
+import type { Rotation } from '../model/model-rows.ts';
 import type { Section } from './document.ts';
 import { blanks } from './pages-proven.ts';
 import { factRows } from './words.ts';
@@ -31,7 +31,10 @@ export function rotationSections(report: Report): Section[] {
       blocks: [
         {
           kind: 'text',
-          text: 'Keys are named by fingerprint, a keyed hash (HMAC-SHA-256, 12 hex digits) made with a secret of this key store: within it fingerprints can be compared, and with those of another store they cannot. A key itself is in no record.',
+          text:
+            'Keys are named by fingerprint, a keyed hash (HMAC-SHA-256, 12 hex digits) made with a secret of this key store: ' +
+            'within it fingerprints can be compared, and with those of another store they cannot. ' +
+            'A key itself is in no record.',
         },
         { kind: 'table', caption: 'The change of the key', head: ['Group', 'Fact', 'Value'], rows },
         ...blanks(report, 'rotation'),

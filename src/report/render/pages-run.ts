@@ -43,7 +43,8 @@ function duration({ run }: Report): string {
 function clock({ run }: Report): string {
   const moves = run.clockMovedSeconds.map(
     (seconds) =>
-      `moved ${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'back' : 'ahead'} during the run (durations do not count it)`,
+      `moved ${formatSeconds(Math.abs(seconds))} ` +
+      `${seconds < 0 ? 'back' : 'ahead'} during the run (durations do not count it)`,
   );
   const own = [
     'that of the machine',

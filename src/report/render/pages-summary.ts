@@ -130,7 +130,9 @@ function figures({ outcome, measured, followUps, deviations, alarms }: Report): 
   const result = (label: string, one: Measured['rto']): Figure => ({
     label,
     value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
-    note: `limit ${seconds(one.limitSeconds, 'none set')}: ${one.result}${one.why === undefined ? '' : `: ${one.why}`}`,
+    note:
+      `limit ${seconds(one.limitSeconds, 'none set')}: ` +
+      `${one.result}${one.why === undefined ? '' : `: ${one.why}`}`,
     tone: TONES[one.result],
   });
   return [

@@ -22,6 +22,8 @@ export function pagesOf(report: Report): Document {
       ...decidedSections(report),
       ...recordSections(report),
     ],
-    foot: `Written ${time(report.generatedAt)} UTC from the journal of the run (${report.schema}). All times are UTC.`,
+    foot:
+      `Written ${time(report.generatedAt)} UTC from the journal of the run (${report.schema}). ` +
+      'All times are UTC.',
   };
 }

@@ -1,5 +1,5 @@
 import { formatSeconds } from '../../base/format.ts';
-import type { Course, Mark } from '../model/model-course.ts';
+import type { Course, Mark } from '../model/model-rows.ts';
 import { type Markup, markup, NOTHING, readableText } from './markup.ts';
 import { fits, LEFT, type Scale, scaleOf, ticks, WIDTH } from './svg-scale.ts';
 import { time } from './words.ts';

@@ -1,4 +1,5 @@
 import { formatElapsed } from '../../base/format.ts';
+import type { Badge } from '../../view/app/home.ts';
 import { openWords } from '../../view/follow-up-words.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
@@ -6,7 +7,9 @@ import { tokenOf } from './tones.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
-  Partial<Pick<RunView, 'runbook' | 'mode' | 'clock' | 'elapsed' | 'followUps'>>;
+  Partial<Pick<RunView, 'target' | 'runbook' | 'clock' | 'elapsed' | 'followUps'>> & {
+    readonly mode?: Badge;
+  };
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that
@@ -27,9 +30,13 @@ export function headerLine(
   const clock = data.clock === undefined ? '' : `${data.clock} UTC`;
   const time = data.clock === undefined ? '' : `${data.clock.slice(-8)} UTC`;
   const elapsed = data.elapsed === undefined ? '' : formatElapsed(data.elapsed);
-  const badge = span(` ${data.mode ?? 'lifeboat'} `, data.mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal');
+  const badge = span(
+    ` ${data.mode === 'MIXED' ? 'LIVE + REHEARSAL' : (data.mode ?? 'lifeboat')} `,
+    isLive(data.mode) ? 'badge.live' : 'badge.rehearsal',
+  );
   const lead = measure(badge.text) + 6;
   const followUps = openWords(data.followUps ?? []);
+  const named = subjectSpans(data);
 
   for (const [title, open, times] of [
     [data.title, followUps.long, [clock, elapsed]],
@@ -40,13 +47,15 @@ export function headerLine(
     ['', followUps.short, [time]],
     ['', followUps.short, []],
   ] as const) {
-    const named = span(data.instance, 'text.strong');
     const titled = span(title);
     const timed = span(times.filter((text) => text !== '').join('  '), 'text.dim');
     const left = span(open, tokenOf(followUps.tone));
     const names = [title === '' ? '' : titled.text, open]
       .filter((text) => text !== '')
-      .reduce((sum, text) => sum + measure(text) + 2, measure(named.text));
+      .reduce(
+        (sum, text) => sum + measure(text) + 2,
+        named.reduce((sum, { text }) => sum + measure(text), 0),
+      );
     const right = timed.text === '' ? 0 : measure(timed.text) + 4;
     const fill = width - lead - names - right;
     if (fill < 1) continue;
@@ -55,7 +64,7 @@ export function headerLine(
       badge,
       { ...rule, text: rule.text.repeat(2) },
       span(' '),
-      named,
+      ...named,
       ...(title === '' ? [] : [span('  '), titled]),
       ...(open === '' ? [] : [span('  '), left]),
       span(' '),
@@ -64,14 +73,26 @@ export function headerLine(
     ];
   }
   const left = span(followUps.short === '' ? '' : ` ${followUps.short}`, tokenOf(followUps.tone));
-  const name = span(` ${data.instance}`, 'text.strong');
+  // What is changed stays where only one name has room.
+  const name = span(` ${data.target ?? data.instance}`, 'text.strong');
   const room = Math.max(0, width - measure(badge.text) - measure(left.text));
   return [badge, { ...name, text: cut(name.text, room) }, ...(followUps.short === '' ? [] : [left])];
 }
 
+/** What the screen is about; of two instances, the one that is changed is the strong one. */
+function subjectSpans({ instance, target }: HeaderData): readonly Span[] {
+  if (target !== undefined) return [span(`${instance} -> `), span(target, 'text.strong')];
+  return [span(instance === '' ? 'lifeboat' : instance, 'text.strong')];
+}
+
+/** Whether something on the screen is the real thing. */
+function isLive(mode: Badge | undefined): boolean {
+  return mode === 'LIVE' || mode === 'MIXED';
+}
+
 /** The rule that frames the screen: loud and double when live. */
-export function ruleOf(mode: RunView['mode'] | undefined, look: Look): Span {
-  return mode === 'LIVE'
+export function ruleOf(mode: Badge | undefined, look: Look): Span {
+  return isLive(mode)
     ? { text: look.glyphs.loudRule, token: 'frame.live' }
     : { text: look.glyphs.rule, token: 'frame' };
 }

@@ -1,8 +1,8 @@
 import { fallbackOf as stepsByHand } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt } from '../../../machines/parts/states.ts';
-import { viewFact } from '../build-run-view.ts';
 import { viewClosed } from '../view-follow-ups.ts';
+import { viewFact } from '../view-outcome.ts';
 import type { FallbackInstances } from './instance.ts';
 import { renderFallback } from './render-fallback.ts';
 

@@ -36,7 +36,8 @@ function linesOf(action: FallbackAction, instances: FallbackInstances, runId: st
       ];
     case 'ask':
       return [
-        `ask ${nameOf(action.as)} ${quoted(action.what)}${action.suggested === undefined ? '' : ` ${quoted(action.suggested)}`}`,
+        `ask ${nameOf(action.as)} ${quoted(action.what)}` +
+          `${action.suggested === undefined ? '' : ` ${quoted(action.suggested)}`}`,
       ];
     case 'confirm-name':
       return [`confirm_name ${quoted(action.name)} ${quoted(action.what)}`];

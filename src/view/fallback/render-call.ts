@@ -62,7 +62,9 @@ function hasV0({ method, path }: FallbackCall): boolean {
 }
 
 function notInV0({ method, path }: FallbackCall): string {
-  const what = `the old interface of this instance does not have ${method} ${path}: do it in the dashboard, or ask whoever runs the service`;
+  const what =
+    `the old interface of this instance does not have ${method} ${path}: ` +
+    'do it in the dashboard, or ask whoever runs the service';
   return `by_hand ${quoted(what)}`;
 }
 

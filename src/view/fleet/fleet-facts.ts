@@ -10,7 +10,14 @@ import type { RunSummary } from '../../store/projections/runs.ts';
  */
 export type Part<Value> =
   | { readonly state: 'known'; readonly at: Date; readonly value: Value }
-  | { readonly state: 'failed'; readonly at: Date; readonly code: string; readonly why: string }
+  | {
+      readonly state: 'failed';
+      readonly at: Date;
+      readonly code: string;
+      readonly why: string;
+      /** What is safe to do next. */
+      readonly hints?: readonly string[];
+    }
   | { readonly state: 'missing' }
   | { readonly state: 'unasked' };
 
@@ -24,10 +31,24 @@ export interface ListedBackup {
   readonly downloadable?: boolean | undefined;
 }
 
+/**
+ * The disk of an instance that is nearest to its parachute, which stops the node when the disk is fuller than
+ * the threshold.
+ */
+export interface DiskFill {
+  /** Node and disk as the service names them; untrusted. */
+  readonly name: string;
+  /** 0 to 100; undefined where it is not reported. */
+  readonly usedPercent: number | undefined;
+  readonly threshold: number | undefined;
+  /** The parachute has opened: the node is stopped. */
+  readonly isOpen: boolean;
+}
+
 /** What the journal knows of one instance. */
 export interface InstanceRecord {
   readonly ledger: Ledger;
-  readonly openRuns: readonly RunSummary[];
+  readonly openRuns: readonly OpenRun[];
   /** Calls that change this instance and may have left, with no outcome on record. */
   readonly inDoubt: readonly OpenCall[];
   readonly followUps: readonly FollowUp[];
@@ -35,6 +56,11 @@ export interface InstanceRecord {
    * The newest proven run that recovered this instance, or recovered into it, as a rehearsal or in earnest.
    */
   readonly recovered?: RunSummary | undefined;
+}
+
+/** A run that is open, and who began it, where its first entry says so; that text is untrusted. */
+export interface OpenRun extends RunSummary {
+  readonly by?: string | undefined;
 }
 
 /** Everything that is asked about one instance. Each part is answered, or fails, by itself. */
@@ -55,14 +81,23 @@ export interface InstanceFacts {
   }>;
   /** The range of a point-in-time restore, RFC 3339; `none` without continuous archiving. */
   readonly window: Part<{ readonly start: string; readonly end: string } | 'none'>;
+  /** `none` where the metrics report no parachute. Only asked where somebody wants to see it. */
+  readonly disk?: Part<DiskFill | 'none'>;
   readonly record: Part<InstanceRecord>;
   /** Fingerprints of the keys that the key store holds for the instance. */
   readonly held: Part<readonly string[]>;
 }
 
 /** The value of a part, where it has one. */
-export function knownOf<Value>(part: Part<Value>): Value | undefined {
-  return part.state === 'known' ? part.value : undefined;
+export function knownOf<Value>(part: Part<Value> | undefined): Value | undefined {
+  return part?.state === 'known' ? part.value : undefined;
+}
+
+/** Why there is no value, in words; undefined where there is one. */
+export function whyUnknown(part: Part<unknown> | undefined): string | undefined {
+  if (part === undefined || part.state === 'unasked') return 'waiting for the answer';
+  if (part.state === 'failed') return `could not be read: ${part.why}`;
+  return part.state === 'missing' ? 'the interface of this instance does not tell it' : undefined;
 }
 
 /** An instance about which nothing was asked yet. */

@@ -1,4 +1,4 @@
-import type { ListedBackup, Part } from './fleet-facts.ts';
+import type { DiskFill, ListedBackup, Part } from './fleet-facts.ts';
 
 /**
  * Whether something could be done now. `unknown`: it was not asked, could not be answered, or was never
@@ -89,6 +89,8 @@ export interface InstanceStatus {
   readonly key: KeyStatus;
   readonly card: CardStatus | undefined;
   readonly window: WindowStatus | 'none' | undefined;
+  /** Undefined where nobody asked, or it is not known. */
+  readonly disk?: DiskFill | 'none' | undefined;
   readonly recovered:
     | {
         readonly run: string;
@@ -110,5 +112,7 @@ export interface InstanceStatus {
   readonly recoverable: Verdict;
   /** What does not stand in the way, and should not stay so. One printable line each. */
   readonly cautions: readonly string[];
-  readonly parts: Readonly<Record<'overview' | 'backups' | 'window' | 'record' | 'held', PartAge>>;
+  readonly parts: Readonly<Record<'overview' | 'backups' | 'window' | 'record' | 'held', PartAge>> & {
+    readonly disk?: PartAge;
+  };
 }

@@ -55,6 +55,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
       crossCheck: card.crossCheck,
     },
     window: window ?? (range === 'none' ? range : undefined),
+    ...(facts.disk === undefined ? {} : { disk: knownOf(facts.disk) }),
     recovered: recoveredBy(facts, now),
     followUps: record && followUpCounts(record.followUps, now),
     openRuns: (record?.openRuns ?? []).map(({ runId }) => runId),
@@ -69,6 +70,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     window: partAge(given.window, now),
     record: partAge(given.record, now),
     held: partAge(given.held, now),
+    ...(given.disk === undefined ? {} : { disk: partAge(given.disk, now) }),
   };
   return { ...status, cautions: cautionsOf(status), parts };
 }
@@ -79,9 +81,10 @@ function withoutStale(facts: InstanceFacts, now: Date, staleMs: number): Instanc
     const age = formatSpan((now.getTime() - part.at.getTime()) / 1000);
     return { state: 'failed', at: part.at, code: 'answer.stale', why: `the last answer is ${age} old` };
   };
-  const { overview, backups, window, record, held } = facts;
+  const { overview, backups, window, disk, record, held } = facts;
   return {
     ...facts,
+    ...(disk === undefined ? {} : { disk: fresh(disk) }),
     overview: fresh(overview),
     backups: fresh(backups),
     window: fresh(window),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { junitText } from '../../../src/commands/drill/junit-text.ts';
+import { junitText } from '../../../src/commands/drill/junit.ts';
 import { chapter, drillAt } from '../../report/drill/drills.ts';
 
 const AT = '2026-03-10T12:00:00Z';
@@ -29,7 +29,7 @@ describe('a drill as JUnit', () => {
     expect(xml).toContain('<system-out>120 rows compared</system-out>');
     expect(elements(xml, 'property')).toContainEqual({
       name: 'rotate-key.rto',
-      value: '4 s, objective 5 min kept',
+      value: '4 s, objective 5 min met',
     });
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Course } from '../../../src/report/model/model-course.ts';
+import type { Course } from '../../../src/report/model/model-rows.ts';
 import { courseSvg } from '../../../src/report/render/svg-course.ts';
 import { readHtml } from '../html-words.ts';
 

@@ -1,0 +1,95 @@
+import { counted } from '../../src/base/quantity.ts';
+import type { RunContext } from '../context.ts';
+import type { Stakes } from '../parts/question.ts';
+import { restoredName } from './evaluate.ts';
+
+/* What each confirmation costs. Pure functions of the context. */
+
+/** Of a backup that is restored into the instance that it was made of. */
+export function stakesOfBackup(context: RunContext): Stakes {
+  const { backup } = context.choose;
+  const made = backup?.triggeredAt ?? backup?.startedAt ?? backup?.finishedAt;
+  return inPlace(context, made, `backup ${backup?.id} was made`);
+}
+
+/** Of a restore to a point in time. */
+export function stakesOfTime(context: RunContext): Stakes {
+  return inPlace(context, context.choose.time, 'the chosen time');
+}
+
+/** Of a recovery into another instance. */
+export function stakesOfTarget(context: RunContext): Stakes {
+  const { run, source, target, card } = context;
+  const name = restoredName(context);
+  const { identity } = target.facts ?? {};
+  const held =
+    identity === undefined
+      ? ''
+      : `: ${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`;
+  const chosen = card.onRecord?.proven.find(({ backupId }) => backupId === source.from?.guid)?.triggeredAt;
+  const what = source.from?.what === 'newest' ? 'the newest backup was made' : 'the chosen backup was made';
+  return {
+    overwritten: `all data in ${name}${held}`,
+    ...lostAfter(chosen, what, ` in ${run.instance}`),
+    wayBack: `none for ${name}; ${run.instance} and its backups are not touched`,
+  };
+}
+
+/** Of a new key. */
+export function stakesOfKey({ run }: RunContext): Stakes {
+  return {
+    overwritten: `the encryption key of ${run.instance}; its data stays`,
+    lost: 'the download of backups made with the old key; they can still be restored',
+    wayBack: 'set the old key again; backups made meanwhile keep the key they were made with',
+  };
+}
+
+/** Of an action of an instance. */
+export function stakesOfAction({ run: { instance, action = 'restart' } }: RunContext): Stakes {
+  return {
+    restart: {
+      overwritten: `nothing: ${instance} keeps its data`,
+      lost: `connections to ${instance}, while it is away`,
+      wayBack: 'none is needed',
+    },
+    recreate: {
+      overwritten: `the machines of ${instance}; its data stays`,
+      lost: `connections to ${instance}, while it is away; what is stored only on a machine may be lost`,
+      wayBack: 'none for what is stored only on a machine',
+    },
+    update: {
+      overwritten: `the version of ${instance}; its data stays`,
+      lost: `connections to ${instance}, while it is away`,
+      wayBack: 'none: the version of before does not come back',
+    },
+  }[action];
+}
+
+function inPlace(context: RunContext, upTo: string | undefined, what: string): Stakes {
+  const { instance } = context.run;
+  return {
+    overwritten: `all data in ${instance}`,
+    ...lostAfter(upTo, what, ''),
+    wayBack: wayBackInPlace(context),
+  };
+}
+
+/** What was written after a moment, which is named where it is known. */
+function lostAfter(
+  time: string | undefined,
+  what: string,
+  where: string,
+): Pick<Stakes, 'lost' | 'lostSince'> {
+  if (time === undefined) return { lost: `everything written${where} after ${what}; when is not known` };
+  return { lost: `everything written${where} after ${time}`, lostSince: time };
+}
+
+function wayBackInPlace({ safeguard }: RunContext): string {
+  const { landed, backup, outside } = safeguard;
+  if (landed !== undefined) {
+    const made = backup?.finishedAt ?? backup?.triggeredAt;
+    return `restore backup ${landed.id}, made of the present state${made === undefined ? '' : ` at ${made}`}`;
+  }
+  if (outside !== undefined) return `the backup made outside of this run: ${outside}`;
+  return 'none: no backup of the present state was taken in this run';
+}

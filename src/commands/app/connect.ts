@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
+import type { CommandContext } from '../../cli/context.ts';
+import { askOnlyOnce } from '../../cli/kept-passphrase.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { OutputStream } from '../../plain/terminal.ts';
+import type { AppPort, Lend } from '../../view/app/app-port.ts';
+import type { Loaders, SourceName } from '../../view/app/sources.ts';
+import type { RunEnd, RunPort } from '../../view/run-port.ts';
+import type { loadersFor } from './loaders.ts';
+
+/** What the app does in the world: the same commands as on the command line, shown on its screen. */
+export function connect(context: CommandContext, config: LoadedConfig, lend: Lend): AppPort {
+  const { passphrase } = context;
+  const looking = { ...beside(context, lend, []), passphrase: passphrase && askOnlyOnce(passphrase) };
+  // What only looks on is loaded with the first thing that somebody looks at.
+  let opened: Promise<ReturnType<typeof loadersFor>> | undefined;
+  const loadersOf = () => {
+    opened ??= import('./loaders.ts').then((module) => module.loadersFor(looking, config));
+    return opened;
+  };
+  const shown = async (
+    show: (port: RunPort) => Promise<RunEnd>,
+    act: (context: CommandContext) => Promise<number>,
+  ): Promise<readonly string[]> => {
+    const lines: string[] = [];
+    await act({ ...beside(context, lend, lines), showRun: show });
+    return lines;
+  };
+  return {
+    loaders: lazily(loadersOf),
+    start: async (wish, show) => {
+      const { run } = await import('../run/run.ts');
+      const { runbook, ...flags } = wish;
+      return shown(show, (inner) => run(inner, [runbook], flags));
+    },
+    resume: async (runId, show) => {
+      const { resume } = await import('../run/resume.ts');
+      return shown(show, (inner) => resume(inner, [runId], {}));
+    },
+    watch: async (runId) => {
+      const { watchBeside } = await import('../run/watch.ts');
+      return watchBeside(beside(context, lend, []), runId);
+    },
+    writeReport: async (runId) => {
+      const { writeReport } = await import('./load-report.ts');
+      return writeReport(beside(context, lend, []), runId);
+    },
+    changeLab: async (change) => {
+      const module = await import('./change-lab.ts');
+      return module.changeLab(config, change);
+    },
+    addKey: async (instance) => {
+      const { keysAdd } = await import('../keys/keys.ts');
+      const lines: string[] = [];
+      await keysAdd(beside(context, lend, lines), [], { instance });
+      return lines.join('; ');
+    },
+    shell: () => shell(context),
+  };
+}
+
+/** Loaders that are loaded when one of them is called. */
+function lazily(loaded: () => Promise<Loaders>): Loaders {
+  const load = async (name: SourceName, args: readonly unknown[]) => {
+    const loaders = await loaded();
+    return Reflect.apply(loaders[name], undefined, args);
+  };
+  return new Proxy({} as Loaders, {
+    get:
+      (_, name) =>
+      (...args: readonly unknown[]) =>
+        load(name as SourceName, args),
+  });
+}
+
+/**
+ * The context of a command that works beneath the screen: what it prints is kept, what it asks is asked on
+ * the ordinary terminal.
+ */
+function beside(context: CommandContext, lend: Lend, lines: string[]): CommandContext {
+  const { stdin, stdout, stderr } = context;
+  const { output: _, unhush: __, ...rest } = context;
+  return {
+    ...rest,
+    stdout: collector(stdout, lines),
+    stderr: collector(stderr, lines),
+    lend: (act) => lend(() => act({ stdin, stdout, stderr, env: context.env })),
+  };
+}
+
+function collector({ columns }: OutputStream, lines: string[]): OutputStream {
+  let rest = '';
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      const [last = '', ...whole] = `${rest}${chunk}`.split('\n').toReversed();
+      rest = last;
+      lines.push(...whole.toReversed().filter((line) => line !== ''));
+      done();
+    },
+  });
+  return Object.assign(stream, { isTTY: false, columns: columns ?? 80 });
+}
+
+/** The person's own shell, in this folder, with the home and config of the app. Its exit code means nothing. */
+function shell({ env, configPath, stdout }: CommandContext): Promise<void> {
+  stdout.write('a shell beside lifeboat: `exit` goes back to the screen\n');
+  const named = configPath === undefined ? {} : { LIFEBOAT_CONFIG: configPath };
+  const child = spawn(env['SHELL'] || 'sh', [], { stdio: 'inherit', env: { ...env, ...named } });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', () => resolve());
+  });
+}

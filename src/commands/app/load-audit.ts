@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import type { Finding, Verdict } from '../../audit/verdict.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import { ownProgram } from '../../base/own-program.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { AuditFacts } from '../../view/app/audit-facts.ts';
+
+/**
+ * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread that
+ * draws must not stand still while a long log is hashed and a vault is opened.
+ */
+export async function loadAudit(
+  { env, configPath }: CommandContext,
+  signal: AbortSignal,
+): Promise<AuditFacts> {
+  const [program = process.execPath, ...words] = ownProgram();
+  const config = configPath === undefined ? [] : ['--config', configPath];
+  const child = spawn(program, [...words, 'audit', 'verify', '-o', 'json', ...config], {
+    env,
+    signal,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? -1));
+  });
+  const [exitCode, printed, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
+  return factsIn(printed, said, exitCode);
+}
+
+function factsIn(printed: string, said: string, exitCode: number): AuditFacts {
+  try {
+    const { verdict, words, entries, findings } = JSON.parse(printed) as {
+      readonly verdict: Verdict;
+      readonly words: string;
+      readonly entries: number;
+      readonly findings: readonly Finding[];
+    };
+    return { verdict, words, exitCode, entries, findings: findings.map(inWords) };
+  } catch (cause) {
+    throw new LifeboatError('audit.failed', whyNot(said, exitCode), {
+      hints: ['try it on the command line: lifeboat audit verify'],
+      cause,
+    });
+  }
+}
+
+function inWords({ severity, stream, seq, shortMessage }: Finding): AuditFacts['findings'][number] {
+  const place = [stream, seq === undefined ? undefined : `entry ${seq}`].filter((part) => part !== undefined);
+  return {
+    severity,
+    text: show(place.length === 0 ? shortMessage : `${place.join(' ')}: ${shortMessage}`, 600),
+  };
+}
+
+/** The error that the command printed as JSON, or that it said nothing. */
+function whyNot(said: string, exitCode: number): string {
+  for (const line of said.split('\n').toReversed()) {
+    try {
+      const { shortMessage } = JSON.parse(line) as { readonly shortMessage?: unknown };
+      if (typeof shortMessage === 'string') return show(shortMessage);
+    } catch {
+      // Not every line beside the result is JSON.
+    }
+  }
+  return `the log could not be verified: the command ended with exit code ${exitCode}`;
+}

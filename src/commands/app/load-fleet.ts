@@ -1,0 +1,138 @@
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { askFleet } from '../../compose/ask-fleet.ts';
+import { readFleetRecord } from '../../compose/fleet-record.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { isShared } from '../../compose/store-of.ts';
+import { troubleInHome } from '../../compose/warn-rolled-back.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { drillDue } from '../../report/drill/drill-due.ts';
+import { dueWords } from '../../report/drill/drill-words.ts';
+import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
+import { type InstanceFacts, nothingAsked } from '../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
+import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import { knownDrills } from '../drill/drill-homes.ts';
+import { keptKeyring } from './kept-keyring.ts';
+
+/** As `lifeboat status` asks. */
+const AT_ONCE = 8;
+const LIMIT_MS = 20_000;
+/** Metrics are the largest answer of all, and a disk fills slowly. */
+const DISK_MS = 5 * 60_000;
+/** A key store that did not open is left alone for so long: it may have asked for a passphrase in vain. */
+const KEYS_AGAIN_MS = 5 * 60_000;
+
+type Record = ReadonlyMap<string, InstanceFacts['record']>;
+
+/**
+ * What every instance answers to GETs, and what the journal knows of it. First come the names, then the
+ * record with the last answers there were, then each instance whenever it has answered.
+ */
+export function fleetLoader(context: CommandContext, config: LoadedConfig): Loaders['fleet'] {
+  const names = Object.keys(config.instances);
+  const kept = new Map<string, InstanceFacts>(
+    names.map((name) => {
+      const { role, objectives } = config.instances[name] ?? { role: 'source', objectives: {} };
+      return [name, nothingAsked({ name, role, objectives })];
+    }),
+  );
+  const answeredAt = new Map<string, Date>();
+  const keyring = keyringOnce(context);
+
+  return async (_, emit, signal) => {
+    const statuses = new Map<string, InstanceStatus>();
+    const judge = (facts: InstanceFacts) => {
+      kept.set(facts.name, facts);
+      statuses.set(facts.name, instanceStatus(facts, new Date()));
+    };
+    let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
+    let answered = 0;
+    const drills = dueWords(drillDue(knownDrills(context.env), config.drills?.every, new Date()));
+    const tell = () => {
+      if (signal.aborted) return;
+      emit({
+        instances: names.flatMap((name) => statuses.get(name) ?? []),
+        answered,
+        drills,
+        answeredAt: new Map(answeredAt),
+        ...known,
+      });
+    };
+
+    for (const facts of kept.values()) judge(facts);
+    tell();
+    const record = await readFleetRecord(context, names);
+    known = { startedBy: startedByOf(record), troubles: await troublesOf(context, record) };
+    for (const facts of kept.values())
+      judge({ ...facts, record: record.get(facts.name) ?? { state: 'unasked' } });
+    tell();
+    await askFleet({
+      config,
+      names,
+      record,
+      keyring,
+      limitMs: LIMIT_MS,
+      atOnce: AT_ONCE,
+      signal,
+      withDisk: (name) => !isFresh(kept.get(name)?.disk),
+      answered: (facts) => {
+        // What was let go half-way says nothing of the instance.
+        if (signal.aborted) return;
+        const { disk } = kept.get(facts.name) ?? {};
+        judge(disk === undefined ? facts : { disk, ...facts });
+        answeredAt.set(facts.name, new Date());
+        answered += 1;
+        tell();
+      },
+    });
+  };
+}
+
+/** The key store is opened once, and asks for its passphrase once. */
+function keyringOnce(context: CommandContext): () => Promise<Keyring> {
+  let opened: Promise<Keyring> | undefined;
+  let failedAt: number | undefined;
+  return () => {
+    if (failedAt !== undefined && performance.now() - failedAt > KEYS_AGAIN_MS) opened = undefined;
+    if (opened === undefined) {
+      failedAt = undefined;
+      opened = keptKeyring(context);
+      opened.catch(() => {
+        failedAt = performance.now();
+      });
+    }
+    return opened;
+  };
+}
+
+function isFresh(disk: InstanceFacts['disk']): boolean {
+  return disk?.state === 'known' && Date.now() - disk.at.getTime() < DISK_MS;
+}
+
+function startedByOf(record: Record): ReadonlyMap<string, string> {
+  const runs = [...record.values()].flatMap((part) => (part.state === 'known' ? part.value.openRuns : []));
+  return new Map(runs.flatMap(({ runId, by }) => (by === undefined ? [] : [[runId, by] as const])));
+}
+
+/** A journal that cannot be read is one trouble, not one of each instance. */
+async function troublesOf(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
+  const [first] = record.values();
+  if (first?.state === 'failed')
+    return [{ text: `the journal could not be read: ${first.why}`, hints: first.hints ?? [] }];
+  try {
+    const journal = await openJournalIfAny(context);
+    if (journal === undefined) return [];
+    try {
+      const trouble = await troubleInHome(context.env, journal, await isShared(context));
+      if (trouble === undefined) return [];
+      return [{ text: show(trouble.shortMessage), hints: trouble.hints.map((hint) => show(hint)) }];
+    } finally {
+      await journal.close();
+    }
+  } catch {
+    // It was read a moment ago; whoever needs it next says what is wrong with it.
+    return [];
+  }
+}

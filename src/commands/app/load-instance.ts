@@ -1,0 +1,174 @@
+import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { formatSeconds, formatSpan, formatTime } from '../../base/format.ts';
+import { instantOf } from '../../base/instant.ts';
+import { TooSlow, within } from '../../base/patience.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { openInstance } from '../../compose/service-of.ts';
+import { instanceNamed } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { ServiceClient } from '../../service/client.ts';
+import type { Operation } from '../../service/revisions.ts';
+import type { PitrRange, Restore } from '../../service/schemas.ts';
+import type { InstanceDetail, InstanceMetrics, RestoreRow } from '../../view/app/instance-detail.ts';
+import type { Part } from '../../view/fleet/fleet-facts.ts';
+import { backupConfigFacts, overviewFacts } from '../service/instance-facts.ts';
+import type { FactLine } from '../service/print-facts.ts';
+import { keptKeyring } from './kept-keyring.ts';
+
+const LIMIT_MS = 20_000;
+/** Enough for a course of each path of a cluster. */
+const POINTS = 5_000;
+
+type Rows = readonly (readonly [label: string, value: string])[];
+
+const UNASKED = { state: 'unasked' } as const;
+
+/** What an instance says of itself by GETs: first what the config says, then each answer as it comes. */
+export async function loadInstance(
+  context: CommandContext,
+  config: LoadedConfig,
+  name: string,
+  emit: (detail: InstanceDetail) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const parts = {
+    overview: UNASKED as Part<Rows>,
+    config: UNASKED as Part<Rows>,
+    range: UNASKED as Part<Rows>,
+    metrics: UNASKED as Part<InstanceMetrics>,
+    restores: UNASKED as Part<readonly RestoreRow[]>,
+  };
+  const objectives = objectivesOf(config, name);
+  const tell = () => {
+    if (signal.aborted) return;
+    const { overview, config: backups, range, metrics, restores } = parts;
+    emit({
+      name,
+      groups: [
+        { title: 'overview', rows: overview },
+        { title: 'objectives', rows: objectives },
+        { title: 'backup configuration', rows: backups },
+        { title: 'point in time', rows: range },
+      ],
+      metrics,
+      restores,
+    });
+  };
+  tell();
+  await using instance = await openInstance(config, name, {
+    store: async () => (await keptKeyring(context)).store,
+  });
+  const { service } = instance;
+  const ask = async <Key extends keyof typeof parts>(
+    key: Key,
+    operation: Operation,
+    act: () => Promise<(typeof parts)[Key] extends Part<infer Value> ? Value : never>,
+  ) => {
+    const part = service.supports(operation) ? await partOf(act) : ({ state: 'missing' } as const);
+    parts[key] = part as (typeof parts)[Key];
+    tell();
+  };
+  await Promise.all([
+    ask('overview', 'overview', async () => printable(overviewFacts((await service.overview(signal)).value))),
+    ask('config', 'backupsConfig', async () =>
+      printable(backupConfigFacts((await service.backupsConfig(signal)).value)),
+    ),
+    ask('range', 'pitrRange', () => rangeOf(service, signal)),
+    ask('metrics', 'metrics', () => metricsOf(service, signal)),
+    ask('restores', 'restores', async () => restoresOf((await service.restores(signal)).value)),
+  ]);
+}
+
+function objectivesOf(config: LoadedConfig, name: string): Part<Rows> {
+  const { role, objectives, revision, url } = instanceNamed(config, name);
+  const limit = (ms: number | undefined) =>
+    ms === undefined ? 'none in the config' : formatSeconds(ms / 1000);
+  const value: Rows = [
+    ['RTO', limit(objectives.rto)],
+    ['RPO', limit(objectives.rpo)],
+    ['role', role],
+    ['revision', String(revision)],
+    ['place', show(new URL(url).host)],
+  ];
+  return { state: 'known', at: new Date(), value };
+}
+
+/** Facts that are there, each as text. */
+function printable(facts: readonly FactLine[]): Rows {
+  return facts.flatMap(([label, value]) =>
+    value === undefined
+      ? []
+      : [[show(label), show(typeof value === 'boolean' ? yesOrNo(value) : String(value))] as const],
+  );
+}
+
+function yesOrNo(value: boolean): string {
+  return value ? 'yes' : 'no';
+}
+
+async function rangeOf(service: ServiceClient, signal: AbortSignal): Promise<Rows> {
+  let range: PitrRange;
+  try {
+    range = (await service.pitrRange(signal)).value;
+  } catch (thrown) {
+    // service-api.md section 4.1 rule 4: no continuous archiving.
+    if (thrown instanceof LifeboatError && thrown.code === 'service.not-found')
+      return [['range', 'none: the instance has no continuous archiving']];
+    throw thrown;
+  }
+  const [start, end] = [instantOf(range.start_time), instantOf(range.end_time)];
+  if (start === undefined || end === undefined || start > end)
+    throw new LifeboatError('pitr.bad-range', 'the service gives no range that makes sense');
+  return [
+    ['oldest point', `${formatTime(new Date(start).toISOString())} UTC`],
+    ['newest point', `${formatTime(new Date(end).toISOString())} UTC`],
+    ['reaches over', formatSpan((end - start) / 1000)],
+  ];
+}
+
+async function metricsOf(service: ServiceClient, signal: AbortSignal): Promise<InstanceMetrics> {
+  const { seriesOf } = await import('../../service/metrics.ts');
+  const { parachuteDisks } = await import('../../service/parachute.ts');
+  const { diskLine } = await import('../service/metrics.ts');
+  const { value } = await service.metrics({ quantity: POINTS, signal });
+  return {
+    disks: parachuteDisks(value).map((disk) => ({ text: diskLine(disk), isOpen: disk.activated === true })),
+    series: seriesOf(value).map(({ path, points }) => ({
+      path: show(path),
+      values: points.map((point) => point.value),
+      at: new Date(points.at(-1)?.atMs ?? 0).toISOString(),
+    })),
+  };
+}
+
+function restoresOf(restores: readonly Restore[]): readonly RestoreRow[] {
+  return restores
+    .map(
+      ({ id, backup_id, status, metadata, triggered_at, finished_at }): RestoreRow => ({
+        id,
+        backupId: backup_id,
+        status: show(status, 40),
+        restoredFrom: shown(metadata?.restored_from),
+        triggeredAt: shown(triggered_at),
+        finishedAt: shown(finished_at),
+      }),
+    )
+    .toSorted((one, other) => other.id - one.id);
+}
+
+function shown(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : show(text, 60);
+}
+
+async function partOf<Value>(act: () => Promise<Value>): Promise<Part<Value>> {
+  try {
+    const value = await within(LIMIT_MS, act);
+    return { state: 'known', at: new Date(), value };
+  } catch (thrown) {
+    if (thrown instanceof TooSlow)
+      return { state: 'failed', at: new Date(), code: 'answer.late', why: thrown.message };
+    const { code, shortMessage, hints } = failureOf(thrown);
+    return { state: 'failed', at: new Date(), code, why: show(shortMessage), hints };
+  }
+}

@@ -1,0 +1,40 @@
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import { type Keyring, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
+import type { KeyRow, KeysFacts } from '../../view/app/keys-facts.ts';
+import { listKeys } from '../keys/key-rows.ts';
+import { keptKeyring } from './kept-keyring.ts';
+
+/**
+ * The keys of every instance of the config, and those that the key store has for instances beside it. Nobody
+ * is asked for the passphrase again once the key store is open.
+ */
+export async function loadKeys(context: CommandContext, config: LoadedConfig): Promise<KeysFacts> {
+  const keyring = await keptKeyring(context);
+  const configured = Object.keys(config.instances);
+  const owners = new Set([...configured, ...(await ownersIn(keyring))]);
+  const { items, ledgers, unread } = await listKeys(context, keyring, [...owners]);
+  return {
+    store: keyring.store.description,
+    ...(unread === undefined ? {} : { unread: show(unread.shortMessage) }),
+    rows: items.map(
+      ({ held, ...key }): KeyRow => ({
+        ...key,
+        isHeld: held,
+        provenBackups: (ledgers.get(key.instance)?.proven ?? []).filter(
+          ({ fingerprint }) => fingerprint === key.fingerprint,
+        ).length,
+        isConfigured: configured.includes(key.instance),
+      }),
+    ),
+  };
+}
+
+/** The instances that the key store has keys of. */
+async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
+  const accounts = (await store.accounts()).filter((account) => !account.startsWith(RESERVED_ACCOUNT_PREFIX));
+  return accounts
+    .map((account) => account.slice(0, account.lastIndexOf('/')))
+    .filter((owner) => owner !== '');
+}

@@ -1,0 +1,95 @@
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
+import type { LabFault } from '../../service/lab/lab-answers.ts';
+import type { LabAddress } from '../../service/lab/lab-client.ts';
+import type { LabCallRow, LabFacts } from '../../view/app/lab-facts.ts';
+
+/** More rows of a kind fit on no screen. */
+const MOST = 200;
+
+/** What the lab of the config says of itself. Rejects as `labOf` and `askLab` do. */
+export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promise<LabFacts> {
+  const lab = await labOf(config);
+  const { askLab } = await import('../../service/lab/lab-client.ts');
+  const answers = await import('../../service/lab/lab-answers.ts');
+  const [overview, calls, { playing, scenarios }, clock, settings] = await Promise.all([
+    askLab(lab, { method: 'GET', path: '/lab' }, answers.LabOverview, signal),
+    askLab(lab, { method: 'GET', path: '/lab/calls' }, answers.LabCalls, signal),
+    askLab(lab, { method: 'GET', path: '/lab/scenario' }, answers.LabScenarios, signal),
+    askLab(lab, { method: 'GET', path: '/lab/clock' }, answers.LabClock, signal),
+    askLab(lab, { method: 'GET', path: '/lab/settings' }, answers.LabSettings, signal),
+  ]);
+  const { engine, revision, faults, instances } = overview;
+  const about = [engine, revision === undefined ? undefined : `revision ${revision}`];
+  return {
+    place: new URL(lab.url).host,
+    about: show(about.filter((part) => part !== undefined).join(', '), 100),
+    playing: playing === undefined ? undefined : show(playing, 80),
+    scenarios: scenarios
+      .slice(0, MOST)
+      .map(({ name, summary }) => ({ name: show(name, 80), summary: show(summary) })),
+    faults: faults.slice(0, MOST).map(faultWords),
+    instances: instances
+      .slice(0, MOST)
+      .map(({ name, state, backups }) => ({ name: show(name, 80), state: show(state, 40), backups })),
+    clock: {
+      now: show(clock.now, 40),
+      rate: clock.rate,
+      skewSeconds: clock.skewMs / 1000,
+      aheadSeconds: clock.aheadMs / 1000,
+    },
+    routerSeconds: settings.routerMs / 1000,
+    updateBlocking: settings.updateBlocking,
+    calls: calls
+      .slice(-MOST)
+      .toReversed()
+      .map(
+        ({ at, instance, endpoint, detail = {} }): LabCallRow => ({
+          at: show(at, 40),
+          instance: show(instance, 80),
+          endpoint: show(endpoint, 80),
+          detail: fieldWords(detail),
+        }),
+      ),
+    callCount: calls.length,
+  };
+}
+
+/** The lab that the config names. Rejects with `lab.none` where it names none. */
+export async function labOf(config: LoadedConfig): Promise<LabAddress> {
+  const { lab } = config;
+  if (lab === undefined) {
+    throw new LifeboatError('lab.none', 'the config names no lab', {
+      hints: ['`lifeboat lab > lifeboat.yaml` begins one and writes a config that names it'],
+    });
+  }
+  const { tokenReader } = await import('../../service/token-source.ts');
+  const hideEnv = tokenVariables(config);
+  return { url: lab.url, token: tokenReader(lab.token, { keychain: async () => undefined, hideEnv }) };
+}
+
+/** `POST /backups of orders: drop, once (when after)`: what may be cut on a narrow screen comes last. */
+function faultWords({ method, path, instance, after, times, probability, effect }: LabFault): string {
+  const { kind, ...how } = effect;
+  const where = [method, path].filter((part) => part !== undefined).join(' ') || 'any call';
+  const words = fieldWords(how);
+  const parts = [
+    times === 'always' ? 'always' : times === 1 ? 'once' : times && `${times} times`,
+    after ? `after ${after} more calls` : undefined,
+    probability === undefined || probability >= 1
+      ? undefined
+      : `hits ${Math.round(probability * 100)} % of them`,
+  ].filter(Boolean);
+  return show(
+    `${where}${instance === undefined ? '' : ` of ${instance}`}: ${[String(kind), ...parts].join(', ')}${words === '' ? '' : ` (${words})`}`,
+    200,
+  );
+}
+
+function fieldWords(fields: Readonly<Record<string, unknown>>): string {
+  const words = Object.entries(fields)
+    .slice(0, 20)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  return show(words.join(', '), 200);
+}

@@ -1,0 +1,55 @@
+import type { CommandContext } from '../../cli/context.ts';
+import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
+import { openReaderOf } from '../../compose/store-of.ts';
+import type { ReportFormat } from '../../report/render-report.ts';
+import { findRun, type RunSummary } from '../../runner/runs.ts';
+import { type ReportText, reportCommand, reportFile } from '../../view/app/report-text.ts';
+import { whereRunIs } from '../drill/drill-homes.ts';
+import { brandOf } from '../run/brand-of.ts';
+
+/** The report of a run as `lifeboat report` prints it. Rejects as that does. */
+export async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {
+  const { run, text } = await renderedReport(context, runId, 'md');
+  return {
+    markdown: text,
+    command: reportCommand(run.runId),
+    mode: run.mode,
+    instance: run.target === undefined ? run.instance : `${run.instance} -> ${run.target}`,
+  };
+}
+
+/** So many names are tried. */
+const MOST_FILES = 1_000;
+
+/**
+ * Writes the report as HTML into the current folder, into a file that was not there before; gives its name.
+ */
+export async function writeReport(context: CommandContext, runId: string): Promise<string> {
+  const { run, text } = await renderedReport(context, runId, 'html');
+  for (let at = 1; at <= MOST_FILES; at += 1) {
+    const file = reportFile(run.runId, at);
+    try {
+      writeNewFile(file, text);
+      return file;
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(file, thrown);
+    }
+  }
+  throw isTaken(reportFile(run.runId, MOST_FILES));
+}
+
+async function renderedReport(
+  context: CommandContext,
+  runId: string,
+  format: ReportFormat,
+): Promise<{ readonly run: RunSummary; readonly text: string }> {
+  const { reportOf } = await import('../run/run-report.ts');
+  const { renderReport } = await import('../../report/render-report.ts');
+  const journal = await openReaderOf(await whereRunIs(context, runId));
+  try {
+    const run = await findRun(journal, runId);
+    return { run, text: renderReport(await reportOf(journal, run), format, await brandOf(context)) };
+  } finally {
+    await journal.close();
+  }
+}

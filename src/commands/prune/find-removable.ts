@@ -1,0 +1,177 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { namesIn } from '../../base/names-in.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { homeFolder } from '../../config/load.ts';
+import { listRuns, type RunSummary } from '../../runner/runs.ts';
+import type { JournalReader } from '../../store/journal.ts';
+import { readFollowUps } from '../../store/projections/follow-ups.ts';
+import { type Ledger, readLedgers } from '../../store/projections/ledgers.ts';
+import { readPending } from '../../store/projections/pending-calls.ts';
+import { drillHomes, drillsFolder, inDrill } from '../drill/drill-homes.ts';
+import { readRecord } from '../drill/drill-records.ts';
+import { isDrillName, isOwnFolder, removeDrill } from '../drill/keep-drills.ts';
+
+/** Something that may be removed: a file or a folder of this home. */
+export interface Removable {
+  readonly kind: 'drill' | 'download' | 'home';
+  readonly path: string;
+  /** What it is, in a few words. */
+  readonly what: string;
+  /** When it was last of use. RFC 3339. */
+  readonly at: string;
+  readonly bytes: number;
+  /** Removes it; throws what the system says. */
+  remove(): void;
+}
+
+/** Bytes of all files below a folder; links are not followed. What cannot be read counts nothing. */
+export function folderSize(folder: string): number {
+  try {
+    return readdirSync(folder).reduce((sum, name) => {
+      const path = join(folder, name);
+      const found = lstatSync(path);
+      return sum + (found.isDirectory() ? folderSize(path) : found.isFile() ? found.size : 0);
+    }, 0);
+  } catch {
+    return 0;
+  }
+}
+
+/**
+ * Homes of rehearsals that left no record of a drill: those of earlier versions. Only folders below the
+ * drills of this home, whose journal can be read and holds nothing but rehearsals, none of them open.
+ */
+export async function findHomes(context: CommandContext, beforeMs: number): Promise<readonly Removable[]> {
+  const links = drillsFolder(homeFolder(context.env));
+  const found: Removable[] = [];
+  for (const path of drillHomes(context.env)) {
+    if (!isDrillName(basename(path)) || !isOwnFolder(path) || readRecord(path) !== undefined) continue;
+    const at = await closedAt(inDrill(context, path).env);
+    if (at === undefined || Date.parse(at) >= beforeMs) continue;
+    found.push({
+      kind: 'home',
+      path,
+      what: 'a rehearsal without a record of its drill',
+      at,
+      bytes: folderSize(path),
+      remove: () => removeDrill({ path }, links),
+    });
+  }
+  return found;
+}
+
+/**
+ * When the last of its runs ended; undefined where one is open, is none of a rehearsal, or nobody can tell.
+ */
+async function closedAt(env: CommandContext['env']): Promise<string | undefined> {
+  try {
+    const journal = await openJournalIfAny({ env });
+    try {
+      const runs = journal === undefined ? [] : await listRuns(journal);
+      const isOver = runs.every(({ mode, status }) => mode === 'REHEARSAL' && status !== 'open');
+      return isOver
+        ? runs
+            .map(({ lastAt }) => lastAt)
+            .toSorted()
+            .at(-1)
+        : undefined;
+    } finally {
+      await journal?.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** As a run names what it downloads (`downloadBackup`), and what is beside it while it is not complete. */
+const NAME =
+  /^backup-(?<id>\d+)-(?<purpose>prove|archive)-(?<run>[0-9A-Z]{26})\.tgz\.enc(?:\.part(?:\.json)?)?$/u;
+
+interface Found {
+  readonly instance: string;
+  readonly path: string;
+  readonly backup: number;
+  readonly purpose: string;
+  readonly run: RunSummary;
+  readonly bytes: number;
+  readonly modifiedMs: number;
+}
+
+/**
+ * Backups that runs have downloaded and that nothing rests on any more. Kept is: what a run that is open or
+ * has a call in doubt has left, or one with a follow-up that is open; of each instance the newest copy that
+ * was kept on purpose (`archive`); the newest proven backup of each key, and the backups that the recovery
+ * card names. What no run of this journal has left is not looked at.
+ */
+export async function findDownloads(
+  journal: JournalReader,
+  home: string,
+  beforeMs: number,
+): Promise<readonly Removable[]> {
+  const runs = new Map((await listRuns(journal)).map((run) => [run.runId, run]));
+  const ledgers = new Map(await readLedgers(journal));
+  const busy = await busyRuns(journal);
+  const all = instancesIn(home).flatMap(({ instance, folder }) => filesIn(instance, folder, runs));
+  return all
+    .filter((file) => file.modifiedMs < beforeMs && file.run.status !== 'open' && !busy.has(file.run.runId))
+    .filter((file) => !isNewestArchive(file, all) && !isProof(file, ledgers.get(file.instance)))
+    .map(({ path, instance, backup, purpose, run, bytes, modifiedMs }) => ({
+      kind: 'download',
+      path,
+      what: `backup ${backup} of ${show(instance, 80)} (${purpose}), run ${run.runId}`,
+      at: new Date(modifiedMs).toISOString(),
+      bytes,
+      remove: () => rmSync(path),
+    }));
+}
+
+/** Runs that have left something to be done, or to be found out. */
+async function busyRuns(journal: JournalReader): Promise<ReadonlySet<string>> {
+  const followUps = await gatherFollowUps(journal);
+  const doubts = await readPending(journal);
+  const inLedgers = await readFollowUps(journal, 'open');
+  return new Set([
+    ...followUps.flatMap(({ run }) => run?.runId ?? []),
+    ...inLedgers.flatMap(({ run }) => run ?? []),
+    ...doubts.flatMap(({ run }) => run?.runId ?? []),
+  ]);
+}
+
+function instancesIn(home: string): { readonly instance: string; readonly folder: string }[] {
+  const folder = join(home, 'backups');
+  return namesIn(folder)
+    .map((instance) => ({ instance, folder: join(folder, instance) }))
+    .filter(({ folder: one }) => lstatSync(one).isDirectory());
+}
+
+function filesIn(instance: string, folder: string, runs: ReadonlyMap<string, RunSummary>): Found[] {
+  return namesIn(folder).flatMap((name): Found[] => {
+    const { id, purpose = '', run: runId = '' } = NAME.exec(name)?.groups ?? {};
+    const run = runs.get(runId);
+    const path = join(folder, name);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (id === undefined || run === undefined || found?.isFile() !== true) return [];
+    const { size: bytes, mtimeMs: modifiedMs } = found;
+    return [{ instance, path, backup: Number(id), purpose, run, bytes, modifiedMs }];
+  });
+}
+
+/** The copy of a backup under an old key may be the only one that can still be opened. */
+function isNewestArchive(file: Found, all: readonly Found[]): boolean {
+  const archives = all.filter(({ instance, purpose }) => instance === file.instance && purpose === 'archive');
+  const newest = archives.toSorted((one, other) => other.modifiedMs - one.modifiedMs)[0];
+  return newest?.path === file.path;
+}
+
+function isProof({ backup }: Found, ledger: Ledger | undefined): boolean {
+  if (ledger === undefined) return false;
+  const { proven, card } = ledger;
+  const ofKeys = proven.filter(
+    ({ fingerprint }, at) => proven.findIndex((one) => one.fingerprint === fingerprint) === at,
+  );
+  return [...ofKeys, card?.proven, card?.newest].some((one) => one?.id === backup);
+}

@@ -1,0 +1,101 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
+import { depsFor } from '../../compose/activity-deps.ts';
+import { chosenInstance } from '../../compose/chosen-instance.ts';
+import { openInstances, type RunInstances } from '../../compose/instances.ts';
+import { openJournalIfAny } from '../../compose/reading.ts';
+import { runbookNamed } from '../../compose/runbook-files.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { routeAt } from '../../service/revisions.ts';
+import { type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
+import { approvalsOnPath, type NeededApproval } from '../approvals/on-path.ts';
+import { type DryRun, dryRun } from './dry-run-steps.ts';
+import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
+import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
+
+/** What a run would do, and what stands in its way now. */
+export interface FoundDryRun {
+  readonly runbook: Runbook;
+  readonly names: { readonly instance: string; readonly target: string | undefined };
+  readonly steps: readonly PlannedStep[];
+  readonly found: DryRun;
+  readonly approvals: readonly NeededApproval[];
+}
+
+/**
+ * Finds out what a run with these flags would do, by GETs alone; leaves nothing behind. `keys` opens the key
+ * store; without a `signal`, those of the process stop it. Rejects where the run would be refused, and where
+ * the service refuses the credentials.
+ */
+export async function findDryRun(
+  context: CommandContext,
+  config: LoadedConfig,
+  [name = '']: readonly string[],
+  given: GivenFlags & { readonly tokenFile?: string },
+  { keys, signal }: { readonly keys: () => Promise<Keyring>; readonly signal?: AbortSignal },
+): Promise<FoundDryRun> {
+  const runbook = runbookNamed(name);
+  const named = { ...given, instance: chosenInstance(config, given.instance) };
+  changedInstance(config, named);
+  const flags = await withAction(context, runbook, named);
+  const input = await inputFrom(runbook, flags, new Date(), false, targetsIn(config));
+  const keyring = await keys();
+  await using instances = await openInstances(
+    context,
+    config,
+    { keyring },
+    {
+      instance: flags.instance,
+      target: flags.target,
+      tokenFile: flags.tokenFile,
+      sourceIsGone: input['mode'] === 'perform',
+    },
+  );
+  refuseUnsupported(runbook, instances, input);
+  const found = await lookAround(context, runbook, input, instances, keyring, signal);
+  const names = { instance: flags.instance, target: flags.target };
+  const path = pathOf(runbook, input);
+  const routeFor = ({ method, path: below, on }: PlannedCall) =>
+    routeAt(
+      method,
+      below,
+      (on === 'target' ? (instances.target ?? instances.instance) : instances.instance).revision,
+    );
+  const steps = plannedSteps(runbook, names, path, routeFor);
+  return { runbook, names, steps, found, approvals: approvalsOnPath(config, runbook, path, names) };
+}
+
+async function lookAround(
+  context: CommandContext,
+  runbook: Runbook,
+  input: unknown,
+  instances: RunInstances,
+  keyring: Keyring,
+  given: AbortSignal | undefined,
+): Promise<DryRun> {
+  const { activitiesFor } = await import('../../activities/index.ts');
+  const journal = await openJournalIfAny(context);
+  const stop = given === undefined ? stopSignal() : { signal: given, release: () => undefined };
+  // What a look keeps for later, such as the parameters of bindings, is not wanted here.
+  const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
+  try {
+    const setup = { home: folder, keyring, journal, platform: instances.platform };
+    const activities = activitiesFor({
+      instance: depsFor(instances.instance, setup),
+      target: instances.target && depsFor(instances.target, setup),
+    });
+    return await dryRun(runbook, input, activities, {
+      instance: instances.instance.name,
+      signal: stop.signal,
+    });
+  } finally {
+    stop.release();
+    await journal?.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}

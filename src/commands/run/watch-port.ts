@@ -1,0 +1,115 @@
+import { runbookOf } from '../../../machines/index.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { proseOf } from '../../compose/runbook-files.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig } from '../../config/loaded.ts';
+import type { RunSummary } from '../../runner/runs.ts';
+import { watchRun } from '../../runner/watched-run.ts';
+import type { Holder, JournalReader } from '../../store/journal.ts';
+import { anchorOfHead } from '../../store/log/anchor.ts';
+import { isEnd } from '../../store/run-end.ts';
+import { buildRunView } from '../../view/build-run-view.ts';
+import type { RunPort } from '../../view/run-port.ts';
+import { driverOf } from '../../view/watched.ts';
+import { historyOf } from './history.ts';
+import { withAnchor } from './run-port.ts';
+
+/** How often the store is asked who holds the run. Milliseconds. */
+const HOLDER_MS = 2_000;
+
+/**
+ * A run that another process drives, for the renderers of a run. It cannot be answered; `detach` looks no
+ * longer, and leaves the journal open. Rejects with `run.other-version` for a version of the runbook that is
+ * not kept.
+ */
+export async function watchPort(
+  context: CommandContext,
+  journal: JournalReader,
+  summary: RunSummary,
+): Promise<RunPort> {
+  const runbook = runbookOf(summary.runbook, summary.version);
+  if (runbook === undefined) throw unreadable(summary);
+  const prose = await proseOf(runbook, (await configIfAny(context))?.runbooks);
+  const run = await watchRun(journal, runbook, summary);
+  const history = historyOf(journal, runbook, summary);
+  const listeners = new Set<() => void>();
+  let holder: Holder | undefined;
+  const askHolder = async () => {
+    const found = await journal.holder(`run/${summary.runId}`).catch(() => undefined);
+    const isNews = JSON.stringify(found) !== JSON.stringify(holder);
+    holder = found;
+    if (isNews) for (const listener of listeners) listener();
+  };
+  await askHolder();
+  const asking = setInterval(() => void askHolder(), HOLDER_MS);
+  let anchor: string | undefined;
+  const ended = run.over
+    .finally(() => clearInterval(asking))
+    .then(async (how) => {
+      if (how !== 'ended') return { how: 'detached' as const, exitCode: 0 };
+      anchor = await anchorOfHead(journal.log).catch(() => undefined);
+      for (const listener of listeners) listener();
+      return { how, exitCode: 0 };
+    });
+  ended.catch(() => undefined);
+
+  const driver = () => {
+    const { entries } = run.state();
+    return entries.some(isEnd) ? 'it is over' : driverOf(entries, holder, summary.runId);
+  };
+  return {
+    view: () => {
+      const state = run.state();
+      const view = buildRunView({ ...state, runbook, prose, usual: history.times(), now: new Date() });
+      return { ...withAnchor(view, anchor), watched: { driver: driver() } };
+    },
+    fallback: () =>
+      run.state().entries.some(isEnd)
+        ? '# the run is over: nothing is left of it to do by hand'
+        : `# the fallback script is with the one who drives the run: ${driver()}`,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      const unsubscribe = run.subscribe(listener);
+      const forget = history.subscribe(listener);
+      return () => {
+        listeners.delete(listener);
+        unsubscribe();
+        forget();
+      };
+    },
+    answer: async () => {
+      throw new LifeboatError('run.watched', `this only looks at the run: ${driver()}`, {
+        hints: [`to take it over: lifeboat resume ${summary.runId}`],
+        exitCode: EXIT.usage,
+      });
+    },
+    wake: () => undefined,
+    detach: async () => {
+      run.stop();
+      await ended.catch(() => undefined);
+    },
+    ended,
+  };
+}
+
+/** The config, of which a team's own text for the runbooks is a part; undefined where there is none. */
+export async function configIfAny({ env, configPath }: CommandContext): Promise<LoadedConfig | undefined> {
+  try {
+    return await loadConfig(env, configPath);
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'config.missing') return undefined;
+    throw thrown;
+  }
+}
+
+function unreadable({ runId, version }: RunSummary): LifeboatError {
+  return new LifeboatError(
+    'run.other-version',
+    `run ${runId} was written by version ${version} of its runbook, which is not kept`,
+    {
+      hints: [`read its record with: lifeboat audit show ${runId}`],
+      exitCode: EXIT.usage,
+    },
+  );
+}

@@ -1,0 +1,88 @@
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import type { Entry, JournalReader } from '../store/journal.ts';
+import { isEnd } from '../store/run-end.ts';
+import { readRunEntry } from '../store/run-entries.ts';
+import { type Folded, fold, foldOn } from './fold.ts';
+import { followRun } from './follow-run.ts';
+import type { RunState } from './run.ts';
+import { inputOf } from './run-log.ts';
+
+/** A run that somebody else drives, as its journal tells it. */
+export interface WatchedRun {
+  state(): RunState;
+  subscribe(listener: () => void): () => void;
+  /** Looks no longer. */
+  stop(): void;
+  /**
+   * Resolves when the run has ended, or when nobody looks any more; rejects where the journal cannot be read
+   * on, or was written by another machine (`run.diverged`).
+   */
+  readonly over: Promise<'ended' | 'stopped'>;
+}
+
+/**
+ * Looks at a run without holding it. What it shows is the fold of the journal, of which only new entries are
+ * read; how far a step is, is known to the process that drives it alone.
+ */
+export async function watchRun(
+  journal: Pick<JournalReader, 'read' | 'follow'>,
+  runbook: Runbook,
+  { runId, instance }: Pick<RunState, 'runId' | 'instance'>,
+): Promise<WatchedRun> {
+  const stop = new AbortController();
+  const listeners = new Set<() => void>();
+  const entries: Entry[] = [];
+  const groups = followRun(journal, runId, stop.signal);
+  const first = await groups.next();
+  let folded: Folded = fold(runbook, inputOf(first.value ?? []) ?? {}, []);
+  let standing: Standing = { activity: undefined, paused: undefined };
+
+  const take = (group: readonly Entry[]) => {
+    folded = foldOn(runbook, folded, group);
+    standing = group.reduce(stoodAfter, standing);
+    entries.push(...group);
+  };
+  take(first.value ?? []);
+  const following = async (): Promise<'ended' | 'stopped'> => {
+    for await (const group of groups) {
+      take(group);
+      for (const listener of listeners) listener();
+    }
+    return entries.some(isEnd) ? 'ended' : 'stopped';
+  };
+  const over = following();
+  // Whoever waits for it hears of it.
+  over.catch(() => undefined);
+  return {
+    state: () => ({ runId, instance, snapshot: folded.snapshot, entries, ...standing }),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    stop: () => stop.abort(),
+    over,
+  };
+}
+
+type Standing = Pick<RunState, 'activity' | 'paused'>;
+
+/** What is under way, and what it waits for, after an entry. */
+function stoodAfter(before: Standing, entry: Entry): Standing {
+  const known = readRunEntry(entry);
+  switch (known?.type) {
+    case 'activity.begun': {
+      const { verb, begunAt } = known.body;
+      return { activity: { verb, since: begunAt ?? entry.at, progress: undefined }, paused: undefined };
+    }
+    case 'run.paused':
+      return { activity: undefined, paused: known.body.failure };
+    case 'event':
+    case 'run.resumed':
+    case 'run.detached':
+    case 'run.closed':
+    case 'run.abandoned':
+      return { activity: undefined, paused: undefined };
+    default:
+      return before;
+  }
+}

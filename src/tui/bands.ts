@@ -1,0 +1,90 @@
+import { counted } from '../base/format.ts';
+import { cutLine } from './line.ts';
+import { type Line, type Look, span } from './span.ts';
+
+/** The size of the terminal, in cells. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** A part of the screen with the cells it gets. Its lines never exceed them. */
+export interface Pane {
+  readonly width: number;
+  readonly height: number;
+  readonly lines: readonly Line[];
+}
+
+/** One pane or several beside each other. */
+export interface Band {
+  readonly height: number;
+  readonly panes: readonly Pane[];
+}
+
+/** How far the text on the screen can be scrolled; known to the one who has laid it out. */
+export interface Page {
+  readonly height: number;
+  readonly last: number;
+}
+
+/** The whole screen: bands from top to bottom. Heights add up to the rows. */
+export interface Layout {
+  readonly bands: readonly Band[];
+  readonly page: Page;
+}
+
+/** Below this, only a word of advice is drawn, and nothing can be answered: it could not be read. */
+const SMALLEST: Size = { columns: 40, rows: 12 };
+
+/** From so many columns on, there is room for a column beside the text. */
+export const WIDE = 120;
+
+/** From so many columns on, there is room for the rail beside the text. */
+export const MIDDLE = 80;
+
+/** Cells between two panes. */
+export const GAP = 3;
+
+/** Whether the terminal is too small to be read. */
+export function isTooSmall({ columns, rows }: Size): boolean {
+  return columns < SMALLEST.columns || rows < SMALLEST.rows;
+}
+
+/** A band of one pane; what does not fit into `height` is cut. */
+export function band(lines: readonly Line[], width: number, height = lines.length): Band {
+  return { height, panes: [{ width, height, lines: lines.slice(0, height) }] };
+}
+
+/** What is drawn in a terminal that is too small: `title` and how large it must be. */
+export function tooSmall(title: string, { columns, rows }: Size, look: Look): Layout {
+  const texts = [
+    title,
+    'this window is too small',
+    `make it at least ${SMALLEST.columns} x ${SMALLEST.rows}`,
+  ];
+  const lines = texts.map((text) => cutLine([span(text)], columns, look)).slice(0, rows);
+  return { page: { height: 1, last: 0 }, bands: [band(lines, columns, rows)] };
+}
+
+/** The line between two panes. */
+export function wall(height: number, look: Look): Pane {
+  return {
+    width: GAP,
+    height,
+    lines: Array.from({ length: height }, () => [span(` ${look.glyphs.wall} `, 'frame')]),
+  };
+}
+
+/** A window onto text that may be longer; the last row says when there is more. */
+export function scrolled(lines: readonly Line[], scroll: number, width: number, height: number, look: Look) {
+  const rows = Math.max(0, height);
+  if (lines.length <= rows) return { shown: lines, page: { height: Math.max(1, rows), last: 0 } };
+  const text = Math.max(1, rows - 1);
+  const last = lines.length - text;
+  const first = Math.min(scroll, last);
+  const below = lines.length - first - text;
+  const note =
+    below > 0 ? `${look.glyphs.more} ${counted(below, 'more row')}: Tab` : 'the end: Tab shows the beginning';
+  const shown = [...lines.slice(first, first + text), cutLine([span(note, 'text.dim')], width, look)];
+  return { shown: shown.slice(0, rows), page: { height: text, last } };
+}

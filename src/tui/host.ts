@@ -1,0 +1,261 @@
+import { show } from '../base/text.ts';
+import type { StartWish } from '../view/app/start-wish.ts';
+import type { RunEnd, RunPort } from '../view/run-port.ts';
+import { createAttention } from './attention.ts';
+import type { Layout, Size } from './bands.ts';
+import { createDriving } from './driving.ts';
+import { createErrands } from './errands.ts';
+import { NO_FACTS } from './facts.ts';
+import type { HostOptions } from './host-options.ts';
+import type { Stroke } from './keys.ts';
+import type { AppEffect, LiveScreen, ScreenRequest } from './live-screen.ts';
+import type { OpenScreen } from './module-screen.ts';
+import { createOpening } from './opening.ts';
+import { copyTo } from './osc.ts';
+import { withSaid } from './parts/frame.ts';
+import { createPresenting } from './presenting.ts';
+import { helpScreen } from './screens/help/help.ts';
+import { loadScreen } from './screens/index.ts';
+import { type Notice, noticeScreen } from './screens/notice/notice.ts';
+import { type Beneath, paletteScreen } from './screens/palette/palette.ts';
+import type { Look } from './span.ts';
+import { createStack } from './stack.ts';
+
+/** The stack of screens: the uppermost is drawn and gets the keys, Esc goes back to the one beneath. */
+export interface Host {
+  readonly look: Look;
+  /** Gives the ordinary terminal to `act`, and takes the screen back when it is done. */
+  readonly lend: HostOptions['lend'];
+  subscribe(listener: () => void): () => void;
+  /** Changes whenever what is drawn may have changed. */
+  version(): number;
+  layOut(size: Size): Layout;
+  /** The screen that is drawn and gets the keys; undefined before the first is opened. */
+  top(): LiveScreen | undefined;
+  press(stroke: Stroke | undefined, size: Size): void;
+  paste(text: string, size: Size): void;
+  open(request: ScreenRequest): void;
+  /** Names the window anew, where another program has named it in between. */
+  retitle(): void;
+  /** Shows a run, and gives its end when it has ended or is left, and the screen is closed. */
+  showRun(port: RunPort): Promise<RunEnd>;
+  /** Lets go of everything on the stack; resolves when nothing more will be written. */
+  leave(why: string): Promise<void>;
+  stop(): void;
+}
+
+const TICK_MS = 1_000;
+
+export function createHost(options: HostOptions): Host {
+  const { look, app } = options;
+  const listeners = new Set<() => void>();
+  let version = 0;
+  let said: string | undefined;
+  const attention = createAttention({ ...options, isLoud: options.isLoud ?? false });
+
+  const tell = () => {
+    version += 1;
+    // Names can only be hidden by whoever knows them.
+    const names = presenting.isOn() ? [{ source: 'home', of: null } as const] : [];
+    app?.facts.want([...(stack.top()?.needs() ?? []), ...names]);
+    const title = stack.top()?.title();
+    if (title !== undefined) attention.look(title, driving.view(), presenting.text);
+    for (const listener of listeners) listener();
+  };
+  const presenting = createPresenting({
+    isOn: options.hidesNames ?? false,
+    home: () => app?.facts.get('home', null).last?.value,
+    run: () => driving.view(),
+    isRunAlone: app === undefined,
+  });
+  const stack = createStack(tell);
+  const driving = createDriving({ ...options, stack, onEffect: (effect) => perform(effect) });
+  const back = () => {
+    const screens = stack.screens();
+    const last = screens.at(-1);
+    if (last === undefined) return;
+    // A run is left by its own question, which says what happens to it.
+    if (screens.length === 1) return options.onDone('closed');
+    stack.remove(last);
+  };
+  const notice = (what: Notice): LiveScreen => {
+    const screen = made(noticeScreen(what));
+    stack.push(screen);
+    return screen;
+  };
+  const made = (open: OpenScreen, request?: ScreenRequest): LiveScreen =>
+    open({
+      request,
+      facts: app?.facts ?? NO_FACTS,
+      now: options.now,
+      onEffect: (effect) => void perform(effect),
+      watch: app && ((runId) => app.port.watch(runId)),
+      monotonic: options.monotonic,
+    });
+  const opening = createOpening({
+    stack,
+    load: loadScreen,
+    made,
+    onFailed: (thrown) => errands.refused('the screen', thrown),
+  });
+  const errands = createErrands({
+    isDriving: () => stack.run() !== undefined,
+    notice,
+    remove: stack.remove,
+    say: (text) => perform({ type: 'say', text }),
+    onDone: () => app?.facts.refresh(),
+  });
+  const perform = (effect: AppEffect): unknown => {
+    switch (effect.type) {
+      case 'open':
+        return opening.open(effect.screen);
+      case 'back':
+        return back();
+      case 'refresh':
+        app?.facts.refresh();
+        return tell();
+      case 'copy':
+        said = copyTo(options.write, effect.text, show(effect.what));
+        return tell();
+      case 'present':
+        said = presenting.toggle();
+        return tell();
+      case 'say':
+        said = effect.text === '' ? undefined : show(effect.text);
+        return tell();
+      case 'write-report':
+        return errands.beside(
+          'the report',
+          async () => `written: ${await needed(app).port.writeReport(effect.runId)}`,
+        );
+      case 'lab':
+        return errands.beside('the lab', () => needed(app).port.changeLab(effect.change));
+      case 'add-key':
+        return errands.beside('the key', () => needed(app).port.addKey(effect.instance));
+      case 'press': {
+        back();
+        const screen = stack.top();
+        if (screen !== undefined) press({ kind: 'key', key: effect.key }, lastSize);
+        return;
+      }
+      case 'instead':
+        // It stays until the next screen can be drawn.
+        if (effect.effect.type === 'open') return opening.open(effect.effect.screen, back);
+        back();
+        return perform(effect.effect);
+      case 'start':
+        return errands.begin(`starting ${show(effect.wish.runbook)}`, () => start(effect.wish));
+      case 'resume':
+        return errands.begin(`resuming run ${show(effect.runId)}`, async () =>
+          needed(app).port.resume(effect.runId, driving.show),
+        );
+    }
+  };
+
+  /** The questions that led to a run are answered when it has been begun. */
+  const start = async (wish: StartWish): Promise<readonly string[]> => {
+    const asked = stack.screens().find(({ request }) => request?.name === 'start');
+    const lines = await needed(app).port.start(wish, driving.show);
+    if (asked !== undefined && stack.screens().length > 1) stack.remove(asked);
+    return lines;
+  };
+  let lastSize: Size = { columns: 80, rows: 24 };
+  const press = (stroke: Stroke | undefined, size: Size): void => {
+    lastSize = size;
+    attention.typed();
+    if (opening.isKept(() => press(stroke, size))) return;
+    const screen = stack.top();
+    if (screen === undefined) return;
+    if (said !== undefined) {
+      said = undefined;
+      tell();
+    }
+    const key = stroke?.kind === 'key' ? stroke.key : '';
+    pressFree(screen, stroke, size, key, !screen.isTyping());
+  };
+  const paste = (text: string, size: Size): void => {
+    lastSize = size;
+    attention.typed();
+    if (!opening.isKept(() => paste(text, size))) stack.top()?.paste(text, size);
+  };
+  const beneath = (screen: LiveScreen): Beneath => ({
+    keys: screen.keys(),
+    isDriving: stack.run() !== undefined,
+    hidesNames: presenting.isOn(),
+  });
+  /** What a key means on every screen, where the screen has no meaning of its own for it. */
+  const pressFree = (
+    screen: LiveScreen,
+    stroke: Stroke | undefined,
+    size: Size,
+    key: string,
+    isFree: boolean,
+  ) => {
+    // The help and the palette lie over a screen, and over no second one.
+    const isOver = stack.is(screen, 'over');
+    // A run has the other keys for itself.
+    if (app !== undefined && (key === 'ctrl+k' || (key === ':' && isFree)) && !isOver)
+      stack.push(made(paletteScreen(beneath(screen))), 'over');
+    else if (app !== undefined && key === '!' && isFree)
+      errands.beside('the shell', async () => void (await options.lend(app.port.shell)));
+    else if (screen.press(stroke, size) || stack.is(screen, 'run')) return;
+    else if (key === '?' && isFree && !isOver)
+      stack.push(made(helpScreen(screen.keys(), screen.title())), 'over');
+    else if (key === 'ctrl+r') perform({ type: 'refresh' });
+    else if (key === 'ctrl+z') options.suspend();
+    else if (key === 'escape' && stack.screens().length === 1)
+      perform({ type: 'say', text: 'this is the first screen: q leaves lifeboat' });
+    else if (key === 'escape' || (key === 'q' && isFree)) back();
+    else if (key === 'ctrl+c' && stack.run() === undefined) options.onDone('left');
+    else if (key === 'ctrl+c')
+      perform({ type: 'say', text: 'a run is under way here: Esc goes back to it, q there leaves it' });
+  };
+  const ticking = setInterval(() => {
+    const screen = stack.top();
+    if (screen !== undefined && !stack.is(screen, 'run')) tell();
+  }, TICK_MS);
+  const unsubscribe = app?.facts.subscribe(tell);
+
+  return {
+    look,
+    lend: options.lend,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    version: () => version,
+    top: stack.top,
+    layOut(size) {
+      lastSize = size;
+      const layout = stack.top()?.layOut(size, look) ?? { bands: [], page: { height: 1, last: 0 } };
+      const shown = said === undefined ? layout : withSaid(layout, said, size, look);
+      return presenting.cover(shown, size, look);
+    },
+    press,
+    paste,
+    open: opening.open,
+    retitle() {
+      attention.forget();
+      tell();
+    },
+    showRun: driving.show,
+    async leave(why) {
+      driving.leave(why);
+      opening.stop();
+      await Promise.allSettled(stack.screens().map((screen) => screen.leave(why)));
+      driving.close();
+      await errands.settled();
+    },
+    stop() {
+      opening.stop();
+      clearInterval(ticking);
+      unsubscribe?.();
+      stack.clear();
+    },
+  };
+}
+
+function needed<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('nothing but one run is shown here');
+  return value;
+}

@@ -1,0 +1,109 @@
+import { badgeOf } from '../view/app/home.ts';
+import type { Facts } from '../view/app/sources.ts';
+import type { RunPort } from '../view/run-port.ts';
+import { isTooSmall, type Layout, type Size, tooSmall } from './bands.ts';
+import type { AppEffect, Around, Input, LiveScreen, ScreenModule, ScreenRequest } from './live-screen.ts';
+import { bodySize, framed } from './parts/frame.ts';
+import type { Look } from './span.ts';
+
+export interface ModuleScreenOptions {
+  readonly request?: ScreenRequest | undefined;
+  readonly facts: Facts;
+  readonly now: () => Date;
+  readonly onEffect: (effect: AppEffect) => void;
+  /** Opens a run to look at; undefined where only one run is shown. */
+  readonly watch?: ((runId: string) => Promise<RunPort>) | undefined;
+  /** Milliseconds that only go forward. */
+  readonly monotonic?: (() => number) | undefined;
+}
+
+/** A screen that can be put on a stack. */
+export type OpenScreen = (options: ModuleScreenOptions) => LiveScreen;
+
+/** Gives a screen that is made of pure functions a life: keeps its state, and hands on its effects. */
+export function screen<State, Intent extends string>(module: ScreenModule<State, Intent>): OpenScreen {
+  return (options) => liveScreen(module, options);
+}
+
+function liveScreen<State, Intent extends string>(
+  module: ScreenModule<State, Intent>,
+  { request, facts, now, onEffect }: ModuleScreenOptions,
+): LiveScreen {
+  const listeners = new Set<() => void>();
+  let state = module.init;
+  let size: Size = { columns: 80, rows: 24 };
+  let look: Look | undefined;
+
+  const around = (): Around => ({ facts, now: now(), size: bodySize(size) });
+  const reduce = (input: Input<Intent>) => {
+    const [next, ...effects] = module.reduce(state, input, around());
+    if (next !== state) {
+      state = next;
+      for (const listener of listeners) listener();
+    }
+    for (const effect of effects) onEffect(effect);
+  };
+  const layOut = (given: Size, drawn: Look): Layout => {
+    size = given;
+    look = drawn;
+    if (isTooSmall(given)) return tooSmall(`lifeboat ${module.title(state)}`, given, drawn);
+    const surroundings = around();
+    return framed(
+      {
+        badge: module.badge(state, surroundings),
+        subject: module.subject(state),
+        title: module.title(state),
+        now: surroundings.now,
+        keys: module.keys(state, surroundings),
+        body: module.layOut(state, surroundings, drawn),
+      },
+      given,
+      drawn,
+    );
+  };
+
+  return {
+    request,
+    title: () => module.title(state),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    isTyping: () => module.isTyping(state),
+    keys: () => module.keys(state, around()),
+    needs: () => [{ source: 'home', of: null }, ...module.needs(state, around())],
+    layOut,
+    press(stroke, given) {
+      size = given;
+      // What cannot be read cannot be acted on.
+      if (stroke === undefined || isTooSmall(given)) return false;
+      if (stroke.kind === 'chunk') return module.isTyping(state) && type(stroke.text);
+      const key = module.keys(state, around()).find(({ keys }) => keys.includes(stroke.key));
+      if (key?.disabled !== undefined) {
+        onEffect({ type: 'say', text: key.disabled });
+        return true;
+      }
+      if (key !== undefined) {
+        const page = look === undefined ? { height: 1, last: 0 } : layOut(given, look).page;
+        reduce({ type: 'intent', intent: key.intent, page });
+        return true;
+      }
+      return stroke.text !== undefined && module.isTyping(state) && type(stroke.text);
+    },
+    paste(text, given) {
+      size = given;
+      if (!isTooSmall(given) && module.isTyping(state)) type(text);
+    },
+    leave: async () => undefined,
+  };
+
+  function type(text: string): boolean {
+    reduce({ type: 'text', text });
+    return true;
+  }
+}
+
+/** What is at stake on a screen over all instances of the config. */
+export function badgeOfHome({ facts }: Pick<Around, 'facts'>) {
+  return badgeOf(facts.get('home', null).last?.value.instances);
+}

@@ -1,0 +1,156 @@
+import { GraphemeSegmenter } from '../../plain/graphemes.ts';
+import { cells, cutText } from '../../plain/width.ts';
+import type { BoundKey } from '../live-screen.ts';
+import { type Line, type Look, span } from '../span.ts';
+
+/** A field of one line: its text, and before which character the cursor is. Characters are graphemes. */
+export interface Field {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+export const EMPTY_FIELD: Field = { text: '', cursor: 0 };
+
+/** The most that a field takes, in characters. */
+const LONGEST = 1_000;
+
+/** What a key does in a field. */
+export type FieldIntent =
+  | 'erase'
+  | 'erase-next'
+  | 'erase-word'
+  | 'clear'
+  | 'left'
+  | 'right'
+  | 'word-left'
+  | 'word-right'
+  | 'begin'
+  | 'end';
+
+/** The keys of a field, as readline and most shells have them. */
+export const FIELD_KEYS: readonly { readonly intent: FieldIntent; readonly keys: readonly string[] }[] = [
+  { intent: 'erase', keys: ['backspace', 'ctrl+h'] },
+  { intent: 'erase-next', keys: ['delete', 'ctrl+d'] },
+  { intent: 'erase-word', keys: ['ctrl+w', 'meta+backspace'] },
+  { intent: 'clear', keys: ['ctrl+u'] },
+  { intent: 'left', keys: ['left', 'ctrl+b'] },
+  { intent: 'right', keys: ['right', 'ctrl+f'] },
+  { intent: 'word-left', keys: ['ctrl+left', 'meta+b'] },
+  { intent: 'word-right', keys: ['ctrl+right', 'meta+f'] },
+  { intent: 'begin', keys: ['home', 'ctrl+a'] },
+  { intent: 'end', keys: ['end', 'ctrl+e'] },
+];
+
+/** The same as keys of a screen, which names none of them in its last row. */
+export const EDITING_KEYS: readonly BoundKey<FieldIntent>[] = FIELD_KEYS.map((key) => ({
+  ...key,
+  shown: '',
+  label: '',
+  description: 'edit the text',
+  inFooter: false,
+}));
+
+/** What a key means in a field; undefined where it means nothing there. */
+export function fieldIntentOf(key: string): FieldIntent | undefined {
+  return FIELD_KEYS.find(({ keys }) => keys.includes(key))?.intent;
+}
+
+/** The field with a text put in where the cursor is. Control characters and line ends become blanks. */
+export function typed(field: Field, text: string): Field {
+  const put = graphemes(text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' '));
+  const room = Math.max(0, LONGEST - graphemes(field.text).length);
+  return inserted(field, put.slice(0, room).join(''));
+}
+
+/** The same with every character as it is, for what has to be right to the character. */
+export function inserted(field: Field, text: string): Field {
+  const all = graphemes(field.text);
+  const before = all.slice(0, field.cursor).join('') + text;
+  // What was put in may join the character before it, as an accent does.
+  return { text: before + all.slice(field.cursor).join(''), cursor: graphemes(before).length };
+}
+
+/** The field after a key. */
+export function edited(field: Field, intent: FieldIntent): Field {
+  const all = graphemes(field.text);
+  const at = Math.min(field.cursor, all.length);
+  const cut = (from: number, to: number): Field => ({
+    text: [...all.slice(0, from), ...all.slice(to)].join(''),
+    cursor: from,
+  });
+  const to = (cursor: number): Field => ({ ...field, cursor });
+  switch (intent) {
+    case 'erase':
+      return cut(Math.max(0, at - 1), at);
+    case 'erase-next':
+      return cut(at, Math.min(all.length, at + 1));
+    case 'erase-word':
+      return cut(wordBefore(all, at), at);
+    case 'clear':
+      return EMPTY_FIELD;
+    case 'left':
+      return to(Math.max(0, at - 1));
+    case 'right':
+      return to(Math.min(all.length, at + 1));
+    case 'word-left':
+      return to(wordBefore(all, at));
+    case 'word-right':
+      return to(wordAfter(all, at));
+    case 'begin':
+      return to(0);
+    case 'end':
+      return to(all.length);
+  }
+}
+
+/** A field that holds this text, with the cursor behind it. */
+export function fieldOf(text: string): Field {
+  return typed(EMPTY_FIELD, text);
+}
+
+/** The row of a field in at most `width` cells; what is left of the cursor is cut first. */
+export function fieldLine(label: string, { text, cursor }: Field, width: number, look: Look): Line {
+  const lead = cutText(label, Math.max(0, width - 10), look.glyphs.ellipsis);
+  const all = graphemes(text);
+  const room = Math.max(2, width - cells(lead) - 1);
+  // A character takes a cell at least.
+  let first = Math.max(0, cursor - room);
+  while (first < cursor && cells(all.slice(first, cursor).join('')) >= room) first += 1;
+  const under = all[cursor] ?? ' ';
+  const after = cutText(
+    all.slice(cursor + 1).join(''),
+    Math.max(0, room - cells(all.slice(first, cursor).join('')) - cells(under)),
+    look.glyphs.ellipsis,
+  );
+  return [
+    span(lead, 'text.dim'),
+    span(all.slice(first, cursor).join('')),
+    span(under, 'cursor'),
+    span(after),
+  ];
+}
+
+const SEGMENTS = new GraphemeSegmenter();
+
+/** A text as the characters that the cursor stands between. */
+export function graphemes(text: string): string[] {
+  return Array.from(SEGMENTS.segment(text), ({ segment }) => segment);
+}
+
+function wordBefore(all: readonly string[], at: number): number {
+  let to = at;
+  while (to > 0 && isBlank(all[to - 1])) to -= 1;
+  while (to > 0 && !isBlank(all[to - 1])) to -= 1;
+  return to;
+}
+
+function wordAfter(all: readonly string[], at: number): number {
+  let to = at;
+  while (to < all.length && isBlank(all[to])) to += 1;
+  while (to < all.length && !isBlank(all[to])) to += 1;
+  return to;
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === undefined || /^\s$/u.test(character);
+}

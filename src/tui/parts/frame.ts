@@ -1,0 +1,78 @@
+import { cells, cutText } from '../../plain/width.ts';
+import type { Badge } from '../../view/app/home.ts';
+import { band, type Layout, type Size } from '../bands.ts';
+import { cutLine, lineWidth, padLine } from '../line.ts';
+import type { ShownKey } from '../live-screen.ts';
+import { type Line, type Look, type Span, span } from '../span.ts';
+import { headerLine, ruleOf } from './header.ts';
+
+/** What stands around the body of a screen, and the body. */
+export interface Framed {
+  readonly badge: Badge;
+  readonly subject: string;
+  readonly title: string;
+  readonly now: Date;
+  readonly keys: readonly ShownKey[];
+  readonly body: Layout;
+}
+
+/** What the frame leaves for the body: one row above and one below are its own. */
+export function bodySize({ columns, rows }: Size): Size {
+  return { columns, rows: Math.max(0, rows - 2) };
+}
+
+/** A whole screen: the header, the body, the keys that work now. */
+export function framed(
+  { badge, subject, title, now, keys, body }: Framed,
+  { columns }: Size,
+  look: Look,
+): Layout {
+  const clock = now.toISOString().slice(0, 19).replace('T', ' ');
+  const header = headerLine(
+    { mode: badge, instance: subject, title, clock },
+    columns,
+    look,
+    cells,
+    (text, width) => cutText(text, width, look.glyphs.ellipsis),
+  );
+  return {
+    page: body.page,
+    bands: [band([header], columns), ...body.bands, band([keysLine(badge, keys, columns, look)], columns)],
+  };
+}
+
+/**
+ * Keys on the lower edge of the frame, the most needed first; those that do not fit are left to the help. The
+ * last of them, the way out, always has its place.
+ */
+function keysLine(badge: Badge | undefined, keys: readonly ShownKey[], width: number, look: Look): Line {
+  const rule = ruleOf(badge, look);
+  const line: Span[] = [{ ...rule, text: `${rule.text.repeat(2)} ` }];
+  const shown = keys.filter((key) => key.inFooter && key.shown !== '' && key.disabled === undefined);
+  let used = lineWidth(line);
+  const entries = new Map<ShownKey, Span[]>();
+  const [last] = shown.slice(-1);
+  for (const key of last === undefined ? [] : [last, ...shown.slice(0, -1)]) {
+    const entry = [span(key.shown, 'text.strong'), span(` ${key.label}`), span('  ')];
+    const wide = lineWidth(entry);
+    // The edge of the frame closes the line.
+    if (used + wide >= width) continue;
+    entries.set(key, entry);
+    used += wide;
+  }
+  line.push(...shown.flatMap((key) => entries.get(key) ?? []));
+  line.push({ ...rule, text: rule.text.repeat(Math.max(0, width - used)) });
+  return cutLine(line, width, look);
+}
+
+/** The lowest row says it, until the next key. */
+export function withSaid(layout: Layout, said: string, { columns }: Size, look: Look): Layout {
+  const last = layout.bands.at(-1);
+  if (last === undefined) return layout;
+  const line = padLine(cutLine([span(` ${said} `, 'selected')], columns, look), columns);
+  const height = last.height - 1;
+  const panes = last.panes.map((pane) => ({ ...pane, height, lines: pane.lines.slice(0, height) }));
+  // The window that is too small is one band, which gives up no more than its last row.
+  const above = height > 0 ? [{ height, panes }] : [];
+  return { ...layout, bands: [...layout.bands.slice(0, -1), ...above, band([line], columns)] };
+}

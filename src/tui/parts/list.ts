@@ -1,0 +1,233 @@
+import type { BoundKey } from '../live-screen.ts';
+import { EMPTY_FIELD, edited, type Field, fieldIntentOf, typed } from './field.ts';
+
+/**
+ * What a person does in a list. The cursor is on a row by its key, so that it stays there when rows arrive or
+ * change their order.
+ */
+export interface ListState {
+  readonly cursor: string | undefined;
+  readonly filter: Field;
+  readonly isFiltering: boolean;
+  readonly marked: ReadonlySet<string>;
+}
+
+export const FRESH_LIST: ListState = {
+  cursor: undefined,
+  filter: EMPTY_FIELD,
+  isFiltering: false,
+  marked: new Set(),
+};
+
+/** The intents of a list: screens spread `LIST_KEYS` into theirs. */
+export type ListIntent =
+  | 'up'
+  | 'down'
+  | 'page-up'
+  | 'page-down'
+  | 'first'
+  | 'last'
+  | 'filter'
+  | 'end-filter'
+  | 'keep-filter'
+  | 'mark'
+  | `field:${string}`;
+
+const KEY = { inFooter: false } as const;
+
+const MOVES: readonly BoundKey<ListIntent>[] = [
+  {
+    ...KEY,
+    intent: 'up',
+    keys: ['up', 'k'],
+    shown: 'up/down',
+    label: 'move',
+    description: 'move to another row (also j and k)',
+  },
+  { ...KEY, intent: 'down', keys: ['down', 'j'], shown: '', label: '', description: 'move down' },
+  {
+    ...KEY,
+    intent: 'page-down',
+    keys: ['pagedown'],
+    shown: 'PgDn/PgUp',
+    label: 'page',
+    description: 'move by a page',
+  },
+  { ...KEY, intent: 'page-up', keys: ['pageup'], shown: '', label: '', description: 'move back by a page' },
+  {
+    ...KEY,
+    intent: 'first',
+    keys: ['home', 'g'],
+    shown: 'g/G',
+    label: 'ends',
+    description: 'go to the first or the last row',
+  },
+  { ...KEY, intent: 'last', keys: ['end', 'G'], shown: '', label: '', description: 'go to the last row' },
+];
+
+const FILTERING: readonly BoundKey<ListIntent>[] = [
+  {
+    intent: 'keep-filter',
+    keys: ['enter'],
+    shown: 'Enter',
+    label: 'keep the filter',
+    description: 'keep the filter and go back to the list',
+    inFooter: true,
+  },
+  {
+    intent: 'end-filter',
+    keys: ['escape', 'ctrl+c'],
+    shown: 'Esc',
+    label: 'all rows',
+    description: 'drop the filter',
+    inFooter: true,
+  },
+  { ...KEY, intent: 'up', keys: ['up'], shown: '', label: '', description: 'move up' },
+  { ...KEY, intent: 'down', keys: ['down'], shown: '', label: '', description: 'move down' },
+];
+
+/** The keys of a list now. While the filter is typed, letters are text. */
+export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
+  if (list.isFiltering) return [...FILTERING, ...fieldKeys()];
+  const filter: BoundKey<ListIntent> = {
+    intent: 'filter',
+    keys: ['/'],
+    shown: '/',
+    label: 'filter',
+    description: 'show only the rows that contain some text',
+    inFooter: true,
+  };
+  const drop: BoundKey<ListIntent> = {
+    intent: 'end-filter',
+    keys: ['escape'],
+    shown: 'Esc',
+    label: 'all rows',
+    description: 'drop the filter',
+    inFooter: true,
+  };
+  return [...MOVES, filter, ...(list.filter.text === '' ? [] : [drop])];
+}
+
+/** The key that leads back from a list; the stack of screens takes it. */
+export const BACK_KEY: BoundKey<ListIntent> = {
+  intent: 'end-filter',
+  keys: [],
+  shown: 'Esc',
+  label: 'back',
+  description: 'go back',
+  inFooter: true,
+};
+
+/** The key that marks a row, for screens that do something with several rows. */
+export const MARK_KEY: BoundKey<ListIntent> = {
+  intent: 'mark',
+  keys: [' '],
+  shown: 'Space',
+  label: 'mark',
+  description: 'mark the row, or take the mark away',
+  inFooter: false,
+};
+
+function fieldKeys(): readonly BoundKey<ListIntent>[] {
+  return [
+    'backspace',
+    'ctrl+h',
+    'delete',
+    'ctrl+d',
+    'ctrl+w',
+    'ctrl+u',
+    'left',
+    'right',
+    'home',
+    'end',
+    'ctrl+a',
+    'ctrl+e',
+  ].map((key) => ({
+    ...KEY,
+    intent: `field:${key}` as const,
+    keys: [key],
+    shown: '',
+    label: '',
+    description: 'edit the filter',
+  }));
+}
+
+/** Whether an intent of a screen is one of its list's. */
+export function isListIntent(intent: string): intent is ListIntent {
+  return LIST_INTENTS.has(intent) || intent.startsWith('field:');
+}
+
+const LIST_INTENTS: ReadonlySet<string> = new Set<string>([
+  ...[...MOVES, ...FILTERING, MARK_KEY].map(({ intent }) => intent),
+  'filter',
+]);
+
+/** The rows that the filter lets through: those in which each of its words occurs, in any case. */
+export function filtered<Row>(
+  rows: readonly Row[],
+  { filter }: ListState,
+  textOf: (row: Row) => string,
+): readonly Row[] {
+  const words = filter.text
+    .toLowerCase()
+    .split(' ')
+    .filter((word) => word !== '');
+  if (words.length === 0) return rows;
+  return rows.filter((row) => {
+    const text = textOf(row).toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Where the cursor is among these keys; the first where its row is gone, -1 in an empty list. */
+export function cursorAt({ cursor }: ListState, keys: readonly string[]): number {
+  if (keys.length === 0) return -1;
+  return Math.max(0, cursor === undefined ? 0 : keys.indexOf(cursor));
+}
+
+/** The list after an intent. `keys` are those of the rows that are shown, `page` how many fit. */
+export function moved(list: ListState, intent: ListIntent, keys: readonly string[], page: number): ListState {
+  const at = cursorAt(list, keys);
+  const to = (row: number): ListState => ({
+    ...list,
+    cursor: keys[Math.min(keys.length - 1, Math.max(0, row))],
+  });
+  if (intent.startsWith('field:')) {
+    const field = fieldIntentOf(intent.slice('field:'.length));
+    return field === undefined ? list : { ...list, filter: edited(list.filter, field) };
+  }
+  switch (intent) {
+    case 'up':
+      return to(at - 1);
+    case 'down':
+      return to(at + 1);
+    case 'page-up':
+      return to(at - page);
+    case 'page-down':
+      return to(at + page);
+    case 'first':
+      return to(0);
+    case 'last':
+      return to(keys.length - 1);
+    case 'filter':
+      return { ...list, isFiltering: true };
+    case 'keep-filter':
+      return { ...list, isFiltering: false };
+    case 'end-filter':
+      return { ...list, isFiltering: false, filter: EMPTY_FIELD };
+    case 'mark': {
+      const key = keys[at];
+      if (key === undefined) return list;
+      const marked = new Set(list.marked);
+      if (!marked.delete(key)) marked.add(key);
+      return { ...to(at + 1), marked };
+    }
+    default:
+      return list;
+  }
+}
+
+/** The list with a text typed into its filter. */
+export function typedInto(list: ListState, text: string): ListState {
+  return { ...list, filter: typed(list.filter, text) };
+}

@@ -1,0 +1,132 @@
+import { cells } from '../../plain/width.ts';
+import { cutLine, lineWidth, padLine } from '../line.ts';
+import { BLANK, type Line, type Look, span } from '../span.ts';
+import type { Token } from '../theme.ts';
+
+/** A column of a table on the screen. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => Line;
+  readonly align?: 'right';
+  /** Where the table is too wide, the column with the highest number goes first; without one it never goes. */
+  readonly drop?: number;
+  /** It gives way, down to so many cells, before a column is dropped. */
+  readonly least?: number;
+}
+
+export interface TableView<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** The row of the cursor, or -1. */
+  readonly cursor: number;
+  readonly isMarked?: (row: Row) => boolean;
+  /** Said in place of rows where there are none. */
+  readonly empty: string;
+}
+
+const BETWEEN = 2;
+/** The sign of the cursor and of a mark. */
+const LEAD = 2;
+
+/**
+ * A table in exactly `height` rows of at most `width` cells, a window onto its rows that shows the one of the
+ * cursor. Only rows in the window are measured and drawn, so that thousands cost nothing; columns are as wide
+ * as these need. `pageRows` is how many rows are shown.
+ */
+export function tableLines<Row>(
+  { columns, rows, cursor, isMarked, empty }: TableView<Row>,
+  width: number,
+  height: number,
+  look: Look,
+): { readonly lines: readonly Line[]; readonly pageRows: number } {
+  if (height <= 0) return { lines: [], pageRows: 1 };
+  if (rows.length === 0) {
+    const lines = [cutLine([span(empty, 'text.dim')], width, look)];
+    return { lines: filledUp(lines, height), pageRows: 1 };
+  }
+  const room = Math.max(1, height - 1);
+  const isCut = rows.length > room;
+  const pageRows = Math.max(1, isCut ? room - 1 : room);
+  // The cursor is kept away from the edges, so that what comes next can be seen.
+  const first = Math.min(Math.max(0, cursor - Math.floor(pageRows / 2)), Math.max(0, rows.length - pageRows));
+  const shown = rows.slice(first, first + pageRows);
+  const drawn = shown.map((row) => columns.map(({ cell }) => cell(row)));
+  const widths = columns.map(({ title }, at) =>
+    Math.max(cells(title), ...drawn.map((line) => lineWidth(line[at] ?? BLANK))),
+  );
+  const columnsShown = fitted(columns, widths, width - LEAD);
+  const line = (lead: Line, parts: readonly Line[]): Line =>
+    cutLine(
+      [
+        ...lead,
+        ...columnsShown.flatMap(({ at, wide }, place) => {
+          const part = cutLine(parts[at] ?? BLANK, wide, look);
+          const isLast = place === columnsShown.length - 1;
+          const blank = ' '.repeat(Math.max(0, wide - lineWidth(part)));
+          const gap = isLast ? '' : ' '.repeat(BETWEEN);
+          return columns[at]?.align === 'right'
+            ? [span(blank), ...part, span(gap)]
+            : [...part, span(isLast ? '' : blank + gap)];
+        }),
+      ],
+      width,
+      look,
+    );
+  const head = line(
+    [span(' '.repeat(LEAD))],
+    columns.map(({ title }) => [span(title, 'text.dim')]),
+  );
+  const lines = shown.map((row, at) => {
+    const isHere = first + at === cursor;
+    const mark = isMarked?.(row) === true ? look.glyphs.dot : ' ';
+    const lead = [span(isHere ? look.glyphs.cursor : ' ', 'selected'), span(mark, 'accent')];
+    const drawnLine = line(lead, drawn[at] ?? []);
+    return isHere ? padLine(emphasised(drawnLine), width) : drawnLine;
+  });
+  const below = rows.length - first - shown.length;
+  const note = `${look.glyphs.more} ${first + 1} to ${first + shown.length} of ${rows.length}${below === 0 ? ', the end' : ''}`;
+  const all = [head, ...lines, ...(isCut ? [cutLine([span(note, 'text.dim')], width, look)] : [])];
+  return { lines: filledUp(all, height), pageRows };
+}
+
+/** The row of the cursor stands out by weight, so that it does without colour as well. */
+function emphasised(line: Line): Line {
+  return line.map((piece) => (piece.token === 'text' ? { ...piece, token: 'text.strong' as Token } : piece));
+}
+
+/** Which columns are drawn, and how wide: some give way, then some go. */
+function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[], room: number) {
+  let kept = columns.map((column, at) => ({ at, column, wide: widths[at] ?? 0 }));
+  const total = () => kept.reduce((sum, { wide }) => sum + wide + BETWEEN, -BETWEEN);
+  for (;;) {
+    let missing = total() - room;
+    if (missing <= 0) return kept;
+    const spare = kept.reduce((sum, { wide, column }) => sum + slack(wide, column), 0);
+    if (spare >= missing) {
+      kept = kept.map((one) => {
+        const less = Math.min(missing, slack(one.wide, one.column));
+        missing -= less;
+        return { ...one, wide: one.wide - less };
+      });
+      return kept;
+    }
+    const gone = kept.reduce<(typeof kept)[number] | undefined>(
+      (worst, one) => ((one.column.drop ?? 0) > (worst?.column.drop ?? 0) ? one : worst),
+      undefined,
+    );
+    if (gone === undefined) return kept;
+    kept = kept.filter((one) => one !== gone);
+  }
+}
+
+function slack<Row>(wide: number, { least }: Column<Row>): number {
+  return least === undefined ? 0 : Math.max(0, wide - least);
+}
+
+/** The same lines, with blank ones below up to `height`. */
+export function filledUp(lines: readonly Line[], height: number): readonly Line[] {
+  return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, () => BLANK)].slice(
+    0,
+    height,
+  );
+}

@@ -1,0 +1,157 @@
+import { counted } from '../../../base/format.ts';
+import { answersOf, type BoardSort } from '../../../view/app/board-rows.ts';
+import type { RunRow } from '../../../view/app/run-row.ts';
+import type { Fact, Fleet, Trouble } from '../../../view/app/sources.ts';
+import { briefly } from '../../../view/follow-up-words.ts';
+import { cutLine, lineWidth, wrapLine } from '../../line.ts';
+import { type Line, type Look, type Span, span } from '../../span.ts';
+import type { Token } from '../../theme.ts';
+
+/** What stands above the table. */
+export interface Top {
+  readonly fleet: Fact<Fleet>;
+  readonly runs: Fact<readonly RunRow[]>;
+  readonly open: readonly RunRow[];
+  readonly sort: BoardSort;
+  readonly marked: number;
+  readonly now: Date;
+}
+
+/** How many could not be recovered now, how far the asking is, what is wrong, and which runs are open. */
+export function topLines(top: Top, width: number, most: number, look: Look): readonly Line[] {
+  const [long, short] = summaries(top, look);
+  const first = lineWidth(long) <= width ? long : short;
+  const rows = wrapLine(progress(top), width);
+  // A low screen has other uses for a second row of it.
+  const isLow = most < LOW;
+  const head = [cutLine(first, width, look), ...(isLow ? [cutLine(progress(top), width, look)] : rows)];
+  const troubles = troublesOf(top).flatMap((trouble) => troubleLines(trouble, width, look));
+  const room = Math.max(1, most - head.length);
+  const more = room === 1 ? [] : [cutLine([span('  `lifeboat doctor` says more', 'text.dim')], width, look)];
+  const shown = troubles.length > room ? [...troubles.slice(0, room - more.length), ...more] : troubles;
+  return [...head, ...shown, ...runLines(top, width, Math.max(1, room - shown.length), look)];
+}
+
+/** So few rows are no room for a sentence that needs two. */
+const LOW = 6;
+
+/** The first row, in full and for a narrow screen. */
+function summaries({ fleet }: Top, { glyphs }: Look): readonly [long: Line, short: Line] {
+  const say = (token: Token, long: string, short: string, more = ''): readonly [Line, Line] => [
+    [span(long, token), span(more)],
+    [span(short, token)],
+  ];
+  const known = fleet.last?.value;
+  if (known === undefined) {
+    // Why nothing is known stands below.
+    const text = fleet.part.state === 'failed' ? 'nothing is known' : 'reading the journal';
+    return say('text.dim', text, text);
+  }
+  const { no, unknown, yes } = answersOf(known);
+  const all = known.instances.length;
+  if (all === 0)
+    return say(
+      'status.warn',
+      'the config names no instance: `lifeboat init` writes one',
+      'no instance: `lifeboat init`',
+    );
+  const of = `of ${counted(all, 'instance')}`;
+  if (no > 0)
+    return say(
+      'status.bad',
+      `${glyphs.failed} ${no} ${of} could not be recovered now`,
+      `${glyphs.failed} ${no} of ${all} not recoverable`,
+      unknown === 0 ? '' : `, ${unknown} unknown`,
+    );
+  if (unknown > 0)
+    return say(
+      'status.warn',
+      `${glyphs.warn} ${unknown} ${of} unknown: nothing shows that they could be recovered now`,
+      `${glyphs.warn} ${unknown} of ${all} unknown`,
+    );
+  if (yes === 0) return say('text.dim', 'there is nothing to recover yet', 'nothing to recover yet');
+  return say(
+    'status.ok',
+    `${glyphs.done} ${counted(yes, 'instance')} could be recovered now`,
+    `${glyphs.done} ${yes} recoverable`,
+  );
+}
+
+function progress({ fleet, sort, marked, now }: Top): Line {
+  const known = fleet.last?.value;
+  const ages = [...(known?.answeredAt?.values() ?? [])].map((at) => (now.getTime() - at.getTime()) / 1000);
+  const oldest = ages.reduce((most, age) => Math.max(most, age), 0);
+  const asked =
+    fleet.isAsking && known !== undefined
+      ? [`asked ${known.answered} of ${known.instances.length}`]
+      : ages.length === 0
+        ? []
+        : [`answers at most ${briefly(oldest)} old`];
+  return [
+    span(
+      [
+        ...asked,
+        `sorted by ${sort}`,
+        ...(marked === 0 ? [] : [`${marked} marked`]),
+        ...(known === undefined ? [] : [`next drill: ${known.drills}`]),
+      ].join(', '),
+      'text.dim',
+    ),
+  ];
+}
+
+function troublesOf({ fleet, runs }: Top): readonly Trouble[] {
+  const of = (what: string, fact: Fact<unknown>): readonly Trouble[] =>
+    fact.part.state === 'failed'
+      ? [{ text: `${what} could not be read: ${fact.part.why}`, hints: fact.part.hints ?? [] }]
+      : [];
+  const known = fleet.last?.value.troubles ?? [];
+  // A journal that cannot be read is why the runs cannot be, and is said once.
+  return [...of('the fleet', fleet), ...known, ...(known.length > 0 ? [] : of('the runs', runs))];
+}
+
+function troubleLines({ text, hints }: Trouble, width: number, look: Look): readonly Line[] {
+  return [
+    ...wrapLine([span(`${look.glyphs.warn} ${text}`, 'status.bad')], width, 2),
+    ...hints.flatMap((hint) => wrapLine([span(`  ${hint}`)], width, 2)),
+  ];
+}
+
+function runLines({ open, now, fleet }: Top, width: number, most: number, look: Look): readonly Line[] {
+  if (open.length === 0) return [];
+  const shown = open.length <= most ? open : open.slice(0, Math.max(0, most - 1));
+  const left = open.length - shown.length;
+  const more =
+    left === 0
+      ? []
+      : [
+          cutLine(
+            [span(`${counted(left, shown.length === 0 ? 'open run' : 'more open run')}: r shows all`)],
+            width,
+            look,
+          ),
+        ];
+  const startedBy = fleet.last?.value.startedBy;
+  return [
+    ...shown.map((run) => cutLine(runLine(run, startedBy?.get(run.runId), now, look), width, look)),
+    ...more,
+  ];
+}
+
+function runLine(
+  { mode, runbook, instance, target, startedAt, heldBy, where }: RunRow,
+  by: string | undefined,
+  now: Date,
+  look: Look,
+): Line {
+  const age = briefly((now.getTime() - Date.parse(startedAt)) / 1000);
+  const held = heldBy === undefined ? '' : `, held by ${heldBy}`;
+  const piece: Span[] = [
+    span(`${look.glyphs.current} `, 'accent'),
+    span(mode, mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal'),
+    span(` ${runbook} `, 'text.strong'),
+    span(target === undefined ? instance : `${instance} -> ${target}`),
+    span(`, open for ${age}${by === undefined ? '' : `, begun by ${by}`}${held}: ${where}`),
+  ];
+  return piece;
+}

@@ -1,0 +1,26 @@
+import type { ScreenRequest } from '../live-screen.ts';
+import type { OpenScreen } from '../module-screen.ts';
+
+/** Loads the screen for a request: whoever wants one screen does not wait for what the others need. */
+export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
+  switch (request.name) {
+    case 'board':
+      return (await import('./board/board.ts')).boardScreen();
+    case 'start':
+      return (await import('./start/start.ts')).startScreen(request);
+    case 'runs':
+      return (await import('./runs/runs.ts')).runsScreen();
+    case 'watch':
+      return (await import('./watch/watch.ts')).watchScreen(request);
+    case 'instance':
+      return (await import('./instance/instance.ts')).instanceScreen(request);
+    case 'keys':
+      return (await import('./keys/keys.ts')).keysScreen(request);
+    case 'journal':
+      return (await import('./journal/journal.ts')).journalScreen(request);
+    case 'report':
+      return (await import('./report/report.ts')).reportScreen(request);
+    case 'lab':
+      return (await import('./lab/lab.ts')).labScreen();
+  }
+}

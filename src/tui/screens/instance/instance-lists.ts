@@ -1,0 +1,226 @@
+import { formatBytes, formatTime } from '../../../base/format.ts';
+import type { BackupRow } from '../../../view/app/backup-list.ts';
+import type { MetricCourse, RestoreRow } from '../../../view/app/instance-detail.ts';
+import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
+import { briefly } from '../../../view/follow-up-words.ts';
+import { cutLine, wrapLine } from '../../line.ts';
+import type { Around } from '../../live-screen.ts';
+import { cursorAt } from '../../parts/list.ts';
+import { chartLines, sparkline } from '../../parts/sparkline.ts';
+import { type Column, filledUp, tableLines } from '../../parts/table.ts';
+import { type Line, type Look, type Span, span } from '../../span.ts';
+import { backupRows, type InstanceState, metricRows, restoreRows } from './instance-state.ts';
+
+export interface Room {
+  readonly width: number;
+  readonly height: number;
+}
+
+interface Listed {
+  readonly lines: readonly Line[];
+  readonly pageRows: number;
+}
+
+/** Every backup, with its age and proof, and above them the range of a point-in-time restore. */
+export function backupLines(
+  name: string,
+  { lists }: InstanceState,
+  around: Around,
+  { width, height }: Room,
+  look: Look,
+): Listed {
+  const fact = around.facts.get('backups', name);
+  const list = fact.last?.value;
+  const range = list?.window;
+  const top = [
+    ...(fact.part.state === 'failed' ? failedLines(fact.part.why, width, look) : []),
+    ...(range === undefined
+      ? list?.noWindow === undefined
+        ? []
+        : [cutLine([span(`point in time: ${list.noWindow}`, 'text.dim')], width, look)]
+      : [
+          cutLine(
+            [span(`point in time: ${formatTime(range.earliest)} to ${formatTime(range.latest)} UTC`)],
+            width,
+            look,
+          ),
+        ]),
+  ];
+  const rows = backupRows(name, lists.backups, around);
+  const { lines, pageRows } = tableLines(
+    {
+      columns: BACKUP_COLUMNS,
+      rows,
+      cursor: cursorAt(
+        lists.backups,
+        rows.map(({ id }) => String(id)),
+      ),
+      empty: emptyWords(
+        list !== undefined,
+        lists.backups.filter.text,
+        'there are no backups',
+        fact.part.state,
+      ),
+    },
+    width,
+    height - top.length,
+    look,
+  );
+  return { lines: filledUp([...top, ...lines], height), pageRows };
+}
+
+const BACKUP_COLUMNS: readonly Column<BackupRow>[] = [
+  { title: 'id', cell: ({ id }) => [span(String(id))], align: 'right' },
+  { title: 'status', cell: ({ status }) => [statusSpan(status)] },
+  { title: 'age', cell: ({ ageSeconds }) => [span(ageSeconds === undefined ? '?' : briefly(ageSeconds))] },
+  { title: 'asked for (UTC)', cell: ({ triggeredAt }) => [span(timeOr(triggeredAt))], drop: 2 },
+  {
+    title: 'size',
+    cell: ({ size }) => [span(size === undefined ? '?' : formatBytes(size))],
+    align: 'right',
+    drop: 1,
+  },
+  { title: 'proven', cell: (row) => [provenSpan(row)] },
+  { title: 'key', cell: ({ keys }) => keysLine(keys), drop: 3, least: 12 },
+  { title: 'backup_id', cell: ({ backupId }) => [span(backupId ?? '-', 'text.dim')], drop: 4, least: 8 },
+];
+
+function provenSpan({ provenAt }: BackupRow): Span {
+  return provenAt === undefined
+    ? span('no', 'text.dim')
+    : span(formatTime(provenAt).slice(0, 16), 'status.ok');
+}
+
+function keysLine(keys: BackupRow['keys']): Line {
+  if (keys.length === 0) return [span('?')];
+  return keys.flatMap(({ fingerprint, isHeld }, at) => [
+    span(at === 0 ? '' : ', '),
+    isHeld === false ? span('MISSING ', 'status.bad') : span(isHeld === true ? 'held ' : '? ', 'text.dim'),
+    span(fingerprint),
+  ]);
+}
+
+/** Every restore that the service lists, the newest first. */
+export function restoreLines(
+  name: string,
+  { lists }: InstanceState,
+  around: Around,
+  { width, height }: Room,
+  look: Look,
+): Listed {
+  const part = around.facts.get('instance', name).last?.value.restores;
+  const rows = restoreRows(name, lists.restores, around);
+  const { lines, pageRows } = tableLines(
+    {
+      columns: RESTORE_COLUMNS,
+      rows,
+      cursor: cursorAt(
+        lists.restores,
+        rows.map(({ id }) => String(id)),
+      ),
+      empty:
+        whyUnknown(part) ?? emptyWords(true, lists.restores.filter.text, 'there are no restores', 'known'),
+    },
+    width,
+    height,
+    look,
+  );
+  return { lines: filledUp(lines, height), pageRows };
+}
+
+const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
+  { title: 'id', cell: ({ id }) => [span(String(id))], align: 'right' },
+  {
+    title: 'backup',
+    cell: ({ backupId }) => [span(backupId === undefined ? '-' : String(backupId))],
+    align: 'right',
+  },
+  { title: 'status', cell: ({ status }) => [statusSpan(status)] },
+  { title: 'data of (UTC)', cell: ({ restoredFrom }) => [span(timeOr(restoredFrom))], drop: 2 },
+  { title: 'asked for (UTC)', cell: ({ triggeredAt }) => [span(timeOr(triggeredAt))] },
+  { title: 'finished (UTC)', cell: ({ finishedAt }) => [span(timeOr(finishedAt))], drop: 1 },
+];
+
+/** Rows of the chart of the measurement under the cursor. */
+const CHART_ROWS = 6;
+/** Below so many rows, the list is worth more than a chart. */
+const CHART_FROM = 16;
+const LEAST_COURSE = 8;
+
+/** The disks against their parachutes, each measurement with its course, and a chart of the one of the cursor. */
+export function metricLines(
+  name: string,
+  { lists }: InstanceState,
+  around: Around,
+  { width, height }: Room,
+  look: Look,
+): Listed {
+  const part = around.facts.get('instance', name).last?.value.metrics;
+  const disks = (knownOf(part)?.disks ?? []).flatMap(({ text, isOpen }) =>
+    wrapLine([span(text, isOpen ? 'status.bad' : 'text')], width, 2),
+  );
+  const top = disks.slice(0, Math.floor(height / 3));
+  const rows = metricRows(name, lists.metrics, around);
+  const cursor = cursorAt(
+    lists.metrics,
+    rows.map(({ path }) => path),
+  );
+  const here = rows[cursor];
+  const chart = here === undefined || height < CHART_FROM ? [] : chartOf(here, width, look);
+  const { lines, pageRows } = tableLines(
+    {
+      columns: metricColumns(Math.max(LEAST_COURSE, Math.floor(width / 3)), look),
+      rows,
+      cursor,
+      empty:
+        whyUnknown(part) ?? emptyWords(true, lists.metrics.filter.text, 'there are no data points', 'known'),
+    },
+    width,
+    height - top.length - chart.length,
+    look,
+  );
+  return { lines: filledUp([...top, ...lines, ...chart], height), pageRows };
+}
+
+function metricColumns(course: number, look: Look): readonly Column<MetricCourse>[] {
+  return [
+    { title: 'measurement', cell: ({ path }) => [span(path)], least: 12 },
+    { title: 'latest', cell: ({ values }) => [span(valueWords(values.at(-1)))], align: 'right' },
+    { title: 'course', cell: ({ values }) => [sparkline(values, course, look)], drop: 1 },
+  ];
+}
+
+function chartOf({ path, values, at }: MetricCourse, width: number, look: Look): readonly Line[] {
+  const shown = values.slice(-width);
+  const least = shown.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
+  const most = shown.reduce((high, one) => Math.max(high, one), Number.NEGATIVE_INFINITY);
+  const ends = `from ${valueWords(least)} to ${valueWords(most)}, ${shown.length} points, the newest ${formatTime(at)} UTC`;
+  return [
+    cutLine([span(path, 'text.strong')], width, look),
+    ...chartLines(values, width, CHART_ROWS, look),
+    cutLine([span(ends, 'text.dim')], width, look),
+  ];
+}
+
+function valueWords(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return '-';
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+}
+
+function statusSpan(status: string): Span {
+  if (status === 'done') return span(status, 'status.ok');
+  return span(status, status === 'failed' || status === 'deleted' ? 'status.bad' : 'status.warn');
+}
+
+function timeOr(text: string | undefined): string {
+  return text === undefined ? '-' : formatTime(text);
+}
+
+function failedLines(why: string, width: number, look: Look): readonly Line[] {
+  return wrapLine([span(`${look.glyphs.warn} could not be read: ${why}`, 'status.bad')], width, 2);
+}
+
+function emptyWords(isKnown: boolean, filter: string, none: string, state: string): string {
+  if (!isKnown) return state === 'failed' ? '' : 'waiting for the answer';
+  return filter === '' ? none : 'nothing fits the filter: Esc drops it';
+}

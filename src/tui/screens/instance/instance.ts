@@ -1,0 +1,228 @@
+import { knownOf } from '../../../view/fleet/fleet-facts.ts';
+import { band, type Layout } from '../../bands.ts';
+import { cutLine } from '../../line.ts';
+import type { AppEffect, Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
+import { type OpenScreen, screen } from '../../module-screen.ts';
+import { fieldLine } from '../../parts/field.ts';
+import { cursorAt, isListIntent, type ListIntent, listKeys, moved, typedInto } from '../../parts/list.ts';
+import { type Line, type Look, span } from '../../span.ts';
+import { backupLines, metricLines, type Room, restoreLines } from './instance-lists.ts';
+import { layOutOverview } from './instance-overview.ts';
+import {
+  backupRows,
+  FIRST,
+  type InstanceState,
+  listOf,
+  rowKeys,
+  SECTIONS,
+  type Section,
+  statusOf,
+} from './instance-state.ts';
+
+type Intent =
+  | 'start'
+  | 'copy'
+  | 'entries'
+  | 'section'
+  | 'section-before'
+  | `to:${Section}`
+  | 'scroll-down'
+  | 'scroll-up'
+  | ListIntent;
+
+/** One instance: what it says of itself, its backups, restores and metrics. */
+export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'instance' }): OpenScreen {
+  return screen<InstanceState, Intent>({
+    init: FIRST,
+    subject: () => instance,
+    title: ({ section }) => section,
+    badge: (_, { facts }) => {
+      const found = facts.get('home', null).last?.value.instances.find(({ name }) => name === instance);
+      // What is not known counts as the real thing.
+      return found?.isRehearsal === true ? 'REHEARSAL' : 'LIVE';
+    },
+    isTyping: (state) => listOf(state)?.isFiltering === true,
+    keys: (state, around) => keysOf(instance, state, around),
+    needs: () => [
+      { source: 'instance', of: instance },
+      { source: 'backups', of: instance },
+    ],
+    reduce: (state, input, around) => {
+      const { section } = state;
+      const list = listOf(state);
+      const withList = (next: InstanceState['lists']['backups']): InstanceState =>
+        section === 'overview' ? state : { ...state, lists: { ...state.lists, [section]: next } };
+      if (input.type === 'text') return [list === undefined ? state : withList(typedInto(list, input.text))];
+      const { intent, page } = input;
+      if (isListIntent(intent))
+        return [
+          list === undefined
+            ? state
+            : withList(moved(list, intent, rowKeys(instance, state, around), page.height)),
+        ];
+      if (intent.startsWith('to:')) return [{ ...state, section: intent.slice('to:'.length) as Section }];
+      switch (intent) {
+        case 'section':
+          return [{ ...state, section: sectionAt(section, 1) }];
+        case 'section-before':
+          return [{ ...state, section: sectionAt(section, -1) }];
+        case 'scroll-down':
+          return [{ ...state, scroll: Math.min(page.last, state.scroll + page.height) }];
+        case 'scroll-up':
+          return [{ ...state, scroll: Math.max(0, Math.min(state.scroll, page.last) - page.height) }];
+        case 'start':
+          return [state, { type: 'open', screen: { name: 'start', instance } }];
+        case 'entries':
+          return [state, { type: 'open', screen: { name: 'journal', stream: `instance/${instance}` } }];
+        case 'copy':
+          return [state, ...copied(instance, state, around)];
+      }
+      return [state];
+    },
+    layOut: (state, around, look) => layOut(instance, state, around, look),
+  });
+}
+
+function layOut(name: string, state: InstanceState, around: Around, look: Look): Layout {
+  const { columns: width, rows: height } = around.size;
+  const list = listOf(state);
+  const isFiltered = list !== undefined && (list.isFiltering || list.filter.text !== '');
+  const top = [
+    cutLine(tabs(state.section), width, look),
+    ...(isFiltered ? [fieldLine('/', list.filter, width, look)] : []),
+  ].slice(0, height);
+  const room: Room = { width, height: Math.max(0, height - top.length) };
+  if (state.section === 'overview') {
+    const { page, bands } = layOutOverview(name, state.scroll, around, room, look);
+    return { page, bands: [band(top, width), ...bands] };
+  }
+  const draw = { backups: backupLines, restores: restoreLines, metrics: metricLines }[state.section];
+  const { lines, pageRows } = draw(name, state, around, room, look);
+  return { page: { height: pageRows, last: 0 }, bands: [band(top, width), band(lines, width, room.height)] };
+}
+
+/** The sections by their numbers; the one that is shown stands in brackets. */
+function tabs(shown: Section): Line {
+  return SECTIONS.map((section, at) =>
+    section === shown
+      ? span(`[${at + 1} ${section}] `, 'selected')
+      : span(` ${at + 1} ${section}  `, 'text.dim'),
+  );
+}
+
+function sectionAt(section: Section, step: 1 | -1): Section {
+  return SECTIONS[(SECTIONS.indexOf(section) + step + SECTIONS.length) % SECTIONS.length] ?? 'overview';
+}
+
+/** What `y` copies: the id of what the cursor is on, or of the instance. */
+function idHere(
+  name: string,
+  state: InstanceState,
+  around: Around,
+): readonly [text: string, what: string] | undefined {
+  const { section, lists } = state;
+  const keys = rowKeys(name, state, around);
+  const list = listOf(state);
+  if (list === undefined) {
+    const [overview] = around.facts.get('instance', name).last?.value.groups ?? [];
+    const id = knownOf(overview?.rows)?.find(([label]) => label === 'id')?.[1];
+    return id === undefined ? [name, `the name ${name}`] : [id, `the id of ${name}`];
+  }
+  const at = cursorAt(list, keys);
+  const key = keys[at];
+  if (key === undefined) return undefined;
+  if (section === 'metrics') return [key, `the path ${key}`];
+  if (section === 'restores') return [key, `the id of restore ${key}`];
+  const backup = backupRows(name, lists.backups, around)[at];
+  return backup?.backupId === undefined
+    ? [key, `the id of backup ${key}`]
+    : [backup.backupId, `the backup_id of backup ${key}`];
+}
+
+function copied(name: string, state: InstanceState, around: Around): readonly AppEffect[] {
+  const found = idHere(name, state, around);
+  return found === undefined ? [] : [{ type: 'copy', text: found[0], what: found[1] }];
+}
+
+function keysOf(name: string, state: InstanceState, around: Around): readonly BoundKey<Intent>[] {
+  const list = listOf(state);
+  if (list?.isFiltering === true) return listKeys(list);
+  const status = statusOf(name, around);
+  const [run] = status?.openRuns ?? [];
+  return [
+    {
+      intent: 'section',
+      keys: ['tab', 'right', 'l'],
+      shown: 'Tab',
+      label: 'next',
+      description: 'show the next section',
+      inFooter: true,
+    },
+    {
+      intent: 'section-before',
+      keys: ['left', 'h'],
+      shown: 'left/right',
+      label: 'section',
+      description: 'show the section before or after',
+      inFooter: false,
+    },
+    ...SECTIONS.map(
+      (section, at): BoundKey<Intent> => ({
+        intent: `to:${section}`,
+        keys: [String(at + 1)],
+        shown: String(at + 1),
+        label: section,
+        description: `show the section ${section}`,
+        inFooter: false,
+      }),
+    ),
+    {
+      intent: 'start',
+      keys: ['s'],
+      shown: 's',
+      label: 'start',
+      description: 'start a recovery, a rotation or another runbook here',
+      inFooter: true,
+      disabled:
+        run === undefined ? undefined : `run ${run} is open here: it has to end before another one begins`,
+    },
+    {
+      intent: 'copy',
+      keys: ['y'],
+      shown: 'y',
+      label: 'copy id',
+      description: 'copy the id of the row, or of the instance',
+      inFooter: true,
+      disabled: idHere(name, state, around) === undefined ? 'there is no row to copy from' : undefined,
+    },
+    {
+      intent: 'entries',
+      keys: ['e'],
+      shown: 'e',
+      label: 'entries',
+      description: 'show what the journal has about the instance',
+      inFooter: true,
+    },
+    ...(list === undefined ? SCROLL : listKeys(list)),
+    { intent: 'section', keys: [], shown: 'Esc', label: 'back', description: 'go back', inFooter: true },
+  ];
+}
+
+const SCROLL: readonly BoundKey<Intent>[] = [
+  {
+    intent: 'scroll-down',
+    keys: ['pagedown', 'down', 'j', ' '],
+    shown: 'PgDn/PgUp',
+    label: 'scroll',
+    description: 'scroll by a page',
+    inFooter: false,
+  },
+  {
+    intent: 'scroll-up',
+    keys: ['pageup', 'up', 'k'],
+    shown: '',
+    label: '',
+    description: 'scroll back',
+    inFooter: false,
+  },
+];

@@ -1,0 +1,105 @@
+import type { BoundKey } from '../../live-screen.ts';
+import { BACK_KEY, type ListIntent, listKeys } from '../../parts/list.ts';
+import { READING_KEYS, type ReadingIntent } from '../../parts/reading.ts';
+import type { JournalState } from './journal.ts';
+import type { Loaded } from './pages.ts';
+
+export type Intent =
+  | 'open'
+  | 'close'
+  | 'older'
+  | 'newer'
+  | 'verify'
+  | 'anchor'
+  | 'copy'
+  | ListIntent
+  | ReadingIntent;
+
+/** Characters. Terminals take no longer text into their clipboard. */
+export const LARGEST_COPY = 50_000;
+
+/** The keys of the journal now. `anchor` pins the log as it is shown. */
+export function keysOf(
+  { list, over }: JournalState,
+  { rows }: Loaded,
+  anchor: string | undefined,
+): readonly BoundKey<Intent>[] {
+  if (over === 'audit') return [{ ...VERIFY, label: 'verify again' }, ...READING_KEYS, CLOSE];
+  if (over !== undefined)
+    return [
+      {
+        ...COPY,
+        disabled: over.body.length > LARGEST_COPY ? 'the body is too long for the clipboard' : undefined,
+      },
+      OLDER,
+      NEWER,
+      ...READING_KEYS,
+      CLOSE,
+    ];
+  if (list.isFiltering) return listKeys(list);
+  const none = rows.length === 0 ? 'there is no entry here' : undefined;
+  return [
+    { ...OPEN, disabled: none },
+    { ...VERIFY, disabled: none },
+    { ...ANCHOR, disabled: anchor === undefined ? 'nothing is on record yet' : undefined },
+    ...listKeys(list),
+    ...(list.filter.text === '' ? [BACK_KEY] : []),
+  ];
+}
+
+const OPEN: BoundKey<Intent> = {
+  intent: 'open',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'in full',
+  description: 'show the entry in full, with its body and hash',
+  inFooter: true,
+};
+const VERIFY: BoundKey<Intent> = {
+  intent: 'verify',
+  keys: ['v'],
+  shown: 'v',
+  label: 'verify',
+  description: 'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
+  inFooter: true,
+};
+const ANCHOR: BoundKey<Intent> = {
+  intent: 'anchor',
+  keys: ['a'],
+  shown: 'a',
+  label: 'copy anchor',
+  description: 'copy the anchor for a ticket: one line that pins everything up to now',
+  inFooter: true,
+};
+const COPY: BoundKey<Intent> = {
+  intent: 'copy',
+  keys: ['y'],
+  shown: 'y',
+  label: 'copy body',
+  description: 'copy the body as JSON',
+  inFooter: true,
+};
+const OLDER: BoundKey<Intent> = {
+  intent: 'older',
+  keys: ['n', 'right'],
+  shown: 'n/p',
+  label: 'next',
+  description: 'show the next row of the list, or the previous one (also the arrows right and left)',
+  inFooter: true,
+};
+const NEWER: BoundKey<Intent> = {
+  intent: 'newer',
+  keys: ['p', 'left'],
+  shown: '',
+  label: '',
+  description: 'show the previous row of the list',
+  inFooter: false,
+};
+const CLOSE: BoundKey<Intent> = {
+  intent: 'close',
+  keys: ['escape', 'q', 'enter'],
+  shown: 'Esc',
+  label: 'back to the list',
+  description: 'go back to the list',
+  inFooter: true,
+};

@@ -1,0 +1,198 @@
+import { counted } from '../../../base/format.ts';
+import type { EntriesWanted, EntryRow } from '../../../view/app/entries-page.ts';
+import { band, type Layout, scrolled } from '../../bands.ts';
+import { cutLine } from '../../line.ts';
+import type { Around, Input, ScreenRequest } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { fieldLine } from '../../parts/field.ts';
+import { cursorAt, FRESH_LIST, isListIntent, type ListState, moved, typedInto } from '../../parts/list.ts';
+import { isReadingIntent, scrolledTo } from '../../parts/reading.ts';
+import { filledUp, tableLines } from '../../parts/table.ts';
+import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { type Intent, keysOf, LARGEST_COPY } from './journal-keys.ts';
+import { type Loaded, loadedOf } from './pages.ts';
+import { auditLines, entryLines } from './texts.ts';
+
+export interface JournalState {
+  readonly of: EntriesWanted;
+  readonly list: ListState;
+  /** The oldest page that was moved to; undefined where the newest are enough. */
+  readonly down: number | undefined;
+  /** What lies over the list: an entry in full, or the audit. */
+  readonly over: EntryRow | 'audit' | undefined;
+  readonly scroll: number;
+  /** How many audits were asked for. */
+  readonly audits: number;
+}
+
+/** So near to the last row, the next page is asked for. */
+const NEAR = 40;
+
+/** The journal, or one stream of it, the newest entry first; it goes on by itself. */
+export function journalScreen({ stream }: ScreenRequest & { readonly name: 'journal' }): OpenScreen {
+  const of = stream === undefined ? {} : { stream };
+  return screen<JournalState, Intent>({
+    init: { of, list: FRESH_LIST, down: undefined, over: undefined, scroll: 0, audits: 0 },
+    subject: () => '',
+    title: ({ over }) =>
+      over === 'audit'
+        ? 'verify the journal'
+        : over === undefined
+          ? `journal${stream === undefined ? '' : `: ${shortOf(stream)}`}`
+          : `entry ${over.index}`,
+    badge: (_, around) => badgeOfHome(around),
+    isTyping: ({ list }) => list.isFiltering,
+    keys: (state, around) => keysOf(state, loaded(state, around), anchorIn(state, around)),
+    needs: (state, around) => [
+      { source: 'entries', of },
+      ...loaded(state, around).wanted.map(
+        (page) => ({ source: 'olderEntries', of: { ...of, page } }) as const,
+      ),
+      ...(state.audits === 0 ? [] : [{ source: 'audit', of: state.audits } as const]),
+    ],
+    reduce,
+    layOut: (state, around, look) =>
+      state.over === undefined ? listLayout(state, around, look) : textLayout(state, around, look),
+  });
+}
+
+function reduce(
+  state: JournalState,
+  input: Input<Intent>,
+  around: Around,
+): ReturnType<Parameters<typeof screen<JournalState, Intent>>[0]['reduce']> {
+  if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
+  const { rows, oldest } = loaded(state, around);
+  const keys = rows.map(keyOf);
+  const at = cursorAt(state.list, keys);
+  const { intent, page } = input;
+  if (state.over !== undefined && isReadingIntent(intent))
+    return [{ ...state, scroll: scrolledTo(state.scroll, intent, page) }];
+  if (isListIntent(intent)) {
+    const list = moved(state.list, intent, keys, page.height);
+    const isNearEnd = cursorAt(list, keys) >= keys.length - NEAR && !state.list.isFiltering;
+    const isDown = intent === 'down' || intent === 'page-down' || intent === 'last';
+    return [{ ...state, list, down: isDown && isNearEnd && oldest > 0 ? oldest - 1 : state.down }];
+  }
+  const over = (next: JournalState['over']): JournalState => ({ ...state, over: next, scroll: 0 });
+  const beside = (by: 1 | -1): JournalState => {
+    const row = rows[at + by];
+    return row === undefined ? state : { ...over(row), list: { ...state.list, cursor: keyOf(row) } };
+  };
+  switch (intent) {
+    case 'open':
+      return [over(rows[at])];
+    case 'close':
+      return [over(undefined)];
+    case 'older':
+      return [beside(1)];
+    case 'newer':
+      return [beside(-1)];
+    case 'verify':
+      return [{ ...over('audit'), audits: state.audits + 1 }];
+    case 'anchor':
+      return [state, { type: 'copy', text: anchorIn(state, around) ?? '', what: 'the anchor of the log' }];
+    case 'copy': {
+      const row = state.over === 'audit' ? undefined : state.over;
+      return row === undefined || row.body.length > LARGEST_COPY
+        ? [state]
+        : [state, { type: 'copy', text: row.body, what: `the body of entry ${row.index}` }];
+    }
+    default:
+      return [state];
+  }
+}
+
+function listLayout(state: JournalState, around: Around, look: Look): Layout {
+  const { columns, rows: height } = around.size;
+  const { list } = state;
+  const found = loaded(state, around);
+  const newest = around.facts.get('entries', state.of);
+  const head = [
+    cutLine([span(headOf(newest.last?.value.size, found, list), 'text.dim')], columns, look),
+    ...(list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : []),
+  ];
+  const problem = newest.part.state === 'failed' ? newest.part.why : undefined;
+  const { lines, pageRows } = tableLines(
+    {
+      columns: columnsOf(state.of),
+      rows: found.rows,
+      cursor: cursorAt(list, found.rows.map(keyOf)),
+      empty: problem ?? (found.isLoading ? 'reading the journal' : 'nothing is on record here'),
+    },
+    columns,
+    height - head.length,
+    look,
+  );
+  return {
+    page: { height: pageRows, last: 0 },
+    bands: [band(filledUp([...head, ...lines], height), columns, height)],
+  };
+}
+
+function textLayout(state: JournalState, around: Around, look: Look): Layout {
+  const { columns, rows } = around.size;
+  const lines =
+    state.over === 'audit'
+      ? auditLines(around.facts.get('audit', state.audits), columns)
+      : state.over === undefined
+        ? []
+        : wholeEntry(state.over, columns, look);
+  const { shown, page } = scrolled(lines, state.scroll, columns, rows, look);
+  return { page, bands: [band(filledUp(shown, rows), columns, rows)] };
+}
+
+/** A body of a megabyte is broken into rows once, not at each frame. */
+let last: { row: EntryRow; width: number; look: Look; lines: readonly Line[] } | undefined;
+
+function wholeEntry(row: EntryRow, width: number, look: Look): readonly Line[] {
+  if (last?.row !== row || last.width !== width || last.look !== look)
+    last = { row, width, look, lines: [...entryLines(row, width, look), BLANK] };
+  return last.lines;
+}
+
+function headOf(size: number | undefined, { isAll, isFull, isLoading }: Loaded, list: ListState): string {
+  if (size === undefined) return '';
+  const total = `${counted(size, 'entry', 'entries')}, the newest first`;
+  if (isFull) return `${total}; \`lifeboat audit show\` prints those that are older than these`;
+  if (list.filter.text !== '' && !isAll)
+    return `${total}; ${isLoading ? 'searching older ones' : 'scroll down to search older ones'}`;
+  return total;
+}
+
+function columnsOf({ stream }: EntriesWanted) {
+  return [
+    {
+      title: stream === undefined ? 'leaf' : 'entry',
+      align: 'right' as const,
+      cell: ({ index, seq }: EntryRow): Line => [
+        span(String(stream === undefined ? index : seq), 'text.dim'),
+      ],
+      drop: 3,
+    },
+    { title: 'at (UTC)', cell: ({ at }: EntryRow): Line => [span(at)], drop: 1 },
+    ...(stream === undefined
+      ? [{ title: 'stream', cell: (row: EntryRow): Line => [span(row.stream)], least: 12, drop: 2 }]
+      : []),
+    { title: 'by', cell: ({ by }: EntryRow): Line => [span(by)], least: 6, drop: 5 },
+    { title: 'type', cell: ({ type }: EntryRow): Line => [span(type, 'text.dim')], drop: 4 },
+    { title: 'what', cell: ({ sentence }: EntryRow): Line => [span(sentence)], least: 24 },
+  ];
+}
+
+/** A run is known by the beginning of its id, as in the list of runs. */
+function shortOf(stream: string): string {
+  return stream.startsWith('run/') ? stream.slice(0, 'run/'.length + 10) : stream;
+}
+
+function keyOf({ index }: EntryRow): string {
+  return String(index);
+}
+
+function loaded({ of, down, list }: JournalState, { facts }: Around): Loaded {
+  return loadedOf(of, down, list, facts);
+}
+
+function anchorIn({ of }: JournalState, { facts }: Around): string | undefined {
+  return facts.get('entries', of).last?.value.anchor;
+}

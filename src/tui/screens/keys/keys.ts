@@ -1,0 +1,242 @@
+import { formatTime } from '../../../base/format.ts';
+import type { BackupList } from '../../../view/app/backup-list.ts';
+import type { KeyRow, KeysFacts } from '../../../view/app/keys-facts.ts';
+import { band } from '../../bands.ts';
+import { wrapLine } from '../../line.ts';
+import type { Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { fieldLine } from '../../parts/field.ts';
+import {
+  BACK_KEY,
+  cursorAt,
+  FRESH_LIST,
+  filtered,
+  isListIntent,
+  type ListIntent,
+  type ListState,
+  listKeys,
+  moved,
+  typedInto,
+} from '../../parts/list.ts';
+import { filledUp, tableLines } from '../../parts/table.ts';
+import { type Line, type Span, span } from '../../span.ts';
+import { stateWords } from './state-words.ts';
+
+type Intent = 'open' | 'copy' | 'journal' | 'add' | ListIntent;
+
+/** The keys of every instance by fingerprint: which are held, and what they open. Never a key. */
+export function keysScreen(_: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
+  return screen<ListState, Intent>({
+    init: FRESH_LIST,
+    subject: () => '',
+    title: () => 'keys',
+    badge: (_, around) => badgeOfHome(around),
+    isTyping: ({ isFiltering }) => isFiltering,
+    keys: keysOf,
+    needs: (list, around) => {
+      const home = { source: 'home', of: null } as const;
+      // The backups of one instance are asked for, not those of five hundred.
+      const here = atCursor(list, around);
+      const keys = { source: 'keys', of: null } as const;
+      return here?.isConfigured === true
+        ? [home, keys, { source: 'backups', of: here.instance }]
+        : [home, keys];
+    },
+    reduce: (list, input, around) => {
+      if (input.type === 'text') return [typedInto(list, input.text)];
+      const keys = rowsOf(list, around).map(keyOf);
+      if (isListIntent(input.intent)) return [moved(list, input.intent, keys, input.page.height)];
+      if (input.intent === 'add') {
+        const wanted = wantingKey(list, around);
+        return 'instance' in wanted ? [list, { type: 'add-key', ...wanted }] : [list];
+      }
+      const here = atCursor(list, around);
+      if (here === undefined) return [list];
+      const { instance, fingerprint } = here;
+      switch (input.intent) {
+        case 'copy':
+          return [list, { type: 'copy', text: fingerprint, what: `the fingerprint of ${instance}` }];
+        case 'open':
+          return [list, { type: 'open', screen: { name: 'instance', instance } }];
+        case 'journal':
+          return [list, { type: 'open', screen: { name: 'journal', stream: `instance/${instance}` } }];
+        default:
+          return [list];
+      }
+    },
+    layOut: (list, around, look) => {
+      const { columns, rows: height } = around.size;
+      const { part, last } = around.facts.get('keys', null);
+      const rows = rowsOf(list, around);
+      const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
+      const filter =
+        list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+      const room = height - filter.length;
+      const below = foot.slice(0, Math.max(0, Math.min(foot.length, Math.floor(room / 2))));
+      const { lines, pageRows } = tableLines(
+        {
+          columns: columnsFor(around),
+          rows,
+          cursor: cursorAt(list, rows.map(keyOf)),
+          empty:
+            last === undefined
+              ? part.state === 'failed'
+                ? `the key store cannot be read: ${part.why}`
+                : 'reading the key store'
+              : 'no keys are held, and none is on record',
+        },
+        columns,
+        room - below.length,
+        look,
+      );
+      return {
+        page: { height: pageRows, last: 0 },
+        bands: [band(filledUp([...filter, ...lines, ...below], height), columns, height)],
+      };
+    },
+  });
+}
+
+function columnsFor({ facts }: Around) {
+  return [
+    {
+      title: 'instance',
+      cell: ({ instance, isConfigured }: KeyRow): Line => [
+        span(instance, isConfigured ? 'text' : 'text.dim'),
+        span(isConfigured ? '' : ' (not in the config)', 'text.dim'),
+      ],
+      least: 10,
+    },
+    { title: 'key', cell: ({ fingerprint }: KeyRow): Line => [span(fingerprint, 'text.strong')] },
+    { title: 'held', cell: ({ isHeld }: KeyRow): Line => [heldWord(isHeld)] },
+    { title: 'state', cell: (row: KeyRow): Line => [stateWord(row)] },
+    { title: 'set (UTC)', cell: ({ setAt }: KeyRow): Line => [span(timeOr(setAt))], drop: 3 },
+    { title: 'ended (UTC)', cell: ({ endedAt }: KeyRow): Line => [span(timeOr(endedAt))], drop: 4 },
+    { title: 'proven (UTC)', cell: ({ provenAt }: KeyRow): Line => [span(timeOr(provenAt))], drop: 2 },
+    {
+      title: 'opens',
+      cell: (row: KeyRow): Line => [
+        span(opensOf(row, facts.get('backups', row.instance).last?.value) ?? '-', 'text'),
+      ],
+      drop: 1,
+    },
+  ];
+}
+
+/** How many backups a key opens, in words; undefined where nothing is known. */
+function opensOf({ fingerprint, provenBackups }: KeyRow, list: BackupList | undefined): string | undefined {
+  const proven = provenBackups === 0 ? undefined : `${provenBackups} proven`;
+  if (list === undefined) return proven;
+  const fitting = list.rows.filter(({ keys }) => keys.some((key) => key.fingerprint === fingerprint));
+  const sure = fitting.filter(({ keys }) => keys.length === 1).length;
+  const count = sure === fitting.length ? `${sure}` : `${sure} to ${fitting.length}`;
+  return `${count} of ${list.rows.length}${proven === undefined ? '' : `, ${proven}`}`;
+}
+
+function heldWord(isHeld: boolean): Span {
+  return isHeld ? span('yes') : span('NO', 'status.bad');
+}
+
+function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
+  if (state === 'uncertain') return span('in doubt', 'status.warn');
+  if (state === 'unknown') return span('unknown', 'status.warn');
+  if (endedAt !== undefined) return span(state === 'refuted' ? 'refused' : 'ended', 'text.dim');
+  if (state === 'proven') return span('proven', isHeld ? 'status.ok' : 'text');
+  return span(state);
+}
+
+function timeOr(time: string | undefined): string {
+  return time === undefined ? '-' : formatTime(time);
+}
+
+/** What the row of the cursor means, and where keys are kept. */
+function footOf(facts: KeysFacts | undefined, here: KeyRow | undefined): readonly Line[] {
+  if (facts === undefined) return [];
+  const { unread, store } = facts;
+  return [
+    ...(here === undefined ? [] : [[span(stateWords(here))]]),
+    ...(unread === undefined ? [] : [[span(`the journal cannot be read: ${unread}`, 'status.bad')]]),
+    [span(`kept in: ${store}; compare fingerprints within this key store only`, 'text.dim')],
+  ];
+}
+
+function keyOf({ instance, fingerprint }: KeyRow): string {
+  return `${instance}/${fingerprint}`;
+}
+
+function rowsOf(list: ListState, { facts }: Around): readonly KeyRow[] {
+  return filtered(facts.get('keys', null).last?.value.rows ?? [], list, (row) =>
+    [row.instance, row.fingerprint, stateWord(row).text, row.isHeld ? 'held' : 'not held'].join(' '),
+  );
+}
+
+function atCursor(list: ListState, around: Around): KeyRow | undefined {
+  const rows = rowsOf(list, around);
+  return rows[cursorAt(list, rows.map(keyOf))];
+}
+
+function whyUnnamed(here: KeyRow | undefined): string | undefined {
+  return here?.isConfigured === false ? `the config does not name ${here.instance}` : undefined;
+}
+
+/** The instance whose key is entered: that of the row, or the only one; or why there is none. */
+function wantingKey(
+  list: ListState,
+  around: Around,
+): { readonly instance: string } | { readonly why: string } {
+  const here = atCursor(list, around);
+  const unnamed = whyUnnamed(here);
+  if (unnamed !== undefined) return { why: unnamed };
+  if (here !== undefined) return { instance: here.instance };
+  const [only, ...others] = around.facts.get('home', null).last?.value.instances ?? [];
+  return only !== undefined && others.length === 0
+    ? { instance: only.name }
+    : { why: 'no key shows which instance is meant: press : and type `add a key`' };
+}
+
+function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
+  if (list.isFiltering) return listKeys(list);
+  const here = atCursor(list, around);
+  const wanted = wantingKey(list, around);
+  const none = here === undefined ? 'there is no key here' : undefined;
+  return [
+    {
+      intent: 'open',
+      keys: ['enter'],
+      shown: 'Enter',
+      label: 'instance',
+      description: 'look at the instance of the key',
+      inFooter: true,
+      disabled: none ?? whyUnnamed(here),
+    },
+    {
+      intent: 'copy',
+      keys: ['y'],
+      shown: 'y',
+      label: 'copy fingerprint',
+      description: 'copy the fingerprint of the key',
+      inFooter: true,
+      disabled: none,
+    },
+    {
+      intent: 'journal',
+      keys: ['e'],
+      shown: 'e',
+      label: 'entries',
+      description: 'show what the ledger of the instance has on record',
+      inFooter: true,
+      disabled: none,
+    },
+    {
+      intent: 'add',
+      keys: ['a'],
+      shown: 'a',
+      label: 'add key',
+      description: 'enter a key of this instance, which is not shown',
+      inFooter: true,
+      disabled: 'why' in wanted ? wanted.why : undefined,
+    },
+    ...listKeys(list),
+    ...(list.filter.text === '' ? [BACK_KEY] : []),
+  ];
+}

@@ -1,0 +1,131 @@
+import type { BoundKey } from '../../live-screen.ts';
+import { EDITING_KEYS } from '../../parts/field.ts';
+import { BACK_KEY, listKeys } from '../../parts/list.ts';
+import type { LabIntent, LabKnown, LabState } from './lab-state.ts';
+
+/** The keys of the screen now, with why some do nothing. */
+export function labKeys({ list, over }: LabState, known: LabKnown): readonly BoundKey<LabIntent>[] {
+  if (over?.kind === 'delete') return [CHOOSE, ...MOVES, CLOSE];
+  if (over?.kind === 'advance') return [{ ...CHOOSE, label: 'move the clock' }, ...EDITING_KEYS, CLOSE];
+  if (over !== undefined) {
+    const none = known.scenario === undefined ? 'there is no scenario here' : undefined;
+    if (over.list.isFiltering) return listKeys(over.list);
+    const play = { ...CHOOSE, label: 'play', description: 'play the scenario in place of the one before' };
+    return [
+      { ...play, disabled: none ?? known.why },
+      ...listKeys(over.list),
+      ...(over.list.filter.text === '' ? [CLOSE] : []),
+    ];
+  }
+  if (list.isFiltering) return listKeys(list);
+  return [...overInstances(known), ...listKeys(list), ...(list.filter.text === '' ? [BACK_KEY] : [])];
+}
+
+function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey<LabIntent>[] {
+  const none = why ?? (here === undefined ? 'there is no instance here' : undefined);
+  const { name = '', state = '' } = here ?? {};
+  const gone = state === 'deleted' ? `${name} is deleted, for good` : undefined;
+  return [
+    {
+      intent: 'scenarios',
+      keys: ['p'],
+      shown: 'p',
+      label: 'play',
+      description: 'choose a scenario to play: what goes wrong, and what you learn from it',
+      inFooter: true,
+      disabled: why,
+    },
+    {
+      intent: 'stop-faults',
+      keys: ['x'],
+      shown: 'x',
+      label: 'stop faults',
+      description: 'end all faults; tasks that they held go on',
+      inFooter: true,
+      disabled: why,
+    },
+    {
+      intent: 'lose',
+      keys: ['l'],
+      shown: 'l',
+      label: 'lose',
+      description: 'take the instance away: its database is killed, a router answers 502 in its place',
+      inFooter: true,
+      disabled: none ?? gone ?? (state === 'lost' ? `${name} is lost: b brings it back` : undefined),
+    },
+    {
+      intent: 'bring-back',
+      keys: ['b'],
+      shown: 'b',
+      label: 'bring back',
+      description: 'bring a lost instance back, with everything that was committed',
+      inFooter: true,
+      disabled: none ?? gone ?? (state === 'lost' ? undefined : `${name} is not lost`),
+    },
+    {
+      intent: 'clock',
+      keys: ['a'],
+      shown: 'a',
+      label: 'clock',
+      description: 'move the clock of the lab ahead, such as by 30d or 1h30m',
+      inFooter: true,
+      disabled: why,
+    },
+    {
+      intent: 'expire-tokens',
+      keys: ['t'],
+      shown: 't',
+      label: 'expire tokens',
+      description: 'expire the tokens of the lab; the token file gets a new one',
+      inFooter: true,
+      disabled: why,
+    },
+    {
+      intent: 'ask-delete',
+      keys: ['D'],
+      shown: 'D',
+      label: 'delete',
+      description: 'delete the instance for good, as somebody would by mistake; asks first',
+      inFooter: true,
+      disabled: none ?? gone,
+    },
+    {
+      intent: 'look',
+      keys: ['enter'],
+      shown: 'Enter',
+      label: 'look',
+      description: 'look at the instance as the service shows it',
+      inFooter: false,
+      disabled: none ?? (isConfigured ? undefined : `the config does not name ${name}`),
+    },
+  ];
+}
+
+const CHOOSE: BoundKey<LabIntent> = {
+  intent: 'choose',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'choose',
+  description: 'do what is chosen',
+  inFooter: true,
+};
+
+const MOVES: readonly BoundKey<LabIntent>[] = [
+  {
+    intent: 'other',
+    keys: ['up', 'down', 'k', 'j', 'tab'],
+    shown: 'up/down',
+    label: 'move',
+    description: 'move to the other answer',
+    inFooter: true,
+  },
+];
+
+const CLOSE: BoundKey<LabIntent> = {
+  intent: 'close',
+  keys: ['escape', 'ctrl+c'],
+  shown: 'Esc',
+  label: 'back',
+  description: 'go back to the lab',
+  inFooter: true,
+};

@@ -1,0 +1,50 @@
+import { band, scrolled } from '../../bands.ts';
+import { wrapLine } from '../../line.ts';
+import type { BoundKey } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { filledUp } from '../../parts/table.ts';
+import { BLANK, span } from '../../span.ts';
+
+/** Something that a person has to know: what happened, and what is safe to do next. */
+export interface Notice {
+  readonly title: string;
+  readonly text: string;
+  readonly hints: readonly string[];
+}
+
+type Intent = 'close';
+
+const KEYS: readonly BoundKey<Intent>[] = [
+  {
+    intent: 'close',
+    keys: ['escape', 'enter', 'q'],
+    shown: 'Esc',
+    label: 'back',
+    description: 'close this notice',
+    inFooter: true,
+  },
+];
+
+/** A notice over the screen that it is about. */
+export function noticeScreen({ title, text, hints }: Notice): OpenScreen {
+  return screen<null, Intent>({
+    init: null,
+    subject: () => '',
+    title: () => title,
+    badge: (_, around) => badgeOfHome(around),
+    isTyping: () => false,
+    keys: () => KEYS,
+    needs: () => [],
+    reduce: (state) => [state, { type: 'back' }],
+    layOut: (_, { size: { columns, rows } }, look) => {
+      const lines = [
+        BLANK,
+        ...wrapLine([span(text, 'text.strong')], columns, 2),
+        BLANK,
+        ...hints.flatMap((hint) => wrapLine([span(`hint: ${hint}`)], columns, 6)),
+      ];
+      const { shown, page } = scrolled(lines, 0, columns, rows, look);
+      return { page, bands: [band(filledUp(shown, rows), columns, rows)] };
+    },
+  });
+}

@@ -1,0 +1,219 @@
+import { NO_LAB } from '../../../view/app/home.ts';
+import { band } from '../../bands.ts';
+import type { AppEffect, Around, BoundKey, ShownKey } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import {
+  EDITING_KEYS,
+  EMPTY_FIELD,
+  edited,
+  type Field,
+  type FieldIntent,
+  fieldLine,
+  typed,
+} from '../../parts/field.ts';
+import { filledUp, tableLines } from '../../parts/table.ts';
+import { BLANK, span } from '../../span.ts';
+
+interface State {
+  readonly field: Field;
+  readonly row: number;
+}
+
+type Intent = 'up' | 'down' | 'choose' | 'close' | FieldIntent;
+
+/** Something that the palette can do. */
+interface Item {
+  readonly what: string;
+  readonly about: string;
+  readonly effect: AppEffect;
+  readonly disabled?: string | undefined;
+}
+
+/** What the palette has to know of the screen beneath it. */
+export interface Beneath {
+  readonly keys: readonly ShownKey[];
+  /** Whether this window drives a run. */
+  readonly isDriving: boolean;
+  /** Whether names and ids are hidden now. */
+  readonly hidesNames: boolean;
+}
+
+/** Everything that can be reached from here, found by typing a part of its name. */
+export function paletteScreen(beneath: Beneath): OpenScreen {
+  return screen<State, Intent>({
+    init: { field: EMPTY_FIELD, row: 0 },
+    subject: () => '',
+    title: () => 'find anything',
+    badge: (_, around) => badgeOfHome(around),
+    isTyping: () => true,
+    keys: () => KEYS,
+    needs: () => [{ source: 'runs', of: null }],
+    reduce: (state, input, around) => {
+      if (input.type === 'text') return [{ field: typed(state.field, input.text), row: 0 }];
+      const found = foundOf(beneath, around, state.field.text);
+      const row = Math.max(0, Math.min(state.row, found.length - 1));
+      switch (input.intent) {
+        case 'up':
+          return [{ ...state, row: Math.max(0, row - 1) }];
+        case 'down':
+          return [{ ...state, row: Math.min(Math.max(0, found.length - 1), row + 1) }];
+        case 'close':
+          return [state, { type: 'back' }];
+        case 'choose': {
+          const item = found[row];
+          if (item === undefined)
+            return [state, { type: 'say', text: 'nothing fits: change what you typed' }];
+          if (item.disabled !== undefined) return [state, { type: 'say', text: item.disabled }];
+          return [state, item.effect];
+        }
+        default:
+          return [{ field: edited(state.field, input.intent), row: 0 }];
+      }
+    },
+    layOut: (state, around, look) => {
+      const { columns, rows } = around.size;
+      const found = foundOf(beneath, around, state.field.text);
+      const { lines, pageRows } = tableLines(
+        {
+          columns: [
+            {
+              title: 'what',
+              cell: ({ what, disabled }) => [span(what, disabled === undefined ? 'text' : 'text.dim')],
+              least: 20,
+            },
+            {
+              title: 'about',
+              cell: ({ about, disabled }) => [span(disabled ?? about, 'text.dim')],
+              least: 10,
+              drop: 1,
+            },
+          ],
+          rows: found,
+          cursor: Math.max(0, Math.min(state.row, found.length - 1)),
+          empty: 'nothing fits',
+        },
+        columns,
+        rows - 2,
+        look,
+      );
+      const all = [fieldLine(': ', state.field, columns, look), BLANK, ...lines];
+      return {
+        page: { height: pageRows, last: 0 },
+        bands: [band(filledUp(all, rows), columns, rows)],
+      };
+    },
+  });
+}
+
+const KEYS: readonly BoundKey<Intent>[] = [
+  {
+    intent: 'choose',
+    keys: ['enter'],
+    shown: 'Enter',
+    label: 'go',
+    description: 'do what the cursor is on',
+    inFooter: true,
+  },
+  {
+    intent: 'up',
+    keys: ['up', 'ctrl+p'],
+    shown: 'up/down',
+    label: 'move',
+    description: 'move to another row',
+    inFooter: true,
+  },
+  {
+    intent: 'down',
+    keys: ['down', 'ctrl+n', 'tab'],
+    shown: '',
+    label: '',
+    description: 'move down',
+    inFooter: false,
+  },
+  ...EDITING_KEYS,
+  {
+    intent: 'close',
+    keys: ['escape', 'ctrl+c'],
+    shown: 'Esc',
+    label: 'back',
+    description: 'close the palette',
+    inFooter: true,
+  },
+];
+
+/** What fits the words, first what can be done now. */
+function foundOf(beneath: Beneath, around: Around, words: string): readonly Item[] {
+  const found = itemsOf(beneath, around).filter((item) => fits(item, words));
+  return found.toSorted(
+    (one, other) => Number(one.disabled !== undefined) - Number(other.disabled !== undefined),
+  );
+}
+
+function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): readonly Item[] {
+  const home = facts.get('home', null).last?.value;
+  const instances = home?.instances ?? [];
+  const open = (facts.get('runs', null).last?.value ?? []).filter(({ status }) => status === 'open');
+  const driving = isDriving ? 'this window drives a run already: open a second terminal' : undefined;
+  return [
+    ...keys
+      .filter(({ shown, label, keys: names }) => shown !== '' && label !== '' && names.length > 0)
+      .map(
+        ({ shown, label, description, disabled, keys: [name = ''] }): Item => ({
+          what: `${label} (${shown})`,
+          about: `this screen: ${description}`,
+          effect: { type: 'press', key: name },
+          disabled,
+        }),
+      ),
+    go('board', 'all instances, sorted by danger', { name: 'board' }),
+    { ...go('start a recovery', 'choose by situation', { name: 'start' }), disabled: driving },
+    go('runs', 'open and closed runs', { name: 'runs' }),
+    go('keys', 'which keys are held, and what they open', { name: 'keys' }),
+    go('journal', 'every entry, the newest first', { name: 'journal' }),
+    {
+      ...go('lab', 'break things in the lab of this config, also while a run waits', { name: 'lab' }),
+      disabled: home?.lab === undefined ? NO_LAB : undefined,
+    },
+    {
+      what: hidesNames ? 'show names' : 'hide names',
+      about: 'names, hosts and ids on every screen, for whoever looks on',
+      effect: { type: 'instead', effect: { type: 'present' } },
+    },
+    ...instances.flatMap(({ name }): Item[] => [
+      go(`instance ${name}`, 'its backups, restores, metrics and configuration', {
+        name: 'instance',
+        instance: name,
+      }),
+      {
+        ...go(`start on ${name}`, 'choose by situation', { name: 'start', instance: name }),
+        disabled: driving,
+      },
+      {
+        what: `add a key of ${name}`,
+        about: 'typed or pasted twice on the ordinary terminal, never shown',
+        effect: { type: 'instead', effect: { type: 'add-key', instance: name } },
+      },
+    ]),
+    ...open.map(
+      ({ runId, runbook, instance, where }): Item => ({
+        what: `resume ${runId}`,
+        about: `${runbook} of ${instance}: ${where}`,
+        effect: { type: 'instead', effect: { type: 'resume', runId } },
+        disabled: driving,
+      }),
+    ),
+  ];
+}
+
+function go(what: string, about: string, screen: (AppEffect & { type: 'open' })['screen']): Item {
+  return { what, about, effect: { type: 'instead', effect: { type: 'open', screen } } };
+}
+
+function fits({ what, about }: Item, text: string): boolean {
+  const words = text
+    .toLowerCase()
+    .split(' ')
+    .filter((word) => word !== '');
+  const whole = `${what} ${about}`.toLowerCase();
+  return words.every((word) => whole.includes(word));
+}

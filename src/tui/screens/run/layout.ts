@@ -1,0 +1,300 @@
+import { counted } from '../../../base/format.ts';
+import { cells, cutText } from '../../../plain/width.ts';
+import { nowOf } from '../../../view/moment-reader.ts';
+import {
+  band,
+  GAP,
+  isTooSmall,
+  type Layout,
+  MIDDLE,
+  type Pane,
+  type Size,
+  scrolled,
+  tooSmall,
+  WIDE,
+  wall,
+} from '../../bands.ts';
+import { cutLine, ruleLine } from '../../line.ts';
+import { headerLine } from '../../parts/header.ts';
+import { proseLines } from '../../prose.ts';
+import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { cutWords } from './cut-words.ts';
+import { endedIn, finished } from './finished.ts';
+import type { Mode } from './key-binding.ts';
+import { activityLines } from './parts/activity.ts';
+import { bannerLines } from './parts/banner.ts';
+import { factLines, limitRows } from './parts/facts.ts';
+import { fallbackLines } from './parts/fallback-script.ts';
+import { followUpLines, followUpPanel } from './parts/follow-ups.ts';
+import { footerLine } from './parts/footer.ts';
+import { helpLines } from './parts/help.ts';
+import { leaveLines } from './parts/leave.ts';
+import { logLines, wholeRows } from './parts/log.ts';
+import { objectiveLine, objectiveLines } from './parts/objectives.ts';
+import { leastRows, questionLines } from './parts/question.ts';
+import { railLine, railLines, railWidth } from './parts/rail.ts';
+import { watchedLines } from './parts/watched.ts';
+import { logHead, logRows, stepLines } from './parts/whole-log.ts';
+import { openedOf } from './question-state.ts';
+import type { UiState } from './screen-state.ts';
+import { modeOf } from './ui-state.ts';
+
+/**
+ * Gives every part its place. The question always has what it needs to be read; of the rest, the log gives
+ * way first, then the prose (which scrolls).
+ */
+export function layOut(state: UiState, size: Size, look: Look): Layout {
+  const { columns, rows } = size;
+  const { view } = state;
+  if (isTooSmall(size)) return tooSmall(`${view.mode} ${view.target ?? view.instance}`, size, look);
+  const over = textOver(state, columns, look);
+  const ended = endedIn(state);
+  const { top, isBannerCut } = topLines(state, over !== undefined, size, look);
+  const footer = footerLine(view, modeIn(state, size, look), columns, look, state.question);
+  const free = rows - top.length - 1;
+
+  const middle =
+    over !== undefined
+      ? overRun(state, over, columns, free, look)
+      : ended !== undefined
+        ? finished(ended, state.scroll, columns, free, look)
+        : run(state, size, free, isBannerCut, look);
+  return {
+    page: middle.page,
+    bands: [band(top, columns), ...middle.bands, band([footer], columns)].filter(({ height }) => height > 0),
+  };
+}
+
+/** What the keyboard talks to in a window of this size. */
+export function modeIn(state: UiState, size: Size, look: Look): Mode {
+  const mode = modeOf(state);
+  return mode === 'input' && roomNeeded(state, size, look) !== undefined ? 'shut' : mode;
+}
+
+/**
+ * How large the window has to be for the confirmation that is asked now, where it is smaller: what is at
+ * stake is shown whole, or nothing is taken.
+ */
+function roomNeeded(state: UiState, size: Size, look: Look): Size | undefined {
+  if (isTooSmall(size)) return undefined;
+  const { top } = topLines(state, false, size, look);
+  const missing = leastOf(state, size, look) - (size.rows - top.length - 1);
+  return missing > 0 ? { ...size, rows: size.rows + missing } : undefined;
+}
+
+/** The rows that the question cannot do without. */
+function leastOf({ view, question, overlay }: UiState, { columns }: Size, look: Look): number {
+  if (overlay !== 'none' || view.outcome !== undefined) return 0;
+  if (view.question === undefined || question === undefined) return 0;
+  return leastRows(view.question, question, columns, look, nowOf(view).getTime());
+}
+
+/** What stands above the run; a confirmation that needs the rows has those of the rail and the clocks. */
+function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
+  const { columns, rows } = size;
+  const { view } = state;
+  const header = headerLine(view, columns, look, cells, (text, width) =>
+    cutText(text, width, look.glyphs.ellipsis),
+  );
+  const announced = bannerLines(view.banner, columns, look);
+  const banner = limitRows(announced, rows < 24 ? 2 : 4, columns, look);
+  const short = [header, ...banner];
+  // The end of a run has them itself.
+  if (endedIn(state) !== undefined) return { top: short, isBannerCut: false };
+  const rail = columns < MIDDLE && view.rail.length > 0 ? [railLine(view.rail, columns, look)] : [];
+  const objectives = columns < WIDE || isOver ? objectiveLine(view.objectives, columns, look) : [];
+  const whole = [...short, ...rail, ...objectives];
+  const isScarce = rows - whole.length - 1 < leastOf(state, size, look);
+  return { top: isScarce ? short : whole, isBannerCut: announced.length > banner.length };
+}
+
+/**
+ * A text that takes the place of the run: the help, the fallback script, or one follow-up in full above its
+ * ways.
+ */
+function textOver(state: UiState, width: number, look: Look): Line[] | undefined {
+  const { view, question, overlay, fallback } = state;
+  if (overlay === 'help') return helpLines(width, look, view.watched !== undefined);
+  if (overlay === 'log') return logRows(view.log, state.filter, width, look);
+  if (overlay === 'step') return stepLines(view, state.stepRow, width, look);
+  if (overlay === 'fallback') return fallbackLines(fallback, view.question !== undefined, width, look);
+  if (view.outcome !== undefined) return undefined;
+  const followUp = openedOf(view.question, question?.opened);
+  return followUp === undefined ? undefined : followUpLines(followUp, width, look);
+}
+
+const COVERS: ReadonlySet<UiState['overlay']> = new Set<UiState['overlay']>([
+  'help',
+  'fallback',
+  'log',
+  'step',
+]);
+
+function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
+  const bottom = COVERS.has(state.overlay)
+    ? []
+    : askedLines(state, width, height - Math.min(height < 10 ? 3 : 5, text.length), look);
+  const { view, filter, isFiltering } = state;
+  const head = state.overlay === 'log' ? logHead(view, filter, isFiltering, width, look) : [];
+  const room = height - bottom.length - head.length;
+  const { shown, page } = scrolled(text, state.scroll, width, room, look);
+  return { page, bands: [band(head, width), band(shown, width, room), band(bottom, width)] };
+}
+
+/**
+ * The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. What
+ * is cut of an announcement above it or of the words of a question below stands in full at the end of the
+ * prose.
+ */
+function run(state: UiState, size: Size, free: number, isBannerCut: boolean, look: Look): Layout {
+  const { view } = state;
+  const { columns } = size;
+  const least = leastOf(state, size, look);
+  const wantedBody = free < 9 ? 1 : free < 18 ? 3 : 6;
+  const leastBody = Math.max(0, least === 0 ? wantedBody : Math.min(wantedBody, free - least));
+  const bottom = bottomLines(state, size, free - leastBody, look);
+  const left = free - bottom.length;
+  const isWide = columns >= WIDE;
+
+  const mostOfRail = isWide ? Math.max(34, Math.floor(columns / 4)) : 26;
+  const railCells = columns < MIDDLE || view.rail.length === 0 ? 0 : railWidth(view.rail, mostOfRail);
+  const sideWidth = isWide ? Math.min(56, Math.floor(columns / 3)) : 0;
+  const gaps = (railCells > 0 ? GAP : 0) + (sideWidth > 0 ? GAP : 0);
+  const proseWidth = columns - railCells - sideWidth - gaps;
+
+  const prose = [
+    ...(view.prose.title === '' ? [] : [cutLine([span(view.prose.title, 'selected')], proseWidth, look)]),
+    ...(view.prose.title === '' || free < 26 ? [] : [BLANK]),
+    ...proseLines(view.prose.markdown, proseWidth, look),
+    ...cutWords(state, isBannerCut, bottom, columns, proseWidth, look),
+  ];
+  const facts = factLines(view.facts, isWide ? sideWidth : proseWidth, look);
+  const wanted = isWide
+    ? left
+    : Math.max(
+        prose.length + (facts.length > 0 ? facts.length + 1 : 0),
+        railCells > 0 ? view.rail.length : 0,
+      );
+  const logHeightNow = isWide ? 0 : logHeight(state, columns, left, leastBody, wanted, look);
+  const bodyRows = left - logHeightNow;
+
+  const beside = isWide ? side(state, facts, sideWidth, bodyRows, look) : undefined;
+  // What the column beside it has no room for stands at the end of the text.
+  const rest = beside?.isCut ? [BLANK, ...factLines(view.facts, proseWidth, look)] : [];
+  const main = isWide
+    ? scrolled([...prose, ...rest], state.scroll, proseWidth, bodyRows, look)
+    : proseOverFacts(prose, facts, state.scroll, proseWidth, bodyRows, look);
+  const panes: Pane[] = [{ width: proseWidth, height: bodyRows, lines: main.shown }];
+  if (railCells > 0) {
+    const lines = railLines(view.rail, railCells, bodyRows, look);
+    panes.unshift({ width: railCells, height: bodyRows, lines }, wall(bodyRows, look));
+  }
+  if (beside !== undefined) {
+    panes.push(wall(bodyRows, look), {
+      width: sideWidth,
+      height: bodyRows,
+      lines: beside.lines,
+    });
+  }
+  return {
+    page: main.page,
+    bands: [
+      { height: bodyRows, panes },
+      band(bottom, columns),
+      band(logLines(view.log, columns, logHeightNow, look), columns, logHeightNow),
+    ],
+  };
+}
+
+/**
+ * What the operator has to look at, right above the log: the activity, then the dialogue or the question.
+ * Where rows are scarce the activity shrinks to its sentence, then goes, but never without something in its
+ * place.
+ */
+function bottomLines(state: UiState, size: Size, limit: number, look: Look): Line[] {
+  const { columns: width } = size;
+  const activity = activityLines(state.view.activity, width, look);
+  const whole = activity.length === 0 ? [] : [ruleLine('now', width, look), ...activity];
+  const spare = limit - leastOf(state, size, look);
+  const kept =
+    limit >= 12 && spare >= whole.length ? whole : limit >= 8 && spare > 0 ? activity.slice(0, 1) : [];
+  const asked = askedLines(state, width, limit - kept.length, look, roomNeeded(state, size, look));
+  return asked.length === 0 ? whole.slice(0, limit) : [...kept, ...asked];
+}
+
+function askedLines(
+  { view, question, overlay, leaveRow }: UiState,
+  width: number,
+  limit: number,
+  look: Look,
+  needed?: Size,
+): Line[] {
+  if (overlay === 'leave') return limitRows(leaveLines(view, leaveRow, width, look), limit, width, look);
+  if (view.watched !== undefined) return limitRows(watchedLines(view, width, look), limit, width, look);
+  if (view.question === undefined || question === undefined) return [];
+  return questionLines(view.question, question, width, limit, look, nowOf(view).getTime(), needed);
+}
+
+function logHeight(
+  { view }: UiState,
+  width: number,
+  left: number,
+  leastBody: number,
+  wantedBody: number,
+  look: Look,
+): number {
+  if (view.log.length === 0) return 0;
+  const spare = left - wantedBody;
+  const whole = wholeRows(view.log.slice(-left), width, look).length;
+  const most = spare > whole ? whole : view.log.length;
+  const usual = left >= 14 ? 4 : 3;
+  const height = Math.min(Math.max(usual, spare), left - leastBody, most + 1);
+  return height < 2 ? 0 : height;
+}
+
+/**
+ * Facts keep at most half of the rows when the prose needs its own; when that is too little, all follow at
+ * the end of the text.
+ */
+function proseOverFacts(
+  prose: readonly Line[],
+  facts: readonly Line[],
+  scroll: number,
+  width: number,
+  height: number,
+  look: Look,
+) {
+  if (facts.length === 0) return scrolled(prose, scroll, width, height, look);
+  const whole = [...prose, BLANK, ...facts];
+  if (height < 3) return scrolled(whole, scroll, width, height, look);
+  const factRows = Math.min(facts.length, Math.max(Math.floor((height - 1) / 2), height - 1 - prose.length));
+  const isCut = factRows < facts.length;
+  const text = scrolled(isCut ? whole : prose, scroll, width, height - factRows - 1, look);
+  return { page: text.page, shown: [...text.shown, BLANK, ...roomFor(facts, factRows, width, look)] };
+}
+
+/** As many rows of facts as there is room for; the last says how many are missing. */
+function roomFor(facts: readonly Line[], room: number, width: number, look: Look): Line[] {
+  if (facts.length <= room) return [...facts];
+  const shown = facts.slice(0, Math.max(0, room - 1));
+  const note = `${look.glyphs.more} ${counted(facts.length - shown.length, 'more row')} of facts: Tab, at the end`;
+  return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
+}
+
+/**
+ * The column beside the prose: the clock against the objectives, the open follow-ups, the facts, below them
+ * the log.
+ */
+function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
+  const { view } = state;
+  const most = Math.floor((height * 2) / 3);
+  const followUps = followUpPanel(view.followUps, width, Math.max(3, Math.floor(height / 3)), look);
+  const clocks = [objectiveLines(view.objectives, width, look), followUps]
+    .filter((lines) => lines.length > 0)
+    .flatMap((lines) => [...lines, BLANK]);
+  const room = Math.max(0, (view.log.length === 0 ? height : most) - clocks.length);
+  const shown = [...clocks, ...roomFor(facts, room, width, look)].slice(0, height);
+  const gap = shown.length > 0 ? [BLANK] : [];
+  const log = logLines(view.log, width, height - shown.length - gap.length, look);
+  return { isCut: facts.length > room, lines: [...shown, ...gap, ...log].slice(0, height) };
+}

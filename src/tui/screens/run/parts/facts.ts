@@ -1,0 +1,31 @@
+import { cells } from '../../../../plain/width.ts';
+import type { FactLine } from '../../../../view/run-view.ts';
+import { cutLine, padLine, wrapLine } from '../../../line.ts';
+import { signOf, tokenOf } from '../../../parts/tones.ts';
+import { type Line, type Look, span } from '../../../span.ts';
+
+/** Facts as `label  value` rows; a long value takes up to `most` rows under itself. */
+export function factLines(facts: readonly FactLine[], width: number, look: Look, most = 3): Line[] {
+  if (facts.length === 0) return [];
+  const widest = Math.max(...facts.map((fact) => cells(span(fact.label).text)));
+  const labelWidth = Math.min(widest, Math.floor(width * 0.4));
+  const valueWidth = Math.max(1, width - labelWidth - 2);
+  return facts.flatMap((fact) => {
+    const label = padLine(cutLine([span(fact.label, 'text.dim')], labelWidth, look), labelWidth + 2);
+    const blank = padLine([], labelWidth + 2);
+    const sign = signOf(fact.tone, look);
+    const text = sign === ' ' ? fact.value : `${sign} ${fact.value}`;
+    return limitRows(wrapLine([span(text, tokenOf(fact.tone))], valueWidth), most, valueWidth, look).map(
+      (row, at) => [...(at === 0 ? label : blank), ...row],
+    );
+  });
+}
+
+/** The first `limit` rows; the last of them ends with an ellipsis when rows are missing. */
+export function limitRows(rows: readonly Line[], limit: number, width: number, look: Look): Line[] {
+  if (rows.length <= limit) return [...rows];
+  const kept = rows.slice(0, Math.max(0, limit));
+  const last = kept.at(-1);
+  if (last !== undefined) kept[kept.length - 1] = cutLine([...last, span(' '.repeat(width))], width, look);
+  return kept;
+}

@@ -1,0 +1,56 @@
+import type { RunView } from '../../../../view/run-view.ts';
+import { cutLine, lineWidth } from '../../../line.ts';
+import { ruleOf } from '../../../parts/header.ts';
+import { type Line, type Look, type Span, span } from '../../../span.ts';
+import type { Binding, Intent, Mode } from '../key-binding.ts';
+import { footerBindings } from '../keymap.ts';
+import { commandsAt, type QuestionState } from '../question-state.ts';
+
+/**
+ * The keys that work now, on the lower edge of the screen's
+ * frame. Those that do not fit are left to the help; the way on and the way out get their place first.
+ */
+export function footerLine(
+  view: Pick<RunView, 'mode' | 'paused' | 'question'>,
+  mode: Mode,
+  width: number,
+  look: Look,
+  asked?: QuestionState,
+): Line {
+  const rule = ruleOf(view.mode, look);
+  const line: Span[] = [{ ...rule, text: `${rule.text.repeat(2)} ` }];
+  let used = lineWidth(line);
+  const unit = asked?.picker?.unit ?? '';
+  const hasCommand = commandsAt(view.question, asked) !== undefined;
+  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand });
+  const entries = new Map<Binding, Span[]>();
+  for (const binding of bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings))) {
+    const label = ` ${binding.label.replace('{unit}', unit)}`;
+    const entry = [span(binding.shown, 'text.strong'), span(label), span('  ')];
+    const wide = lineWidth(entry);
+    // The edge of the frame closes the line.
+    if (used + wide >= width) continue;
+    entries.set(binding, entry);
+    used += wide;
+  }
+  line.push(...bindings.flatMap((binding) => entries.get(binding) ?? []));
+  line.push({ ...rule, text: rule.text.repeat(Math.max(0, width - used)) });
+  return cutLine(line, width, look);
+}
+
+const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake']);
+const OUT: ReadonlySet<Intent> = new Set<Intent>([
+  'ask-leave',
+  'back',
+  'close',
+  'close-help',
+  'close-fallback',
+  'stay',
+]);
+
+/** Which keys are given their place first; of several ways out, the first. */
+function rankOf(binding: Binding, bindings: readonly Binding[]): number {
+  const { intent } = binding;
+  if (bindings.find((other) => OUT.has(other.intent)) === binding) return 0;
+  return ON.has(intent) ? 1 : OUT.has(intent) || intent === 'help' ? 2 : 3;
+}

@@ -1,0 +1,207 @@
+import { formatSpan } from '../../../../base/format.ts';
+import type { TimeQuestion } from '../../../../view/moment-reader.ts';
+import { formatIn, formatUtc, localZone } from '../../../../view/zone.ts';
+import { cutLine, lineWidth, wrapLine } from '../../../line.ts';
+import { type Line, type Look, type Span, span } from '../../../span.ts';
+import type { Token } from '../../../theme.ts';
+import { edgesOf } from '../picking.ts';
+import { type Picker, type QuestionState, UNITS } from '../question-state.ts';
+
+/**
+ * The picker of a moment in at most `room` rows: the moment in both zones, what it costs, where it lies in
+ * its range, what the arrows move by, and the field. Where rows are scarce, the moment itself stays longest.
+ * `field` draws what is typed.
+ */
+export function momentLines(
+  question: TimeQuestion,
+  state: QuestionState & { readonly picker: Picker },
+  about: { readonly focused: boolean; readonly now: number; readonly field: Line },
+  width: number,
+  room: number,
+  look: Look,
+): Line[] {
+  const { at, unit } = state.picker;
+  const { earliest, latest } = edgesOf(question);
+  if (Number.isNaN(at) || !(earliest <= latest)) {
+    return wrapLine([span('  the range of times cannot be read', 'status.warn')], width, 2);
+  }
+  const cursor = span(about.focused ? `${look.glyphs.cursor} ` : '  ', 'selected');
+  const typed = state.text !== '';
+  const parts: Part[] = [
+    { worth: typed ? 9 : 2, lines: [about.field] },
+    ...shownMoment(at, cursor, typed ? 'text' : 'selected'),
+    { worth: 5, lines: wrapLine([span(`  ${costOf(at, latest, about.now)}`)], width, 2) },
+    { worth: 6, lines: [barLine(at, question, width, look)] },
+    { worth: 5.5, lines: legendLines(question, width, look) },
+    { worth: 4, lines: edgeLines(earliest, latest, width) },
+    { worth: 3, lines: [unitLine(unit)] },
+  ];
+  const lines = parts.flatMap((part) => part.lines);
+  const large = typed || width < LARGE_WIDTH ? [] : largeMoment(at, cursor);
+  if (large.length > 0 && lines.length + large.length - 2 <= room) {
+    const [field, , , ...others] = parts;
+    const whole = [...(field?.lines ?? []), ...large, ...others.flatMap((part) => part.lines)];
+    return whole.map((line) => cutLine(line, width, look));
+  }
+  return fitting(parts, room).map((line) => cutLine(line, width, look));
+}
+
+/** From here on the clock has room beside the two zones. */
+const LARGE_WIDTH = 72;
+
+function shownMoment(at: number, cursor: Span, token: Token): Part[] {
+  const { local, utc } = inBothZones(at);
+  return [
+    { worth: 8, lines: [[cursor, span(local, token)]] },
+    { worth: 7, lines: [[span('  '), span(utc, token === 'selected' ? 'text.strong' : token)]] },
+  ];
+}
+
+/** The same with the local time of the day in large digits before it. */
+function largeMoment(at: number, cursor: Span): Line[] {
+  const { local, utc } = inBothZones(at);
+  const time = /\d\d:\d\d:\d\d/u.exec(local)?.[0] ?? '';
+  const [top, middle, bottom] = largeDigits(time);
+  return [
+    [span('  '), span(top, 'selected')],
+    [cursor, span(middle, 'selected'), span('   '), span(local, 'selected')],
+    [span('  '), span(bottom, 'selected'), span('   '), span(utc, 'text.strong')],
+  ];
+}
+
+interface Part {
+  readonly worth: number;
+  readonly lines: readonly Line[];
+}
+
+/** The parts in their order, without those of least worth as long as there are too many rows. */
+function fitting(parts: readonly Part[], room: number): Line[] {
+  const lines = parts.flatMap((part) => part.lines);
+  if (lines.length <= room || parts.length <= 1) return lines.slice(0, Math.max(0, room));
+  const least = Math.min(...parts.map(({ worth }) => worth));
+  return fitting(
+    parts.filter(({ worth }) => worth > least),
+    room,
+  );
+}
+
+function inBothZones(at: number): { readonly local: string; readonly utc: string } {
+  return { local: formatIn(at, localZone()), utc: formatUtc(at) };
+}
+
+/** What choosing this moment means: whatever came after it is gone. */
+function costOf(at: number, latest: number, now: number): string {
+  const before = latest - at;
+  const reach =
+    before < 1000 ? 'the latest possible' : `${formatSpan(before / 1000)} before the latest possible`;
+  if (Number.isNaN(now) || now < at) return `${reach}; what was written after it is lost`;
+  return `${formatSpan(Math.floor((now - at) / 1000))} ago: what was written since is lost; ${reach}`;
+}
+
+/** The range with the backups, the incident and the moment on it; of two in one place the last counts. */
+function barLine(at: number, question: TimeQuestion, width: number, look: Look): Line {
+  const { wall, rule, full } = look.glyphs;
+  const { earliest, latest } = edgesOf(question);
+  const track = Math.max(1, width - 4);
+  const bar: Span[] = Array.from({ length: track }, () => span(rule, 'text.dim'));
+  for (const { glyph, token, times } of marksOf(question, look))
+    for (const time of times) bar[placeOf(time)] = span(glyph, token);
+  bar[placeOf(at)] = span(full, 'selected');
+  return [span(`  ${wall}`, 'text.dim'), ...bar, span(wall, 'text.dim')];
+
+  function placeOf(time: number): number {
+    const part = (time - earliest) / (latest - earliest || 1);
+    return Math.round(Math.min(1, Math.max(0, part)) * (track - 1));
+  }
+}
+
+interface Mark {
+  readonly glyph: string;
+  readonly token: Token;
+  readonly name: string;
+  readonly times: readonly number[];
+}
+
+/** What is drawn on the bar besides the moment itself, with times that can be read. */
+function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Look): readonly Mark[] {
+  const read = (texts: readonly string[]) => texts.map((text) => Date.parse(text)).filter(Number.isFinite);
+  const all: readonly Mark[] = [
+    { glyph: glyphs.bullet, token: 'status.ok', name: 'backup', times: read(backups) },
+    {
+      glyph: glyphs.failed,
+      token: 'status.bad',
+      name: 'it went wrong',
+      times: read(incident === undefined ? [] : [incident]),
+    },
+  ];
+  return all.filter(({ times }) => times.length > 0);
+}
+
+/** The signs of the bar in words, with the moment of each; of several backups the newest. */
+function legendLines(question: TimeQuestion, width: number, look: Look): Line[] {
+  const entries = marksOf(question, look).map(({ glyph, token, name, times }): Line => {
+    const newest = formatUtc(Math.max(...times));
+    const words = times.length === 1 ? `${name} ${newest}` : `${times.length} ${name}s, the newest ${newest}`;
+    return [span(`${glyph} `, token), span(words, 'text.dim'), span('  ')];
+  });
+  const own: Line = [span(`${look.glyphs.full} `, 'selected'), span('chosen', 'text.dim'), span('  ')];
+  return entries.length === 0 ? [] : wrapLine([span('  '), ...own, ...entries.flat()], width, 2);
+}
+
+/** Both edges in both zones: below the ends of the bar, or one after the other where that is too narrow. */
+function edgeLines(earliest: number, latest: number, width: number): Line[] {
+  const [from, to] = [inBothZones(earliest), inBothZones(latest)];
+  if (width < 60) {
+    return [
+      [span(`  from ${from.local}`, 'text.dim')],
+      [span(`       ${from.utc}`, 'text.dim')],
+      [span(`    to ${to.local}`, 'text.dim')],
+      [span(`       ${to.utc}`, 'text.dim')],
+    ];
+  }
+  return [
+    [from.local, to.local],
+    [from.utc, to.utc],
+  ].map(([left = '', right = '']): Line => {
+    const gap = width - 3 - lineWidth([span(left), span(right)]);
+    return [span(`  ${left}${' '.repeat(Math.max(1, gap))}${right}`, 'text.dim')];
+  });
+}
+
+function unitLine(unit: Picker['unit']): Line {
+  const names = [...UNITS]
+    .reverse()
+    .flatMap((name) => [
+      span(' '),
+      name === unit ? span(`[${name}]`, 'selected') : span(` ${name} `, 'text.dim'),
+    ]);
+  return [span('  arrows move it by', 'text.dim'), ...names];
+}
+
+/**
+ * A time such as `14:32:05` in three rows of plain characters, as a clock radio shows it; anything else is
+ * left blank. All rows are equally wide.
+ */
+function largeDigits(text: string): readonly [string, string, string] {
+  const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);
+  const row = (at: 0 | 1 | 2) => forms.map((form) => form[at]).join(' ');
+  return [row(0), row(1), row(2)];
+}
+
+type Form = readonly [string, string, string];
+
+const BLANK: Form = ['   ', '   ', '   '];
+
+const FORMS: Readonly<Record<string, Form>> = {
+  '0': [' _ ', '| |', '|_|'],
+  '1': ['   ', '  |', '  |'],
+  '2': [' _ ', ' _|', '|_ '],
+  '3': [' _ ', ' _|', ' _|'],
+  '4': ['   ', '|_|', '  |'],
+  '5': [' _ ', '|_ ', ' _|'],
+  '6': [' _ ', '|_ ', '|_|'],
+  '7': [' _ ', '  |', '  |'],
+  '8': [' _ ', '|_|', '|_|'],
+  '9': [' _ ', '|_|', ' _|'],
+  ':': [' ', '.', '.'],
+};

@@ -1,0 +1,100 @@
+import { briefly } from '../../../../view/follow-up-words.ts';
+import type { RailStep } from '../../../../view/run-view.ts';
+import { cutLine, lineWidth } from '../../../line.ts';
+import { type Line, type Look, span } from '../../../span.ts';
+import type { Token } from '../../../theme.ts';
+
+/** The steps as a column, one row each, scrolled so that the current one stays in sight. */
+export function railLines(rail: readonly RailStep[], width: number, height: number, look: Look): Line[] {
+  const rows = rail.map((step) => {
+    // A remark that does not fit must not cost the title.
+    const whole = [stepLine(step, look), stepLine({ ...step, usual: undefined }, look)];
+    return (
+      whole.find((line) => lineWidth(line) <= width) ?? cutLine(stepLine(step, look).slice(0, 2), width, look)
+    );
+  });
+  if (rows.length <= height) return rows;
+  const at = currentIndex(rail);
+  const first = Math.min(Math.max(0, at - Math.floor((height - 1) / 2)), rows.length - height);
+  const shown = rows.slice(first, first + height);
+  const above = first;
+  const below = rows.length - first - height;
+  if (height > 2 && above > 0) shown[0] = [span(`  (${above + 1} above)`, 'text.dim')];
+  if (height > 2 && below > 0) shown[shown.length - 1] = [span(`  (${below + 1} below)`, 'text.dim')];
+  return shown.map((line) => cutLine(line, width, look));
+}
+
+/** The column's width: as the longest title, within limits. */
+export function railWidth(rail: readonly RailStep[], most: number): number {
+  return Math.min(most, Math.max(16, ...rail.map((step) => lineWidth([span(step.title)]) + 2)));
+}
+
+/** The steps as one row, for narrow screens: `step 4/11 store the key`. */
+export function railLine(rail: readonly RailStep[], width: number, look: Look): Line {
+  const at = currentIndex(rail);
+  const step = rail[at];
+  if (step === undefined) return [];
+  const line = [span(`step ${at + 1}/${rail.length} `, 'text.dim'), ...stepLine(step, look)];
+  return cutLine(line, width, look);
+}
+
+/** The current step; when the run is over, the last one that is not ahead. */
+function currentIndex(rail: readonly RailStep[]): number {
+  const current = rail.findIndex((step) => step.state === 'current');
+  if (current >= 0) return current;
+  return Math.max(
+    0,
+    rail.findLastIndex((step) => step.state !== 'ahead'),
+  );
+}
+
+const STEPS: Readonly<
+  Record<
+    RailStep['state'],
+    {
+      glyph: 'done' | 'current' | 'ahead' | 'skipped' | 'failed';
+      mark: Token;
+      title: Token;
+      word: string;
+    }
+  >
+> = {
+  done: { glyph: 'done', mark: 'status.ok', title: 'text', word: '' },
+  current: { glyph: 'current', mark: 'selected', title: 'selected', word: '' },
+  ahead: { glyph: 'ahead', mark: 'text.dim', title: 'text.dim', word: '' },
+  skipped: {
+    glyph: 'skipped',
+    mark: 'status.warn',
+    title: 'text.dim',
+    word: 'skipped',
+  },
+  failed: {
+    glyph: 'failed',
+    mark: 'status.bad',
+    title: 'text.strong',
+    word: 'failed',
+  },
+};
+
+type StepInRail = Omit<RailStep, 'usual'> & { readonly usual?: number | undefined };
+
+/** The state of a step in a word, with its remark. */
+export function stepWords({ state, note }: RailStep): string {
+  const word = { done: 'done', current: 'now', ahead: 'ahead', skipped: 'skipped', failed: 'failed' }[state];
+  return note === undefined ? word : `${word}: ${note}`;
+}
+
+/** A step with its state, its remark, and how long it took or usually takes. */
+export function stepLine(step: StepInRail, look: Look): Line {
+  const { glyph, mark, title, word } = STEPS[step.state];
+  const time = [
+    ...(step.seconds === undefined || step.seconds < 1 ? [] : [briefly(step.seconds)]),
+    ...(step.usual === undefined ? [] : [`usually ${briefly(step.usual)}`]),
+  ].join(', ');
+  const remark = [word, step.note ?? '', time].filter((text) => text !== '').join(': ');
+  return [
+    span(`${look.glyphs[glyph]} `, mark),
+    span(step.title, title),
+    ...(remark === '' ? [] : [span(` (${remark})`, 'text.dim')]),
+  ];
+}

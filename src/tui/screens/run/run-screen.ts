@@ -1,0 +1,125 @@
+import { LEFT } from '../../../view/leaving.ts';
+import type { MomentReader } from '../../../view/moment-reader.ts';
+import type { RunPort } from '../../../view/run-port.ts';
+import { isTooSmall, type Layout, type Size } from '../../bands.ts';
+import type { Stroke } from '../../keys.ts';
+import type { AppEffect, LiveScreen, ShownKey } from '../../live-screen.ts';
+import type { Look } from '../../span.ts';
+import type { Reading } from '../../watch-reading.ts';
+import type { Intent, Mode } from './key-binding.ts';
+import { intentOf, KEYMAP } from './keymap.ts';
+import { layOut, modeIn } from './layout.ts';
+import type { UiState } from './screen-state.ts';
+import { createStore } from './store.ts';
+import { modeOf } from './ui-state.ts';
+
+export interface RunScreenOptions {
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+  /** When, on that clock, a key that is read now was pressed at the earliest. Default: now. */
+  readonly reading?: Reading | undefined;
+  readonly readMoment: MomentReader;
+  /** The operator has left the run, or has closed the screen of one that is over. */
+  readonly onDone: (how: 'left' | 'closed') => void;
+  readonly onSuspend: () => void;
+  /** What the app is to do: to show a screen, to copy a text. */
+  readonly onEffect?: (effect: AppEffect) => void;
+}
+
+/** Where a key may answer a question. */
+const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
+  'choice',
+  'ways',
+  'input',
+  'shut',
+  'reason',
+  'reading',
+  'picker',
+]);
+const TYPES: ReadonlySet<Mode> = new Set<Mode>(['log-filter', 'input', 'reason', 'reading', 'picker']);
+
+/** The screen over a run. It listens to the run until `stop`. */
+export function runScreen(
+  port: RunPort,
+  { now, reading, readMoment, onDone, onSuspend, onEffect }: RunScreenOptions,
+): LiveScreen & { stop(): void } {
+  const store = createStore(port, {
+    now,
+    reading,
+    readMoment,
+    onLeave: () => onDone('left'),
+    onClose: () => onDone('closed'),
+    onSuspend,
+    onEffect,
+  });
+  const layouts = lastLayout();
+  let look: Look | undefined;
+
+  const modeAt = (size: Size): Mode =>
+    look === undefined ? modeOf(store.state()) : modeIn(store.state(), size, look);
+  const press = (
+    key: string,
+    intent: Intent | undefined,
+    typed: string | undefined,
+    size: Size,
+    isHeld = false,
+  ) => {
+    const text = modeAt(size) === 'shut' ? undefined : typed;
+    if (intent !== undefined) {
+      const page = look === undefined ? { height: 1, last: 0 } : layouts(store.state(), size, look).page;
+      store.dispatch({ type: 'intent', intent, key, page });
+    } else if (text !== undefined && !isTooSmall(size)) store.dispatch({ type: 'text', text, key, isHeld });
+    else store.dispatch({ type: 'key', key, isHeld });
+    return intent !== undefined;
+  };
+  return {
+    request: undefined,
+    title: () => `run of ${store.state().view.runbook}`,
+    subscribe: store.subscribe,
+    isTyping: () => TYPES.has(modeOf(store.state())),
+    keys: () => keysOf(modeOf(store.state())),
+    needs: () => [],
+    layOut(size, drawn) {
+      look = drawn;
+      return layouts(store.state(), size, drawn);
+    },
+    press(stroke: Stroke | undefined, size: Size) {
+      if (stroke === undefined) return press('unnamed', undefined, undefined, size);
+      if (stroke.kind === 'chunk')
+        return press(stroke.of ?? 'chunk', undefined, stroke.text, size, stroke.of !== undefined);
+      const mode = modeAt(size);
+      // What cannot be read cannot be answered, but it can be left.
+      const intent = intentOf(isTooSmall(size) && ANSWERS.has(mode) ? 'watch' : mode, stroke.key);
+      return press(stroke.key, intent, stroke.text, size);
+    },
+    paste: (text, size) => void press('paste', undefined, text, size),
+    leave: (why) => port.detach(why ?? LEFT.byOperator),
+    stop: store.stop,
+  };
+}
+
+/** The layout of a state in a size; it is made anew only when one of them changes. */
+function lastLayout() {
+  let last: { state: UiState; size: Size; look: Look; layout: Layout } | undefined;
+  return (state: UiState, size: Size, look: Look): Layout => {
+    const isSame =
+      last?.state === state &&
+      last.look === look &&
+      last.size.columns === size.columns &&
+      last.size.rows === size.rows;
+    if (!isSame) last = { state, size, look, layout: layOut(state, size, look) };
+    return (last as NonNullable<typeof last>).layout;
+  };
+}
+
+function keysOf(mode: Mode): readonly ShownKey[] {
+  return KEYMAP.filter(({ modes }) => modes.includes(mode)).map(
+    ({ keys, shown, label, description, onScreen }) => ({
+      keys,
+      shown,
+      label: label.replace('{unit}', ''),
+      description,
+      inFooter: onScreen === 'always',
+    }),
+  );
+}

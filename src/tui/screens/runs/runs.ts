@@ -1,0 +1,174 @@
+import { formatElapsed, formatTime } from '../../../base/format.ts';
+import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
+import { band } from '../../bands.ts';
+import { wrapLine } from '../../line.ts';
+import type { Around, ScreenRequest } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { fieldLine } from '../../parts/field.ts';
+import {
+  cursorAt,
+  FRESH_LIST,
+  filtered,
+  isListIntent,
+  type ListState,
+  moved,
+  typedInto,
+} from '../../parts/list.ts';
+import { filledUp, tableLines } from '../../parts/table.ts';
+import { type Line, type Span, span } from '../../span.ts';
+import { type Intent, keysOf } from './runs-keys.ts';
+
+interface State {
+  readonly list: ListState;
+  /** Whether the runs of drills are shown in place of those of this home. */
+  readonly isDrills: boolean;
+}
+
+/** All runs, the newest first: to resume, watch and read them. */
+export function runsScreen(): OpenScreen {
+  return screen<State, Intent>({
+    init: { list: FRESH_LIST, isDrills: false },
+    subject: () => '',
+    title: ({ isDrills }) => (isDrills ? 'runs of drills' : 'runs'),
+    badge: ({ isDrills }, around) => (isDrills ? 'REHEARSAL' : badgeOfHome(around)),
+    isTyping: ({ list }) => list.isFiltering,
+    keys: (state, around) => keysOf(state.list, state.isDrills, atCursor(state, around)),
+    needs: ({ isDrills }) => [{ source: isDrills ? 'drillRuns' : 'runs', of: null }],
+    reduce: (state, input, around) => {
+      const { list, isDrills } = state;
+      if (input.type === 'text') return [{ ...state, list: typedInto(list, input.text) }];
+      const keys = rowsOf(state, around).map(keyOf);
+      if (isListIntent(input.intent))
+        return [{ ...state, list: moved(list, input.intent, keys, input.page.height) }];
+      if (input.intent === 'drills') return [{ list: FRESH_LIST, isDrills: !isDrills }];
+      const run = atCursor(state, around);
+      if (run === undefined) return [state];
+      const { runId } = run;
+      const open = (request: ScreenRequest) => [state, { type: 'open', screen: request }] as const;
+      switch (input.intent) {
+        case 'open':
+          return run.status === 'open' ? [state, { type: 'resume', runId }] : open({ name: 'report', runId });
+        case 'watch':
+          return open({ name: 'watch', runId });
+        case 'report':
+          return open({ name: 'report', runId });
+        case 'journal':
+          return open({ name: 'journal', stream: `run/${runId}` });
+        case 'copy':
+          return [state, { type: 'copy', text: runId, what: `run ${runId}` }];
+        default:
+          return [state];
+      }
+    },
+    layOut: (state, around, look) => {
+      const { columns, rows: height } = around.size;
+      const { list, isDrills } = state;
+      const rows = rowsOf(state, around);
+      const filter =
+        list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+      const foot = footOf(atCursor(state, around))
+        .flatMap((line) => wrapLine(line, columns, 2))
+        .slice(0, 3);
+      const { part, last } = around.facts.get(isDrills ? 'drillRuns' : 'runs', null);
+      const none = isDrills ? 'there are no drills yet: try `lifeboat drill`' : 'there are no runs yet';
+      const unread =
+        part.state === 'failed' ? `the journal cannot be read: ${part.why}` : 'reading the journal';
+      const { lines, pageRows } = tableLines(
+        {
+          columns: columnsAt(around.now),
+          rows,
+          cursor: cursorAt(list, rows.map(keyOf)),
+          empty: last === undefined ? unread : list.filter.text === '' ? none : 'no run fits the filter',
+        },
+        columns,
+        height - filter.length - foot.length,
+        look,
+      );
+      return {
+        page: { height: pageRows, last: 0 },
+        bands: [band([...filter, ...lines, ...filledUp(foot, foot.length)], columns, height)],
+      };
+    },
+  });
+}
+
+function columnsAt(now: Date) {
+  return [
+    { title: 'run', cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')] },
+    { title: 'runbook', cell: ({ runbook }: RunRow): Line => [span(runbook)], least: 10 },
+    {
+      title: 'instance',
+      cell: ({ instance, target }: RunRow): Line => [
+        span(target === undefined ? instance : `${instance} -> ${target}`),
+      ],
+      least: 8,
+    },
+    {
+      title: 'mode',
+      cell: ({ mode }: RunRow): Line => [span(mode, mode === 'LIVE' ? 'status.bad' : 'text')],
+      drop: 3,
+    },
+    { title: 'begun (UTC)', cell: ({ startedAt }: RunRow): Line => [span(formatTime(startedAt))], drop: 5 },
+    {
+      title: 'took',
+      align: 'right' as const,
+      cell: (run: RunRow): Line => [span(formatElapsed(secondsOfRun(run, now)))],
+      drop: 4,
+    },
+    { title: 'status', cell: (run: RunRow): Line => [statusOf(run)] },
+    {
+      title: 'follow-ups',
+      align: 'right' as const,
+      cell: ({ followUps }: RunRow): Line => [span(followUps === 0 ? '' : String(followUps), 'status.warn')],
+      drop: 6,
+    },
+    { title: 'where', cell: ({ where }: RunRow): Line => [span(where)], least: 8, drop: 1 },
+  ];
+}
+
+function statusOf({ status, proven, heldBy }: RunRow): Span {
+  if (status === 'closed' && proven) return span('proven', 'status.ok');
+  if (status !== 'open') return span(status);
+  return heldBy === undefined ? span('open', 'status.warn') : span('driven', 'accent');
+}
+
+/** What the row of the cursor has no room for. */
+function footOf(run: RunRow | undefined): readonly Line[] {
+  if (run === undefined) return [];
+  const { runId, status, heldBy, drill, where, followUps } = run;
+  const driven = heldBy === undefined ? 'nobody drives it: Enter resumes it' : `driven by ${heldBy}`;
+  const open = followUps === 0 ? '' : `; open follow-ups: ${followUps}`;
+  return [
+    [span(`run ${runId}`, 'text.strong'), span(`: ${where}${open}`)],
+    ...(drill === undefined
+      ? status === 'open'
+        ? [[span(driven)]]
+        : []
+      : [[span(`of the drill ${drill}`, 'text.dim')]]),
+  ];
+}
+
+function keyOf({ runId }: RunRow): string {
+  return runId;
+}
+
+function rowsOf({ list, isDrills }: State, { facts }: Around): readonly RunRow[] {
+  const known = facts.get(isDrills ? 'drillRuns' : 'runs', null).last?.value ?? [];
+  return filtered(known, list, (run) =>
+    [
+      run.runId,
+      run.runbook,
+      run.instance,
+      run.target,
+      run.mode,
+      statusOf(run).text,
+      run.status,
+      run.where,
+    ].join(' '),
+  );
+}
+
+function atCursor(state: State, around: Around): RunRow | undefined {
+  const rows = rowsOf(state, around);
+  return rows[cursorAt(state.list, rows.map(keyOf))];
+}

@@ -1,0 +1,157 @@
+import { formatSeconds } from '../../../base/format.ts';
+import type { DryRunFacts, DryRunStep } from '../../../view/app/dry-run-facts.ts';
+import type { Fact } from '../../../view/app/sources.ts';
+import { stakesOf } from '../../../view/app/stakes.ts';
+import { commandOf } from '../../../view/app/start-command.ts';
+import type { StartWish } from '../../../view/app/start-wish.ts';
+import { wrapLine } from '../../line.ts';
+import type { Around } from '../../live-screen.ts';
+import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { listOf } from './moment.ts';
+import { knownInstances, type State, wishOf } from './state.ts';
+
+/** What the dry run says of the run that was chosen. */
+function dryRunOf(state: State, { facts }: Pick<Around, 'facts'>): Fact<DryRunFacts> | undefined {
+  const wish = wishOf(state);
+  return wish && facts.get('dryRun', wish);
+}
+
+/** What has to be read before the run is begun; undefined where nothing is. */
+export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
+  if (state.isStarted) return 'this run was begun from here already';
+  const dryRun = dryRunOf(state, around);
+  if (dryRun?.part.state === 'failed') return `the dry run failed: ${dryRun.part.why}`;
+  const found = dryRun?.last?.value;
+  if (found === undefined) return 'the dry run has not answered yet';
+  return found.inTheWay && `in the way: ${found.inTheWay.text}`;
+}
+
+/** What is at stake, how long it takes, and what stands in the way. */
+export function stakeLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
+  const wish = wishOf(state);
+  if (wish === undefined) return [];
+  const fact = dryRunOf(state, around);
+  const dryRun = fact?.last?.value;
+  const stakes = stakesOf({ wish, backup: backupOf(state, wish, around), dryRun, now: around.now });
+  const labelled = (label: string, text: string, token: 'text' | 'status.warn' = 'text') =>
+    wrapLine([span(text, token)], width - LABEL).map(
+      (line, at): Line => [span((at === 0 ? label : '').padEnd(LABEL), 'text.dim'), ...line],
+    );
+  return [
+    ...warningLines(state, width, look),
+    ...wrapLine([span(changeWords(wish, around), 'text.strong')], width),
+    ...labelled('overwritten', stakes.overwritten),
+    ...labelled('lost', stakes.lost),
+    ...labelled('way back', stakes.wayBack),
+    ...labelled('takes', durationWords(wish, dryRun, around)),
+    ...(dryRun?.approvals ?? []).flatMap((text) => labelled('approval', `a second person: ${text}`)),
+    ...(fact === undefined ? [] : obstacleLines(fact, width, look)),
+    ...(dryRun?.asks === undefined ? [] : labelled('asks first', dryRun.asks)),
+  ];
+}
+
+const LABEL = 13;
+
+function warningLines({ warned }: State, width: number, look: Look): readonly Line[] {
+  if (warned === undefined) return [];
+  return [
+    ...wrapLine([span(`${look.glyphs.warn} ${warned}`, 'status.warn')], width, 2),
+    ...wrapLine([span('  Enter begins the run nevertheless, Esc goes a step back')], width, 2),
+    BLANK,
+  ];
+}
+
+function obstacleLines(
+  { part, last, isAsking }: Fact<DryRunFacts>,
+  width: number,
+  look: Look,
+): readonly Line[] {
+  const bad = (text: string, hints: readonly string[]): readonly Line[] => [
+    ...wrapLine([span(`${look.glyphs.failed} ${text}`, 'status.bad')], width, 2),
+    ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
+  ];
+  if (part.state === 'failed')
+    return bad(`the dry run failed: ${part.why}`, [
+      'Ctrl-R asks again; nothing was sent that changes anything',
+    ]);
+  if (last === undefined)
+    return wrapLine([span('the dry run is asked: only GETs are sent', 'text.dim')], width);
+  const { inTheWay } = last.value;
+  const again = isAsking ? [[span('the dry run is asked again', 'text.dim')]] : [];
+  return inTheWay === undefined ? again : [...bad(`in the way: ${inTheWay.text}`, inTheWay.hints), ...again];
+}
+
+/** Which instance is changed, and whether that is the real thing. */
+function changeWords({ instance, target }: StartWish, around: Around): string {
+  const changed = target ?? instance;
+  const found = knownInstances(around).home.find(({ name }) => name === changed);
+  const mode = found === undefined ? '' : found.isRehearsal ? ', as a rehearsal' : ', LIVE';
+  const from = target === undefined ? '' : ` with the data of ${instance}`;
+  return `this run changes ${changed}${from}${mode}`;
+}
+
+function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined, around: Around): string {
+  const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
+  const objective = rto === undefined ? '' : `; the objective is ${formatSeconds(rto)}`;
+  const { usualSeconds, earlierRuns = 0 } = dryRun ?? {};
+  if (usualSeconds === undefined) return `nobody knows: no run of this kind has ended here yet${objective}`;
+  const runs = earlierRuns === 1 ? 'the last run' : `the middle one of the last ${earlierRuns} runs`;
+  return `${formatSeconds(usualSeconds)} without the time for your answers, as ${runs}${objective}`;
+}
+
+/** The backup whose age tells what is lost: the one that was chosen, or the newest that is known. */
+function backupOf(state: State, wish: StartWish, around: Around) {
+  const rows = listOf(state, around).last?.value.rows ?? [];
+  if (wish.backup !== undefined)
+    return rows.find(({ id, backupId }) => wish.backup === backupId || wish.backup === String(id));
+  if (wish.runbook !== 'disaster-recovery') return undefined;
+  return rows.find(({ status }) => status === 'done' || status === 'on record');
+}
+
+/** The steps of the run, what it finds now, and the command. */
+export function planLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
+  const wish = wishOf(state);
+  const dryRun = dryRunOf(state, around)?.last?.value;
+  if (wish === undefined) return [];
+  return [
+    ...(dryRun === undefined || dryRun.steps.length === 0
+      ? []
+      : [
+          [span('what it does', 'text.dim')],
+          ...dryRun.steps.flatMap((step) => stepLines(step, width, look)),
+        ]),
+    ...(dryRun === undefined || dryRun.found.length === 0
+      ? []
+      : [
+          BLANK,
+          [span('what it finds now', 'text.dim')],
+          ...dryRun.found.flatMap(([label, value]) =>
+            wrapLine([span(`  ${label}: `, 'text.dim'), span(value)], width, 4),
+          ),
+        ]),
+    BLANK,
+    [span('the same from a shell', 'text.dim')],
+    ...wrapLine([span(`  ${commandOf(wish)}`, 'text.code')], width, 4),
+  ];
+}
+
+function stepLines(step: DryRunStep, width: number, look: Look): readonly Line[] {
+  const { title, calls, does, asks, destroys, usualSeconds } = step;
+  const sign = destroys ? look.glyphs.warn : calls.length > 0 ? look.glyphs.current : look.glyphs.ahead;
+  const about = [
+    ...(asks ? ['asks you'] : []),
+    ...calls,
+    ...new Set(does.map((text) => (text.startsWith('platform: ') ? 'acts on the platform' : text))),
+    ...(usualSeconds === undefined ? [] : [`took ${formatSeconds(usualSeconds)}`]),
+  ];
+  return wrapLine(
+    [
+      span(`  ${sign} `, destroys ? 'status.bad' : 'text.dim'),
+      span(title),
+      ...(destroys ? [span(' DESTROYS', 'status.bad')] : []),
+      ...(about.length === 0 ? [] : [span(`: ${about.join(', ')}`, 'text.dim')]),
+    ],
+    width,
+    6,
+  );
+}

@@ -1,0 +1,195 @@
+import type { Around, BoundKey } from '../../live-screen.ts';
+import { EDITING_KEYS, type FieldIntent } from '../../parts/field.ts';
+import { cursorAt, filtered, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
+import { momentProblem, momentQuestion, noWindowOf, typedMoment } from './moment.ts';
+import { type Choice, tableOf } from './rows.ts';
+import type { State } from './state.ts';
+
+export type Intent =
+  | 'choose'
+  | 'step-back'
+  | 'start'
+  | 'copy'
+  | 'scroll-down'
+  | 'scroll-up'
+  | 'page-on'
+  | 'page-back'
+  | `pick:${PickIntent}`
+  | `edit:${FieldIntent}`
+  | ListIntent;
+
+/** What moves the picker of a moment. */
+export type PickIntent = 'earlier' | 'later' | 'coarser' | 'finer' | 'first' | 'last';
+
+const HIDDEN = { shown: '', label: '', inFooter: false } as const;
+
+/** The keys that mean something at this step. */
+export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[] {
+  switch (state.step) {
+    case 'incident':
+      return [submit(incidentProblem(state, around), incidentLabel(state)), ...EDITING, backKey(state)];
+    case 'moment':
+      return momentKeys(state, around);
+    case 'check':
+      return [START, COPY, ...SCROLLING, backKey(state)];
+    default: {
+      if (state.list.isFiltering) return listKeys(state.list);
+      const keys = listKeys(state.list);
+      const choice = chosenRow(state, around);
+      const why = choice === undefined ? 'there is nothing to choose' : choice.disabled;
+      // Esc drops the filter first.
+      const back = state.list.filter.text === '' ? [backKey(state)] : [];
+      return [submit(why, 'choose'), ...keys, ...back];
+    }
+  }
+}
+
+/** Whether letters are text at this step. */
+export function isTyping({ step, list }: State): boolean {
+  return step === 'incident' || step === 'moment' || list.isFiltering;
+}
+
+/** The rows that the filter lets through, and the list with its cursor on one of them. */
+export function shownRows(
+  state: State,
+  around: Pick<Around, 'facts'>,
+): { readonly rows: readonly Choice[]; readonly list: ListState } {
+  const { list } = state;
+  const rows = filtered(tableOf(state, around)?.rows ?? [], list, ({ text }) => text);
+  const isThere = rows.some(({ key }) => key === list.cursor);
+  if (isThere) return { rows, list };
+  const first = rows.find(({ disabled }) => disabled === undefined) ?? rows[0];
+  return { rows, list: { ...list, cursor: first?.key } };
+}
+
+/** The row that Enter chooses. */
+export function chosenRow(state: State, around: Pick<Around, 'facts'>): Choice | undefined {
+  const { rows, list } = shownRows(state, around);
+  return rows[
+    cursorAt(
+      list,
+      rows.map(({ key }) => key),
+    )
+  ];
+}
+
+function submit(disabled: string | undefined, label: string): BoundKey<Intent> {
+  return {
+    intent: 'choose',
+    keys: ['enter'],
+    shown: 'Enter',
+    label,
+    description: 'take this answer, and go on to what is asked next',
+    inFooter: true,
+    disabled,
+  };
+}
+
+function incidentLabel({ field }: State): string {
+  return field.text.trim() === '' ? 'not known' : 'take it';
+}
+
+function incidentProblem(state: State, around: Around): string | undefined {
+  return state.field.text.trim() === '' ? undefined : momentProblem(typedMoment(state, around));
+}
+
+function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
+  const question = momentQuestion(state, around);
+  if (question === undefined) {
+    const isAsking = noWindowOf(state, around) === undefined;
+    return [submit(isAsking ? 'the range is still asked' : undefined, 'go on without'), backKey(state)];
+  }
+  if (state.field.text.trim() !== '')
+    return [
+      submit(momentProblem(typedMoment(state, around), question), 'set the picker'),
+      ...EDITING,
+      backKey(state),
+    ];
+  // There is nothing to edit yet: the keys of a field move the picker.
+  return [submit(undefined, 'take it'), ...PICKING, backKey(state)];
+}
+
+function backKey({ past }: State): BoundKey<Intent> {
+  return {
+    intent: 'step-back',
+    keys: ['escape'],
+    shown: 'Esc',
+    label: past.length === 0 ? 'leave' : 'a step back',
+    description: past.length === 0 ? 'leave; nothing was begun' : 'go back to what was asked before',
+    inFooter: true,
+  };
+}
+
+const START: BoundKey<Intent> = {
+  intent: 'start',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'begin',
+  description: 'begin the run; it asks for the name before it destroys anything',
+  inFooter: true,
+};
+
+const COPY: BoundKey<Intent> = {
+  intent: 'copy',
+  keys: ['c'],
+  shown: 'c',
+  label: 'copy',
+  description: 'copy the command that begins the same run',
+  inFooter: true,
+};
+
+const SCROLLING: readonly BoundKey<Intent>[] = [
+  {
+    intent: 'page-on',
+    keys: ['tab', 'pagedown', ' '],
+    shown: 'Tab',
+    label: 'more',
+    description: 'show the next page; after the last one the first',
+    inFooter: true,
+  },
+  { ...HIDDEN, intent: 'page-back', keys: ['pageup'], description: 'show the page before' },
+  {
+    intent: 'scroll-down',
+    keys: ['down', 'j'],
+    shown: 'up/down',
+    label: 'scroll',
+    description: 'move by a row (also j and k)',
+    inFooter: false,
+  },
+  { ...HIDDEN, intent: 'scroll-up', keys: ['up', 'k'], description: 'move back by a row' },
+];
+
+const PICKING: readonly BoundKey<Intent>[] = [
+  {
+    intent: 'pick:later',
+    keys: ['right'],
+    shown: 'left/right',
+    label: 'move',
+    description: 'move the time by one unit, within its range',
+    inFooter: true,
+  },
+  { ...HIDDEN, intent: 'pick:earlier', keys: ['left'], description: 'move the time back' },
+  {
+    intent: 'pick:coarser',
+    keys: ['up'],
+    shown: 'up/down',
+    label: 'unit',
+    description: 'choose the unit: hour, minute or second',
+    inFooter: true,
+  },
+  { ...HIDDEN, intent: 'pick:finer', keys: ['down'], description: 'move by a smaller unit' },
+  {
+    intent: 'pick:first',
+    keys: ['home'],
+    shown: 'Home/End',
+    label: 'edges',
+    description: 'go to the earliest or the latest time that can be chosen',
+    inFooter: true,
+  },
+  { ...HIDDEN, intent: 'pick:last', keys: ['end'], description: 'go to the latest time' },
+];
+
+const EDITING: readonly BoundKey<Intent>[] = EDITING_KEYS.map((key) => ({
+  ...key,
+  intent: `edit:${key.intent}` as const,
+}));

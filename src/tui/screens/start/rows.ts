@@ -1,0 +1,269 @@
+import { formatBytes, formatTime } from '../../../base/format.ts';
+import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
+import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
+import { type InstanceChoice, instanceChoices, targetChoices } from '../../../view/app/start-choices.ts';
+import { briefly } from '../../../view/follow-up-words.ts';
+import type { Around } from '../../live-screen.ts';
+import type { Column } from '../../parts/table.ts';
+import { type Line, span } from '../../span.ts';
+import { listOf } from './moment.ts';
+import { chosenSituation, knownInstances, type State } from './state.ts';
+
+/** A row that can be chosen. */
+export interface Choice {
+  /** What is answered with it. */
+  readonly key: string;
+  /** What the filter looks through. */
+  readonly text: string;
+  readonly cells: () => readonly Line[];
+  /** Why it cannot be chosen, in one sentence. */
+  readonly disabled?: string | undefined;
+  /** Said below of the row of the cursor. */
+  readonly details: readonly Detail[];
+}
+
+interface Detail {
+  readonly text: string;
+  readonly tone: 'plain' | 'warn' | 'bad';
+}
+
+/** A step that is answered by choosing a row. */
+export interface ChoiceTable {
+  readonly columns: readonly Column<Choice>[];
+  readonly rows: readonly Choice[];
+  /** Said where there are no rows. */
+  readonly empty: string;
+}
+
+/** The key of the row that leaves a choice to the run. */
+export const LEFT_TO_RUN = 'left-to-run';
+
+/** The rows of a step; undefined for a step that is answered otherwise. */
+export function tableOf(state: State, around: Pick<Around, 'facts'>): ChoiceTable | undefined {
+  const situation = chosenSituation(state);
+  if (state.step === 'situation') return situations(state, around);
+  if (situation === undefined) return undefined;
+  const known = knownInstances(around);
+  switch (state.step) {
+    case 'instance':
+      return {
+        columns: INSTANCE_COLUMNS,
+        rows: instanceChoices(situation, known).map(instanceRow),
+        empty: 'the config is read',
+      };
+    case 'target':
+      return {
+        columns: INSTANCE_COLUMNS,
+        rows: targetChoices(state.answers.instance ?? '', known).map(instanceRow),
+        empty: 'the config has no other instance',
+      };
+    case 'backup':
+      return backups(state, situation, around);
+    default:
+      return undefined;
+  }
+}
+
+function columnsOf(...columns: readonly Omit<Column<Choice>, 'cell'>[]): readonly Column<Choice>[] {
+  return columns.map((column, at) => ({ ...column, cell: (row) => row.cells()[at] ?? [] }));
+}
+
+const SITUATION_COLUMNS = columnsOf({ title: 'situation' }, { title: 'what is done', drop: 1, least: 20 });
+
+function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTable {
+  const known = knownInstances(around);
+  const rows = SITUATIONS.map((situation): Choice => {
+    const { id, says, does, needs } = situation;
+    const choices = instanceChoices(situation, known);
+    const about = choices.filter(({ name }) => answers.instance === undefined || name === answers.instance);
+    // Only what holds for every instance that it could be about is a reason against the situation.
+    const isOut = about.length > 0 && about.every(({ disabled }) => disabled !== undefined);
+    const out = isOut ? about[0] : undefined;
+    return {
+      key: id,
+      text: `${says} ${does}`,
+      cells: () => [
+        [span(says, out === undefined ? 'text' : 'text.dim')],
+        [span(out?.disabled === undefined ? does : `cannot work: ${out.disabled.why}`, 'text.dim')],
+      ],
+      disabled: out?.disabled && `${out.name}: ${out.disabled.why}`,
+      details: [
+        { text: does, tone: 'plain' },
+        { text: `needs ${needs}`, tone: 'plain' },
+        ...(out === undefined ? [] : outOf(out)),
+      ],
+    };
+  });
+  return { columns: SITUATION_COLUMNS, rows, empty: '' };
+}
+
+const INSTANCE_COLUMNS = columnsOf(
+  { title: 'instance', least: 12 },
+  { title: 'mode' },
+  { title: 'state', least: 8 },
+  { title: 'newest backup', drop: 2 },
+  { title: 'proven', drop: 3 },
+  { title: '', drop: 1, least: 12 },
+);
+
+function instanceRow(choice: InstanceChoice): Choice {
+  const { name, role, isRehearsal, status, disabled, cautions } = choice;
+  const { newestBackup, provenBackup } = status ?? {};
+  return {
+    key: name,
+    text: `${name} ${role} ${status?.state ?? ''}`,
+    cells: () => [
+      [span(name, disabled === undefined ? 'text' : 'text.dim')],
+      [span(isRehearsal ? 'REHEARSAL' : 'LIVE', isRehearsal ? 'text' : 'status.bad')],
+      [span(stateWord(choice), status?.state === undefined ? 'text.dim' : 'text')],
+      [span(ageOf(newestBackup?.ageSeconds))],
+      [span(ageOf(provenBackup?.ageSeconds))],
+      [span(disabled === undefined ? (cautions[0] ?? '') : `no: ${disabled.why}`, 'text.dim')],
+    ],
+    disabled: disabled?.why,
+    details: [
+      ...(disabled === undefined ? [] : outOf(choice)),
+      ...cautions.map((text): Detail => ({ text, tone: 'warn' })),
+      ...(disabled === undefined ? knownOf(choice) : []),
+    ],
+  };
+}
+
+function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
+  if (disabled === undefined) return [];
+  return [
+    { text: `${name}: ${disabled.why}`, tone: 'bad' },
+    { text: disabled.instead, tone: 'plain' },
+  ];
+}
+
+function knownOf({ status }: InstanceChoice): readonly Detail[] {
+  if (status === undefined) return [{ text: 'it was not asked yet', tone: 'plain' }];
+  const { newestBackup, provenBackup, card } = status;
+  return [
+    {
+      text:
+        newestBackup === undefined
+          ? 'no backup of it is known'
+          : `newest backup ${newestBackup.id}: ${timeOf(newestBackup.triggeredAt)}`,
+      tone: 'plain',
+    },
+    {
+      text:
+        provenBackup === undefined
+          ? 'none of its backups was proven'
+          : `newest proven backup ${provenBackup.id}: ${timeOf(provenBackup.triggeredAt)}, key ${provenBackup.key}`,
+      tone: provenBackup === undefined ? 'warn' : 'plain',
+    },
+    ...(card === undefined
+      ? []
+      : [{ text: `recovery card of ${timeOf(card.preparedAt)}`, tone: 'plain' } as const]),
+  ];
+}
+
+function stateWord({ status }: InstanceChoice): string {
+  if (status?.state !== undefined) return status.state;
+  return status?.parts.backups.state === 'failed' ? 'no answer' : 'not asked yet';
+}
+
+const BACKUP_COLUMNS = columnsOf(
+  { title: 'backup', least: 10 },
+  { title: 'age', align: 'right' },
+  { title: 'asked for (UTC)', drop: 3 },
+  { title: 'size', align: 'right', drop: 2 },
+  { title: 'proven' },
+  { title: 'opened by', drop: 1 },
+  { title: 'status', least: 6, drop: 4 },
+);
+
+function backups(state: State, situation: Situation, around: Pick<Around, 'facts'>): ChoiceTable {
+  const isElsewhere = situation.wish.runbook === 'disaster-recovery';
+  const { last } = listOf(state, around);
+  const rows = (last?.value.rows ?? []).map((row) => backupRow(row, isElsewhere));
+  const problem: readonly Detail[] =
+    last?.value.problem === undefined
+      ? []
+      : [{ text: `the service gives no list (${last.value.problem}): these are on record`, tone: 'warn' }];
+  const first: Choice = {
+    key: LEFT_TO_RUN,
+    text: 'newest ask run',
+    cells: () => [[span(isElsewhere ? 'the newest' : 'ask me in the run')]],
+    details: [
+      {
+        text: isElsewhere
+          ? 'the run takes the newest by the guid on the recovery card, and asks you first'
+          : 'the run lists the newest ones and asks you; it recommends none, because all data is replaced',
+        tone: 'plain',
+      },
+      ...(isElsewhere ? withoutCard(state, around) : []),
+      ...problem,
+    ],
+  };
+  return { columns: BACKUP_COLUMNS, rows: [first, ...rows], empty: '' };
+}
+
+/** Whether the run can know by itself what the newest backup is called. */
+function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonly Detail[] {
+  const status = knownInstances(around).fleet.find(({ name }) => name === answers.instance);
+  if (status?.parts.record.state !== 'known' || status.card !== undefined) return [];
+  return [
+    {
+      text: `no recovery card of ${status.name} is on record: the run asks you for the guid of its backups`,
+      tone: 'warn',
+    },
+  ];
+}
+
+function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
+  const { id, backupId, status, triggeredAt, ageSeconds, size, provenAt, keys } = row;
+  const why = whyNotRestorable(row, isElsewhere);
+  return {
+    key: isElsewhere ? (backupId ?? `#${id}`) : String(id),
+    text: `${id} ${backupId ?? ''} ${status} ${triggeredAt ?? ''} ${provenAt === undefined ? '' : 'proven'}`,
+    cells: () => [
+      [span(String(id), why === undefined ? 'text' : 'text.dim')],
+      [span(ageOf(ageSeconds))],
+      [span(triggeredAt === undefined ? '?' : formatTime(triggeredAt))],
+      [span(size === undefined ? '?' : formatBytes(size))],
+      [span(provenAt === undefined ? 'no' : 'proven', provenAt === undefined ? 'text.dim' : 'status.ok')],
+      [span(keyWords(keys))],
+      [span(status)],
+    ],
+    disabled: why,
+    details: [
+      ...(why === undefined ? [] : [{ text: why, tone: 'bad' } as const]),
+      { text: provenWords(row), tone: provenAt === undefined ? 'warn' : 'plain' },
+      ...keys
+        .filter(({ isHeld }) => isHeld === false)
+        .map(
+          ({ fingerprint }): Detail => ({
+            text: `key ${fingerprint} is not in the key store: it has to be entered, or found first`,
+            tone: 'warn',
+          }),
+        ),
+      ...(backupId === undefined ? [] : [{ text: `backup_id ${backupId}`, tone: 'plain' } as const]),
+    ],
+  };
+}
+
+function keyWords(keys: BackupRow['keys']): string {
+  const [first, ...others] = keys;
+  if (first === undefined) return 'unknown';
+  if (others.length > 0) return `one of ${keys.length} keys`;
+  return `${first.fingerprint} ${first.isHeld === true ? 'held' : first.isHeld === false ? 'NOT HELD' : '?'}`;
+}
+
+function provenWords({ provenAt, keys }: BackupRow): string {
+  if (provenAt !== undefined) return `it was opened to its last byte at ${timeOf(provenAt)}`;
+  return keys.length === 0
+    ? 'it was never opened, and no key of it is on record'
+    : 'it was never opened: whether a key fits is not proven';
+}
+
+function timeOf(at: string | undefined): string {
+  return at === undefined ? 'an unknown time' : `${formatTime(at)} UTC`;
+}
+
+function ageOf(seconds: number | undefined): string {
+  return seconds === undefined ? '?' : briefly(seconds);
+}

@@ -1,0 +1,119 @@
+import { formatSpan } from '../../../base/format.ts';
+import { formatIn, formatUtc, localZone } from '../../../view/zone.ts';
+import { cutLine, wrapLine } from '../../line.ts';
+import type { Around } from '../../live-screen.ts';
+import { fieldLine } from '../../parts/field.ts';
+import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { momentLines } from '../run/parts/moment.ts';
+import { momentProblem, momentQuestion, noWindowOf, pickerOf, typedMoment } from './moment.ts';
+import { type State, stepsFor } from './state.ts';
+
+type Size = Around['size'];
+
+/** The page on which somebody says when it happened. */
+export function incidentLines(state: State, around: Around, { columns }: Size, look: Look): readonly Line[] {
+  const isEmpty = state.field.text.trim() === '';
+  const read = typedMoment(state, around);
+  const problem = isEmpty ? undefined : momentProblem(read);
+  const isPitr = stepsFor(state.answers).includes('moment');
+  const said: readonly Line[] =
+    isEmpty || read === undefined
+      ? wrapLine([span('14:32, 14:32 UTC, 10 minutes ago, yesterday 23:10', 'text.dim')], columns)
+      : 'time' in read
+        ? readLines(read.time, around, columns, look)
+        : wrapLine([span(`${look.glyphs.warn} ${problem ?? ''}`, 'status.warn')], columns, 2);
+  const why = isPitr
+    ? 'the moment that is brought back is chosen next, and stands a minute before this one'
+    : 'the recovery time counts from it';
+  return [
+    fieldLine(`${look.glyphs.cursor} `, state.field, columns, look),
+    BLANK,
+    ...said,
+    BLANK,
+    ...wrapLine(
+      [
+        span(
+          `${why}. If nobody knows, press Enter on an empty line: it then counts from the start of the run.`,
+          'text.dim',
+        ),
+      ],
+      columns,
+    ),
+  ];
+}
+
+function readLines(time: string, around: Around, width: number, look: Look): readonly Line[] {
+  const at = Date.parse(time);
+  const ago = formatSpan(Math.max(0, (around.now.getTime() - at) / 1000));
+  return [
+    [
+      span(`${look.glyphs.done} `, 'status.ok'),
+      span(formatIn(at, localZone()), 'text.strong'),
+      span(`  ${ago} ago`),
+    ],
+    [span(`  ${formatUtc(at)}`)],
+  ].map((line) => cutLine(line, width, look));
+}
+
+/** The page on which the moment is chosen that is brought back. */
+export function pickingLines(
+  state: State,
+  around: Around,
+  { columns, rows }: Size,
+  look: Look,
+): readonly Line[] {
+  const question = momentQuestion(state, around);
+  if (question === undefined) {
+    const why = noWindowOf(state, around);
+    return why === undefined
+      ? wrapLine([span('the service is asked how far back it can go', 'text.dim')], columns)
+      : [
+          ...wrapLine(
+            [span(`${look.glyphs.warn} how far back it can go is not known: ${why}`, 'status.warn')],
+            columns,
+            2,
+          ),
+          ...wrapLine([span('  the run asks the service again, and then asks you for the time')], columns, 2),
+        ];
+  }
+  const typedNow = state.field.text.trim() !== '';
+  const problem = typedNow ? momentProblem(typedMoment(state, around), question) : undefined;
+  const said =
+    problem === undefined
+      ? []
+      : wrapLine([span(`${look.glyphs.warn} ${problem}`, 'status.warn')], columns, 2);
+  const picker = pickerOf(question, state);
+  const incident =
+    typeof state.answers.incident === 'string' ? Date.parse(state.answers.incident) : undefined;
+  const note = sideOf(picker.at, incident, look);
+  const room = Math.max(0, rows - said.length - note.length);
+  const drawn = momentLines(
+    question,
+    { key: '', row: 0, text: state.field.text, cursor: state.field.cursor, picker, sending: false },
+    {
+      focused: !typedNow,
+      now: around.now.getTime(),
+      field: fieldLine(typedNow ? `${look.glyphs.cursor} ` : '  or type it: ', state.field, columns, look),
+    },
+    columns,
+    room,
+    look,
+  );
+  return [...note.map((line) => cutLine(line, columns, look)), ...drawn, ...said];
+}
+
+/** Where the moment lies beside the mistake. */
+function sideOf(at: number, incident: number | undefined, look: Look): readonly Line[] {
+  if (incident === undefined) return [];
+  const seconds = Math.abs(incident - at) / 1000;
+  return at < incident
+    ? [[span(`${look.glyphs.done} `, 'status.ok'), span(`${formatSpan(seconds)} before it happened`)]]
+    : [
+        [
+          span(
+            `${look.glyphs.warn} not before it happened: what went wrong would be brought back`,
+            'status.warn',
+          ),
+        ],
+      ];
+}

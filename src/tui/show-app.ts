@@ -1,0 +1,44 @@
+import type { Streams } from '../plain/terminal.ts';
+import type { AppPort, Lend } from '../view/app/app-port.ts';
+import { createFacts } from './facts.ts';
+import { type TakeOptions, takeScreen } from './take-screen.tsx';
+
+/**
+ * Shows the app on the whole terminal, from the board on, until it is left (`takeScreen`). A run that it
+ * drives by then is left too, and stays open.
+ */
+export async function showApp(streams: Streams, connect: (lend: Lend) => AppPort): Promise<void> {
+  await takeApp(streams, connect, {
+    show: (host) => {
+      host.open({ name: 'board' });
+      // The last screen that is closed ends the app.
+      return new Promise(() => undefined);
+    },
+  });
+}
+
+/** Takes the terminal (`takeScreen`) with all screens of the app. */
+export async function takeApp(
+  streams: Streams,
+  connect: (lend: Lend) => AppPort,
+  { show, ...options }: Omit<TakeOptions, 'app'>,
+): ReturnType<typeof takeScreen> {
+  let lend: Lend | undefined;
+  const port = connect((act) => {
+    if (lend === undefined) throw new Error('the screen is not there yet');
+    return lend(act);
+  });
+  const facts = createFacts(port.loaders, () => new Date());
+  try {
+    return await takeScreen(streams, {
+      ...options,
+      app: { port, facts },
+      show: (host) => {
+        lend = host.lend;
+        return show(host);
+      },
+    });
+  } finally {
+    facts.stop();
+  }
+}

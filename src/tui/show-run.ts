@@ -1,0 +1,40 @@
+import { formatSummary } from '../plain/summary.ts';
+import type { Streams } from '../plain/terminal.ts';
+import type { AppPort, Lend } from '../view/app/app-port.ts';
+import type { MomentReader } from '../view/moment-reader.ts';
+import type { RunEnd, RunPort } from '../view/run-port.ts';
+import type { Host } from './host.ts';
+import { takeApp } from './show-app.ts';
+import { takeScreen } from './take-screen.tsx';
+
+export interface ShowRunOptions {
+  readonly now?: () => number;
+  readonly readMoment?: MomentReader;
+  /** What can be looked at over the run; without it, nothing but the run is shown. */
+  readonly connect?: (lend: Lend) => AppPort;
+}
+
+/**
+ * Shows a run on the whole terminal until it is over and the operator has closed the screen, or until it is
+ * left (`takeScreen`). Then it prints the summary to stdout, on the normal screen.
+ *
+ * Leaving detaches the run, so it stays open and can be resumed; a killed process leaves it just as
+ * resumable.
+ */
+export async function showRun(
+  port: RunPort,
+  streams: Streams,
+  { connect, ...given }: ShowRunOptions = {},
+): Promise<RunEnd> {
+  const options = { ...given, show: (host: Host) => host.showRun(port) };
+  const { isLost } = await (connect === undefined
+    ? takeScreen(streams, options)
+    : takeApp(streams, connect, options));
+  const end = await port.ended;
+  if (!isLost) await write(streams.stdout, formatSummary(port.view(), end));
+  return end;
+}
+
+function write(stream: Streams['stdout'], text: string): Promise<void> {
+  return new Promise((resolve) => stream.write(text, () => resolve()));
+}

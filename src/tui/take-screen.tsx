@@ -1,0 +1,150 @@
+import { render } from 'ink';
+import { type Streams, wantsColour } from '../plain/terminal.ts';
+import { LEFT, leftBySignal } from '../view/leaving.ts';
+import { type MomentReader, momentReader } from '../view/moment-reader.ts';
+import { App, type AppProps } from './app.tsx';
+import { GIVE_SCREEN_BACK, hidesNames } from './first-frame.ts';
+import { glyphsFor } from './glyphs.ts';
+import { createHost, type Host } from './host.ts';
+import type { HostOptions } from './host-options.ts';
+import { RESTORE_TITLE, SAVE_TITLE } from './osc.ts';
+import { themeFor } from './theme.ts';
+import { watchReading } from './watch-reading.ts';
+import { watchTerminal } from './watch-terminal.ts';
+
+/**
+ * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is
+ * entered here too, because not every way to the screen begins with a first frame, and what is erased must
+ * never be the ordinary one.
+ */
+const CLEAR_FIRST_FRAME = '\u001b[?2026h\u001b[?1049h\u001b[H\u001b[J';
+
+export interface TakeOptions {
+  readonly now?: (() => number) | undefined;
+  readonly readMoment?: MomentReader | undefined;
+  readonly app?: HostOptions['app'];
+  /** Puts the first screen on the stack; the terminal is given back when this resolves, too. */
+  readonly show: (host: Host) => Promise<unknown>;
+}
+
+/**
+ * Takes the whole terminal until the last screen is closed or left: by the operator, by SIGTERM, SIGHUP or
+ * SIGINT, or because the terminal is gone. What the screens hold is let go of by then.
+ *
+ * The terminal is restored in every case, also when this rejects (with what broke the screen, or with what
+ * `show` rejects with). Gives whether the terminal is still there to be written to.
+ */
+export async function takeScreen(
+  streams: Streams,
+  options: TakeOptions,
+): Promise<{ readonly isLost: boolean }> {
+  const { stdin, stdout, stderr, env } = streams;
+  const done = Promise.withResolvers<'left' | 'closed' | 'lost'>();
+  let left: string | undefined;
+  let suspendInk: Parameters<NonNullable<AppProps['onReady']>>[0] | undefined;
+  // Outside of the screen, the window has the title that it had before.
+  const suspend = async () => {
+    stdout.write(RESTORE_TITLE);
+    const suspension = await suspendInk?.();
+    return {
+      resume: async () => {
+        // A key that is echoed where Ink is about to draw would move its first row, and all that follows.
+        (stdin as { setRawMode?(isRaw: boolean): unknown }).setRawMode?.(true);
+        stdout.write(`${SAVE_TITLE}${CLEAR_FIRST_FRAME}`);
+        await suspension?.resume();
+        host.retitle();
+      },
+    };
+  };
+  const lend = async <T,>(act: () => Promise<T>): Promise<T> => {
+    const suspension = await suspend();
+    await letGoOf(stdin);
+    try {
+      return await act();
+    } finally {
+      await suspension.resume();
+      stdin.read(0);
+    }
+  };
+  const now = options.now ?? (() => performance.now());
+  const reading = watchReading(now);
+  const host = createHost({
+    look: { glyphs: glyphsFor(env), colour: wantsColour(stdout, env), theme: themeFor(env) },
+    now: () => new Date(),
+    monotonic: now,
+    reading: options.now === undefined ? reading : undefined,
+    readMoment: options.readMoment ?? momentReader,
+    write: (bytes) => void stdout.write(bytes),
+    lend,
+    isLoud: env['LIFEBOAT_BELL'] !== 'off',
+    hidesNames: hidesNames(env),
+    suspend: () => void process.kill(process.pid, 'SIGTSTP'),
+    onDone: done.resolve,
+    app: options.app,
+  });
+  const terminal = watchTerminal(streams, {
+    onLost: () => {
+      left ??= LEFT.terminalLost;
+      done.resolve('lost');
+    },
+    onSignal: (signal) => {
+      left ??= leftBySignal(signal);
+      done.resolve('left');
+    },
+    suspend,
+  });
+  // Before the first screen names the window.
+  stdout.write(SAVE_TITLE);
+  const shown = options.show(host).then(() => 'closed' as const);
+  // Whoever waits below hears of it; nobody does when the screen breaks first.
+  shown.catch(() => undefined);
+  let isBroken = true;
+  try {
+    stdout.write(CLEAR_FIRST_FRAME);
+    const ink = render(<App host={host} onReady={(given) => (suspendInk = given)} />, {
+      stdin,
+      stdout,
+      stderr,
+      alternateScreen: true,
+      incrementalRendering: true,
+      exitOnCtrlC: false,
+      patchConsole: false,
+      maxFps: 15,
+      interactive: true,
+    });
+    // A prompt in lines before this may have left the terminal listened to and yet not read; asking for
+    // nothing makes Node read it again.
+    const listening = setImmediate(() => stdin.read(0));
+    try {
+      await Promise.race([done.promise, ink.waitUntilExit(), shown]);
+      isBroken = false;
+    } finally {
+      clearImmediate(listening);
+      ink.unmount();
+      await ink.waitUntilExit().catch(() => {});
+      if (!terminal.isLost()) stdout.write(RESTORE_TITLE);
+    }
+  } finally {
+    reading.stop();
+    if (isBroken) {
+      if (!terminal.isLost()) stdout.write(GIVE_SCREEN_BACK);
+      // What broke matters more than a second failure on the way out.
+      await host.leave(LEFT.screenBroke).catch(() => {});
+      host.stop();
+    }
+    terminal.stop();
+  }
+  await host.leave(left ?? LEFT.byOperator);
+  host.stop();
+  return { isLost: terminal.isLost() };
+}
+
+/**
+ * Ends the read that Node still waits with: another program would lose the first line that is typed to it.
+ * Node ends it where the stream goes from flowing to paused, and in no other case.
+ */
+async function letGoOf(stdin: Streams['stdin']): Promise<void> {
+  stdin.resume();
+  stdin.pause();
+  await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,40 @@
+import type { RunPort } from '../run-port.ts';
+import type { LabChange } from './lab-facts.ts';
+import type { Loaders } from './sources.ts';
+import type { StartWish } from './start-wish.ts';
+
+/** What the app asks of the world. Nothing here draws. */
+export interface AppPort {
+  readonly loaders: Loaders;
+  /**
+   * Begins a run and drives it until it ends or is left; `show` gets it and resolves when it is. Gives the
+   * lines that it said beside the screen, warnings most of all. Rejects with a LifeboatError where nothing
+   * was begun, or where the run broke.
+   */
+  start(wish: StartWish, show: ShowRun): Promise<readonly string[]>;
+  /** The same for a run that is open. */
+  resume(runId: string, show: ShowRun): Promise<readonly string[]>;
+  /** A run that somebody drives, to look at; it cannot be answered. Closed by `detach`. */
+  watch(runId: string): Promise<RunPort>;
+  /** Writes the report of a run as HTML into a new file in the current folder, and gives its name. */
+  writeReport(runId: string): Promise<string>;
+  /**
+   * Does something to the lab that the config names, and gives in words what is so then. Rejects where it
+   * names none.
+   */
+  changeLab(change: LabChange): Promise<string>;
+  /**
+   * Asks for a key of an instance on the ordinary terminal, where it is not shown, and stores it; gives in
+   * words what came of it. Rejects where nothing was stored.
+   */
+  addKey(instance: string): Promise<string>;
+  /**
+   * Opens a shell on the ordinary terminal, with this home and config in its environment; waits for its end.
+   */
+  shell(): Promise<void>;
+}
+
+/** Gives the ordinary terminal to `act`, and takes the screen back when it is done. */
+export type Lend = <T>(act: () => Promise<T>) => Promise<T>;
+
+export type ShowRun = (port: RunPort) => Promise<Awaited<RunPort['ended']>>;

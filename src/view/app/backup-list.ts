@@ -1,0 +1,81 @@
+import { instantOf } from '../../base/instant.ts';
+import type { Ledger } from '../../store/projections/ledgers.ts';
+import { isSameBackup, keysOfBackup } from '../fleet/key-of-backup.ts';
+
+/** A backup that could be restored, or why it could not. Times RFC 3339, by the service's clock. */
+export interface BackupRow {
+  readonly id: number;
+  /** Names it in other instances too; where the service gives none, it can only be restored in place. */
+  readonly backupId?: string | undefined;
+  /** The service's word for it; `on record` where only the journal knows of it. */
+  readonly status: string;
+  readonly triggeredAt?: string | undefined;
+  readonly ageSeconds?: number | undefined;
+  /** Bytes. */
+  readonly size?: number | undefined;
+  /** When it was opened with a key and read to its last byte; undefined where that is not on record. */
+  readonly provenAt?: string | undefined;
+  /** The fingerprints of the keys that may open it, and whether the key store has each. */
+  readonly keys: readonly { readonly fingerprint: string; readonly isHeld: boolean | undefined }[];
+}
+
+/** All backups of an instance, the newest first. */
+export interface BackupList {
+  readonly rows: readonly BackupRow[];
+  /** Why the service gives no list: the rows are then those that the journal knows. */
+  readonly problem?: string | undefined;
+  /** Which moments can be brought back, RFC 3339, as a run takes them; undefined where there are none. */
+  readonly window?: { readonly earliest: string; readonly latest: string } | undefined;
+  /** Why there is none. */
+  readonly noWindow?: string | undefined;
+}
+
+/** A backup as the service lists it, whatever became of it. */
+export type Listed = Omit<BackupRow, 'ageSeconds' | 'provenAt' | 'keys'>;
+
+export interface KnownBackups {
+  /** Undefined where the service gave none. */
+  readonly listed: readonly Listed[] | undefined;
+  readonly ledger: Pick<Ledger, 'epochs' | 'proven'>;
+  /** Fingerprints in the key store; undefined where it was not opened. */
+  readonly held: readonly string[] | undefined;
+  /** How far the service's clock is ahead of ours. Milliseconds. */
+  readonly skewMs: number;
+  readonly now: Date;
+}
+
+/** The rows of a list: each backup with its age, its proof and its keys. Pure. */
+export function backupRows({ listed, ledger, held, skewMs, now }: KnownBackups): readonly BackupRow[] {
+  const known: readonly Listed[] = listed ?? ledger.proven.map((proof) => ({ ...proof, status: ON_RECORD }));
+  const timeOf = (one: Listed) => instantOf(one.triggeredAt) ?? 0;
+  return known
+    .toSorted((one, other) => timeOf(other) - timeOf(one) || other.id - one.id)
+    .map(({ id, backupId, status, triggeredAt, size }) => {
+      const at = instantOf(triggeredAt);
+      return {
+        id,
+        backupId,
+        status,
+        triggeredAt,
+        size,
+        ageSeconds: at === undefined ? undefined : Math.max(0, (now.getTime() + skewMs - at) / 1000),
+        provenAt: ledger.proven.find((proof) => isSameBackup(proof, { id, backupId }))?.provenAt,
+        keys: keysOfBackup(ledger, { id, backupId, triggeredAt }, skewMs).map(({ fingerprint }) => ({
+          fingerprint,
+          isHeld: held?.includes(fingerprint),
+        })),
+      };
+    });
+}
+
+const ON_RECORD = 'on record';
+
+/** Why a backup cannot be restored; `elsewhere`: into another instance. Undefined where it can. */
+export function whyNotRestorable({ status, backupId }: BackupRow, elsewhere: boolean): string | undefined {
+  if (elsewhere && backupId === undefined)
+    return 'the service gives it no id that other instances know: only the newest can be recovered elsewhere';
+  if (status === 'done' || status === ON_RECORD) return undefined;
+  return status === 'queued' || status === 'running'
+    ? `it is ${status}: only a backup that is done can be restored; press Ctrl-R when it is`
+    : `it is ${status}: only a backup that is done can be restored`;
+}

@@ -1,0 +1,89 @@
+import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { Json, StoredEntry } from '../../store/journal.ts';
+import { speaker } from '../../store/sentence.ts';
+
+/** How many entries are read at once. Pages begin at multiples of it, so that an older one never changes. */
+export const ENTRIES_A_PAGE = 200;
+
+/** Which entries of the journal are to be shown: those of one stream, or of all. */
+export interface EntriesWanted {
+  readonly stream?: string;
+}
+
+/** The same, and which page of them; the oldest is 0. */
+export interface OlderEntriesWanted extends EntriesWanted {
+  readonly page: number;
+}
+
+/** An entry in a list, and in full. Every text but `body` is printable. */
+export interface EntryRow {
+  /** Its leaf in the log; it names the entry. */
+  readonly index: number;
+  readonly stream: string;
+  readonly seq: number;
+  /** `YYYY-MM-DD HH:MM:SS`, UTC. */
+  readonly at: string;
+  readonly by: string;
+  readonly type: string;
+  /** The entry in one line. */
+  readonly sentence: string;
+  /** Its body as it is stored: JSON on one line. Data of whoever wrote it. */
+  readonly body: string;
+  /** Its leaf hash, hex. */
+  readonly hash: string;
+}
+
+/** A page of the journal, the newest entry first. */
+export interface EntriesPage {
+  readonly rows: readonly EntryRow[];
+  /** The place of the oldest entry of the page among those wanted, counted from 0. */
+  readonly first: number;
+  /** How many entries there are of those wanted. */
+  readonly size: number;
+  /** What pins everything that the store holds now; undefined in an empty one. */
+  readonly anchor?: string | undefined;
+}
+
+/** Entries as they are stored, oldest first, for people. Shows whatever a damaged store holds. */
+export function entryRows(entries: readonly StoredEntry[]): EntryRow[] {
+  const say = speaker();
+  return entries.map((entry) => entryRow(entry, say));
+}
+
+function entryRow(
+  { index, stream, seq, at, by, type, body, hash }: StoredEntry,
+  say: ReturnType<typeof speaker>,
+): EntryRow {
+  return {
+    index,
+    stream: show(stream, 120),
+    seq,
+    at: formatTime(show(at, 30)),
+    by: show(by, 60),
+    type: show(type, 64),
+    sentence: sentenceIn({ stream, type, body }, say),
+    body,
+    hash: show(hash, 64),
+  };
+}
+
+/** The rows of a JSON text with its fields below each other; what is no JSON stays as it is. */
+export function bodyRows(body: string): readonly string[] {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2).split('\n');
+  } catch {
+    return body.split('\n');
+  }
+}
+
+function sentenceIn(
+  { stream, type, body }: Pick<StoredEntry, 'stream' | 'type' | 'body'>,
+  say: ReturnType<typeof speaker>,
+): string {
+  try {
+    return say({ stream, type, body: JSON.parse(body) as Json }).text;
+  } catch {
+    return 'an entry that cannot be read: v verifies the log';
+  }
+}

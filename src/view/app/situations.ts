@@ -1,0 +1,119 @@
+import type { StartWish } from './start-wish.ts';
+
+/** What is asked before a run can begin, in this order. */
+export type StartStep = 'situation' | 'instance' | 'target' | 'backup' | 'incident' | 'moment' | 'check';
+
+/** Something that has happened, or is to be done, in the words of the person whom it happens to. */
+export interface Situation {
+  readonly id: string;
+  /** In the words of the person. */
+  readonly says: string;
+  /** What is done about it, in one line. */
+  readonly does: string;
+  /** What it cannot do without. */
+  readonly needs: string;
+  readonly wish: Pick<StartWish, 'runbook' | 'action' | 'prepare' | 'perform'>;
+  /** What is asked besides the situation itself. */
+  readonly steps: readonly StartStep[];
+  /** Whether the instance itself has to answer. */
+  readonly asksSource: boolean;
+}
+
+/** Every runbook, each of its kinds once; what hurts most comes first. */
+export const SITUATIONS: readonly Situation[] = [
+  {
+    id: 'region-gone',
+    says: 'the instance or its region is gone',
+    does: 'recover its newest backup into another instance',
+    needs: 'a second instance, and the recovery card or the guid of the backups with their key',
+    wish: { runbook: 'disaster-recovery', perform: true },
+    steps: ['instance', 'target', 'backup', 'incident', 'check'],
+    asksSource: false,
+  },
+  {
+    id: 'rows-deleted',
+    says: 'rows were deleted or changed wrongly',
+    does: 'bring the instance back to the moment before',
+    needs: 'continuous archiving, and the moment of the mistake',
+    wish: { runbook: 'restore-point-in-time' },
+    steps: ['instance', 'incident', 'moment', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'older-state',
+    says: 'the data of an older backup is needed',
+    does: 'restore that backup into the same instance',
+    needs: 'a backup that is done',
+    wish: { runbook: 'restore-backup' },
+    steps: ['instance', 'backup', 'incident', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'key-leaked',
+    says: 'the encryption key leaked or is old',
+    does: 'set a new key, and prove a backup that is made with it',
+    needs: 'the instance, and room for one backup on this machine',
+    wish: { runbook: 'rotate-key' },
+    steps: ['instance', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'stuck',
+    says: 'the instance is stuck',
+    does: 'restart it; its data stays',
+    needs: 'the instance',
+    wish: { runbook: 'change-instance', action: 'restart' },
+    steps: ['instance', 'incident', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'broken',
+    says: 'the instance is broken, not just stuck',
+    does: 'have the service make its machines anew',
+    needs: 'the instance',
+    wish: { runbook: 'change-instance', action: 'recreate' },
+    steps: ['instance', 'incident', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'outdated',
+    says: 'the instance needs its update now',
+    does: 'have the service update it',
+    needs: 'the instance',
+    wish: { runbook: 'change-instance', action: 'update' },
+    steps: ['instance', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'risky-change',
+    says: 'a risky change is coming',
+    does: 'take a backup, and prove that a key opens it',
+    needs: 'the instance, and room for one backup on this machine',
+    wish: { runbook: 'back-up-and-verify' },
+    steps: ['instance', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'prepare',
+    says: 'prepare for the loss of the instance',
+    does: 'make a recovery card: guid, key and a proven backup',
+    needs: 'the instance, as long as it answers',
+    wish: { runbook: 'disaster-recovery', prepare: true },
+    steps: ['instance', 'check'],
+    asksSource: true,
+  },
+  {
+    id: 'move',
+    says: 'move the data, or try out a recovery',
+    does: 'make a recovery card, then recover into another instance',
+    needs: 'the instance as long as it answers, and a second one',
+    wish: { runbook: 'disaster-recovery', prepare: true, perform: true },
+    steps: ['instance', 'target', 'check'],
+    asksSource: true,
+  },
+];
+
+/** The situation of this id, or the first that leads to the runbook of this id. */
+export function situationOf(id: string | undefined): Situation | undefined {
+  return SITUATIONS.find((one) => one.id === id) ?? SITUATIONS.find(({ wish }) => wish.runbook === id);
+}

@@ -1,0 +1,107 @@
+import type { Part } from '../fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../fleet/fleet-status.ts';
+import type { AuditFacts } from './audit-facts.ts';
+import type { BackupList } from './backup-list.ts';
+import type { DryRunFacts } from './dry-run-facts.ts';
+import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
+import type { Home } from './home.ts';
+import type { InstanceDetail } from './instance-detail.ts';
+import type { KeysFacts } from './keys-facts.ts';
+import type { LabFacts } from './lab-facts.ts';
+import type { ReportText } from './report-text.ts';
+import type { RunRow } from './run-row.ts';
+import type { StartWish } from './start-wish.ts';
+
+/** What the screens of the app may need to know: what names it (`of`), and what is then known (`value`). */
+export interface Sources {
+  /** What config and environment say. */
+  readonly home: { readonly of: null; readonly value: Home };
+  /** What every instance and its record say; grows while answers arrive. */
+  readonly fleet: { readonly of: null; readonly value: Fleet };
+  readonly runs: { readonly of: null; readonly value: readonly RunRow[] };
+  /** The runs of the drills that were made from this home. */
+  readonly drillRuns: { readonly of: null; readonly value: readonly RunRow[] };
+  /** One instance, by its name. */
+  readonly instance: { readonly of: string; readonly value: InstanceDetail };
+  /** All backups of one instance, by its name. */
+  readonly backups: { readonly of: string; readonly value: BackupList };
+  readonly keys: { readonly of: null; readonly value: KeysFacts };
+  /** The newest entries of the journal. */
+  readonly entries: { readonly of: EntriesWanted; readonly value: EntriesPage };
+  /** A page of older ones. */
+  readonly olderEntries: { readonly of: OlderEntriesWanted; readonly value: EntriesPage };
+  /** What an audit of the journal finds, by the number of the try: each is made once. */
+  readonly audit: { readonly of: number; readonly value: AuditFacts };
+  /** What a run would do. */
+  readonly dryRun: { readonly of: StartWish; readonly value: DryRunFacts };
+  /** A moment of the past as somebody types it, such as `14:32` or `10 minutes ago`. */
+  readonly moment: { readonly of: string; readonly value: TypedMoment };
+  /** The report of a run, by its id. */
+  readonly report: { readonly of: string; readonly value: ReportText };
+  /** The lab that the config names; fails where it names none. */
+  readonly lab: { readonly of: null; readonly value: LabFacts };
+}
+
+/** What a text means now: the moment, RFC 3339, or why it means none. */
+export type TypedMoment = { readonly time: string } | { readonly problem: string };
+
+export type SourceName = keyof Sources;
+
+/** Something that a screen needs to know as long as it is shown. */
+export type Need = { readonly [Name in SourceName]: NeedOf<Name> }[SourceName];
+
+/** The same of one source. */
+export interface NeedOf<Name extends SourceName> {
+  readonly source: Name;
+  readonly of: Sources[Name]['of'];
+}
+
+/** Everything the app knows now. */
+export interface Facts {
+  /**
+   * The newest answer to a need. `failed` after an answer was known keeps that answer in `before`, with when
+   * it was given.
+   */
+  get<Name extends SourceName>(source: Name, of: Sources[Name]['of']): Fact<Sources[Name]['value']>;
+}
+
+/** An answer with its age. `isAsking`: a newer one is under way. */
+export interface Fact<Value> {
+  readonly part: Part<Value>;
+  readonly isAsking: boolean;
+  /** The last value there was, however old. */
+  readonly last?: { readonly at: Date; readonly value: Value };
+}
+
+/** Each instance of the config, and how many have answered. */
+export interface Fleet {
+  /** In the order of the config. What has not answered yet has parts that were not asked. */
+  readonly instances: readonly InstanceStatus[];
+  readonly answered: number;
+  /** When the next drill is due, in words. */
+  readonly drills: string;
+  /** When each instance gave its newest answer; those that gave none yet are missing. */
+  readonly answeredAt?: ReadonlyMap<string, Date>;
+  /** Who began each open run, by its id; untrusted. */
+  readonly startedBy?: ReadonlyMap<string, string>;
+  /** What is wrong for all instances alike, such as a journal that was rolled back. */
+  readonly troubles?: readonly Trouble[];
+}
+
+/** Something that is wrong, and what is safe to do. Each text is one printable line. */
+export interface Trouble {
+  readonly text: string;
+  readonly hints: readonly string[];
+}
+
+/**
+ * How each source is asked. `emit` may be called several times, each time with all that is known by then; the
+ * promise resolves when nothing more will come, and rejects with why nothing could be learned.
+ */
+export type Loaders = {
+  readonly [Name in SourceName]: (
+    of: Sources[Name]['of'],
+    emit: (value: Sources[Name]['value']) => void,
+    signal: AbortSignal,
+  ) => Promise<void>;
+};

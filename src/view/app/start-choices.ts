@@ -1,0 +1,162 @@
+import type { InstanceStatus } from '../fleet/fleet-status.ts';
+import type { HomeInstance } from './home.ts';
+import type { Situation } from './situations.ts';
+
+/** An instance that can be chosen, or why it cannot. Every text is printable by `show`. */
+export interface InstanceChoice {
+  readonly name: string;
+  readonly role: 'source' | 'target';
+  readonly isRehearsal: boolean;
+  /** Undefined while it has not answered. */
+  readonly status: InstanceStatus | undefined;
+  /** Why it cannot be chosen, and what can be done instead. */
+  readonly disabled?: { readonly why: string; readonly instead: string };
+  /** What does not stand in the way. */
+  readonly cautions: readonly string[];
+}
+
+export interface KnownInstances {
+  readonly home: readonly HomeInstance[];
+  /** Those that have answered, or failed to. */
+  readonly fleet: readonly InstanceStatus[];
+}
+
+/** The instances that a situation can be about, sources first. */
+export function instanceChoices(situation: Situation, known: KnownInstances): readonly InstanceChoice[] {
+  return known.home
+    .toSorted((one, other) => Number(one.role === 'target') - Number(other.role === 'target'))
+    .map((one) => {
+      const status = known.fleet.find(({ name }) => name === one.name);
+      const disabled = openRun(status) ?? sourceProblem(situation, one, status, known);
+      const role = one.role === 'target' ? ['the config calls it a target'] : [];
+      return { ...choiceOf(one, status, disabled), cautions: role };
+    });
+}
+
+/**
+ * The instances that a recovery of `source` can go into: those that the config calls targets first, then
+ * those that cannot be chosen, with why.
+ */
+export function targetChoices(source: string, known: KnownInstances): readonly InstanceChoice[] {
+  const from = known.home.find(({ name }) => name === source);
+  return known.home
+    .filter(({ name }) => name !== source)
+    .toSorted((one, other) => Number(one.role !== 'target') - Number(other.role !== 'target'))
+    .map((one) => {
+      const status = known.fleet.find(({ name }) => name === one.name);
+      const disabled = targetProblem(source, from, one, status) ?? openRun(status);
+      return { ...choiceOf(one, status, disabled), cautions: targetCautions(from, one, status) };
+    });
+}
+
+function choiceOf(
+  { name, role, isRehearsal }: HomeInstance,
+  status: InstanceStatus | undefined,
+  disabled: InstanceChoice['disabled'],
+): InstanceChoice {
+  return { name, role, isRehearsal, status, cautions: [], ...(disabled === undefined ? {} : { disabled }) };
+}
+
+/** Two runs on one instance would not see each other's changes. */
+function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled'] {
+  const [run] = status?.openRuns ?? [];
+  if (run === undefined) return undefined;
+  return {
+    why: `run ${run} on it is still open`,
+    instead: 'resume that run, or give it up: runs on the board',
+  };
+}
+
+function sourceProblem(
+  situation: Situation,
+  { name }: HomeInstance,
+  status: InstanceStatus | undefined,
+  { home }: KnownInstances,
+): InstanceChoice['disabled'] {
+  if (situation.steps.includes('target') && home.length < 2) {
+    return {
+      why: 'the config has no second instance that its data could go into',
+      instead: 'add one with `role: target` to the config; `lifeboat init` writes it',
+    };
+  }
+  if (!situation.asksSource || status === undefined) return undefined;
+  const why = noAnswer(status);
+  if (why !== undefined) {
+    return {
+      why: `it does not answer: ${why}`,
+      instead: `if ${name} is gone, choose "the instance or its region is gone": that asks nothing of it`,
+    };
+  }
+  if (situation.steps.includes('moment') && hasNoWindow(status)) {
+    return {
+      why: 'it has no continuous archiving, so no moment can be brought back',
+      instead: 'restore a backup: choose "the data of an older backup is needed"',
+    };
+  }
+  if (situation.steps.includes('backup') && status.newestBackup === undefined && isKnown(status, 'backups')) {
+    return {
+      why: 'it has no backup that is done',
+      instead: 'take one first, or bring it back to a moment: choose "rows were deleted"',
+    };
+  }
+  return undefined;
+}
+
+function targetProblem(
+  source: string,
+  from: HomeInstance | undefined,
+  one: HomeInstance,
+  status: InstanceStatus | undefined,
+): InstanceChoice['disabled'] {
+  if (one.address !== undefined && one.address === from?.address) {
+    return {
+      why: `it is ${source} under another name: both have the same address`,
+      instead: 'to restore in place, choose "the data of an older backup is needed"',
+    };
+  }
+  if (one.role !== 'target') {
+    return {
+      why: 'the config does not call it a target, and everything it holds would be replaced',
+      instead: 'if that is meant, give it `role: target` in the config',
+    };
+  }
+  const why = status && noAnswer(status);
+  if (why !== undefined) {
+    return {
+      why: `it does not answer: ${why}`,
+      instead: 'choose another target, or press Ctrl-R to ask it again',
+    };
+  }
+  return undefined;
+}
+
+function targetCautions(
+  from: HomeInstance | undefined,
+  { revision }: HomeInstance,
+  status: InstanceStatus | undefined,
+): readonly string[] {
+  const isOther = from !== undefined && [from.revision, revision].every((one) => one !== 'auto');
+  return [
+    ...(isOther && from.revision !== revision
+      ? [`its interface is revision ${revision}, the source has ${from.revision}`]
+      : []),
+    ...(status !== undefined && status.recoverable.answer !== 'empty' && isKnown(status, 'backups')
+      ? ['it holds data of its own already, which is replaced']
+      : []),
+  ];
+}
+
+/** Why the service of an instance says nothing; undefined where it answers or was not asked yet. */
+function noAnswer({ parts }: InstanceStatus): string | undefined {
+  const { overview, backups } = parts;
+  if (backups.state !== 'failed' || overview.state === 'known') return undefined;
+  return backups.why ?? 'no reason is known';
+}
+
+function hasNoWindow({ window, parts }: InstanceStatus): boolean {
+  return window === 'none' || parts.window.state === 'missing';
+}
+
+function isKnown({ parts }: InstanceStatus, part: keyof InstanceStatus['parts']): boolean {
+  return parts[part]?.state === 'known';
+}

@@ -1,0 +1,113 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import type { Closing, Fact, FactGroup, Runbook } from '../../machines/parts/runbook.ts';
+import { formatSeconds, formatTime, formatValue, readable } from '../base/format.ts';
+import type { Timeline } from '../report/measure/timeline.ts';
+import type { Entry } from '../store/journal.ts';
+import { readRunEntry } from '../store/run-entries.ts';
+import { reportCommand, reportFile } from './app/report-text.ts';
+import type { FactGroupView, FactLine, OutcomeView, Verdict } from './run-view.ts';
+import { approvalsIn } from './view-approval.ts';
+import { FOLLOW_UPS_LABEL, remarksOn } from './view-follow-ups.ts';
+
+export interface EndedRun {
+  readonly runbook: Runbook;
+  readonly runId: string;
+  readonly snapshot: AnyMachineSnapshot;
+  /** The state that the machine ended in. */
+  readonly state: string;
+  readonly timeline: Timeline | undefined;
+  readonly followUps: readonly FollowUp[];
+  /** What the record says of second people. */
+  readonly approvals: readonly Entry[];
+  /** The entry that gave the run up. */
+  readonly abandoned: Entry | undefined;
+}
+
+/**
+ * How a run ended; undefined while it goes on. What was not done, or stands on somebody's word alone, comes
+ * before everything that went well; a broken glass before all.
+ */
+export function viewOutcome(run: EndedRun): OutcomeView | undefined {
+  const { snapshot, runbook, state, followUps, abandoned } = run;
+  if (abandoned !== undefined) return abandonedRun(run, abandoned);
+  if (snapshot.status !== 'done') return undefined;
+  const closing = runbook.closing(snapshot.context as never, state);
+  const skipped = remarksOn(followUps, 'skipped');
+  const shown = new Set(skipped.map(({ id }) => id));
+  const deviations = closing.deviations
+    .filter(({ step }) => !shown.has(step))
+    .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
+  const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
+  const approvals = approvalsIn(run.approvals);
+  const verdict = verdictOf(closing, undone.length + approvals.bypassed.length);
+  return {
+    ...ending(run, verdict, closing.title, closing.summary),
+    remarks: [
+      ...approvals.bypassed.map((text) => ({ tone: 'bad' as const, text })),
+      ...undone.map((text) => ({ tone: 'warn' as const, text })),
+      ...remarksOn(followUps, 'hand').map(({ text }) => ({ tone: 'plain' as const, text })),
+      ...approvals.given.map((text) => ({ tone: 'plain' as const, text })),
+    ],
+  };
+}
+
+/** One fact, formatted and cleaned. */
+export function viewFact({ label, value, unit, tone }: Fact): FactLine {
+  return { label, value: readable(formatValue(value, unit)), tone: tone ?? 'plain' };
+}
+
+function verdictOf({ outcome, proven }: Closing, remarks: number): Verdict {
+  if (outcome === 'stopped') return 'stopped';
+  if (!proven) return 'not proven';
+  return remarks === 0 ? 'proven' : 'proven, with deviations';
+}
+
+const TONES: Readonly<Record<Verdict, OutcomeView['tone']>> = {
+  proven: 'good',
+  'proven, with deviations': 'warn',
+  'not proven': 'bad',
+  stopped: 'warn',
+  abandoned: 'warn',
+};
+
+/** Nobody closed it, so its machine says nothing of the end: the one who gave it up does. */
+function abandonedRun(run: EndedRun, entry: Entry): OutcomeView {
+  const known = readRunEntry(entry);
+  const reason = known?.type === 'run.abandoned' ? known.body.reason : '';
+  const facts = run.runbook.facts(run.snapshot.context as never);
+  const groups = facts.length === 0 ? [] : [{ title: 'what the run knew', facts }];
+  return { ...ending(run, 'abandoned', `abandoned: ${reason}`, groups), remarks: [] };
+}
+
+function ending(
+  { runId, timeline }: EndedRun,
+  verdict: Verdict,
+  title: string,
+  groups: readonly FactGroup[],
+): Omit<OutcomeView, 'remarks'> {
+  return {
+    tone: TONES[verdict],
+    verdict,
+    title: readable(title),
+    took: tookWords(timeline),
+    report: { file: reportFile(runId), command: reportCommand(runId) },
+    groups: groups.flatMap(viewGroup),
+  };
+}
+
+/** How many follow-ups are open is said with what they are. */
+function viewGroup({ title, facts }: FactGroup): FactGroupView[] {
+  const shown = facts.filter(({ label }) => label !== FOLLOW_UPS_LABEL).map(viewFact);
+  return shown.length === 0 ? [] : [{ title, facts: shown }];
+}
+
+function tookWords(timeline: Timeline | undefined): string {
+  if (timeline === undefined) return '';
+  const { firstMs, endedMs = timeline.lastMs, clockMovedMs } = timeline;
+  const begun = formatTime(new Date(firstMs).toISOString());
+  // By the clock as it stands now: that is what whoever reads it has on the wall.
+  const ended = formatTime(new Date(endedMs + clockMovedMs).toISOString());
+  const until = ended.slice(0, 10) === begun.slice(0, 10) ? ended.slice(11) : ended;
+  return `${formatSeconds((endedMs - firstMs) / 1000)}, ${begun} to ${until} UTC`;
+}

@@ -1,0 +1,142 @@
+/*
+ * `npm run bench:tui [-- --quick]`: what the app costs, each figure beside that of the least program that
+ * Ink can draw, measured in the same run. Nothing here passes or fails: budgets stand beside the figures.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import process from 'node:process';
+import { bundleScreen } from '../bench-kit/bundle-screen.ts';
+import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { openScreen, type Screened } from './tui-screen.ts';
+
+const quick = process.argv.includes('--quick');
+const ROUNDS = quick ? 3 : 7;
+const KEYS = quick ? 40 : 200;
+/** A key a second is an hour of somebody who never rests. */
+const HOUR_OF_KEYS = quick ? 600 : 3_600;
+const SECONDS = quick ? 4 : 10;
+const EVENTS = 1_000;
+/** Fewer than the fleet has instances, so that the cursor never stands at the end. */
+const HURRIED = 300;
+const CLI = resolve(import.meta.dirname, '../../dist/cli.js');
+
+/** Nothing listens there: the board says so and asks again half a minute later. */
+const CONFIG = ['orders', 'billing', 'ledger']
+  .map(
+    (name) =>
+      `  ${name}:\n    url: http://127.0.0.1:9/service-instances/${name}\n    token: { env: TOKEN }\n    rehearsal: true\n`,
+  )
+  .join('');
+
+const print = (what: string, figure: string, budget: string) =>
+  process.stdout.write(`${what.padEnd(52)} ${figure.padEnd(34)} budget ${budget}\n`);
+
+if (!hasTerminal()) throw new Error('the terminal comes from util-linux `script`, which is not here');
+const folder = mkdtempSync(join(tmpdir(), 'lifeboat-bench-tui-'));
+try {
+  const peer = [process.execPath, await bundleScreen(join(import.meta.dirname, 'tui-peer.ts'), folder)];
+  const fleet = [process.execPath, await bundleScreen(join(import.meta.dirname, 'tui-fleet.ts'), folder)];
+  mkdirSync(join(folder, 'home'), { mode: 0o700 });
+  writeFileSync(join(folder, 'lifeboat.yaml'), `platform: none\ninstances:\n${CONFIG}`);
+  const env = {
+    HOME: folder,
+    LIFEBOAT_HOME: join(folder, 'home'),
+    LIFEBOAT_CONFIG: join(folder, 'lifeboat.yaml'),
+    LIFEBOAT_KEYCHAIN: 'vault',
+    TOKEN: 'bench',
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+  };
+  const openApp = () => openScreen([process.execPath, CLI], 'all instances', env);
+  const openPeer = (events = 0) => openScreen(peer, 'row 1', { ...env, EVENTS: String(events) });
+
+  const first: { app: number; peer: number }[] = [];
+  // The first start compiles, and counts for nobody.
+  for (let round = 0; round <= ROUNDS; round += 1) {
+    const app = await during(openApp, async ({ firstMs }) => firstMs);
+    const bare = await during(openPeer, async ({ firstMs }) => firstMs);
+    if (round > 0) first.push({ app, peer: bare });
+  }
+  print(
+    'first frame of the app / bare Ink',
+    beside(
+      first.map(({ app }) => app),
+      first.map((one) => one.peer),
+      'ms',
+    ),
+    '<= 2',
+  );
+
+  const app = await during(openApp, measure);
+  const bare = await during(openPeer, measure);
+  print('key to frame / bare Ink, median', beside(app.keyMs, bare.keyMs, 'ms'), '<= 2');
+  print('  99 of 100 keys', times(at(app.keyMs, 0.99), at(bare.keyMs, 0.99), 'ms'), '<= 2');
+  print('bytes a key / bare Ink', beside(app.keyBytes, bare.keyBytes, 'bytes'), '<= 4');
+  print(
+    'processor at rest on the board',
+    `${(app.restMs / SECONDS).toFixed(1)} ms a second`,
+    '<= 10 ms a second',
+  );
+  print('memory at rest / bare Ink', times(app.memory, bare.memory, 'MiB'), '<= 1.5');
+  print(
+    `  after ${HOUR_OF_KEYS.toLocaleString('en')} keys / before`,
+    times(app.memoryLater, app.memory, 'MiB'),
+    `<= 1.3; bare Ink ${(bare.memoryLater / bare.memory).toFixed(2)}`,
+  );
+
+  const many = await during(
+    () => openScreen(fleet, 'all instances', { ...env, EVENTS: String(EVENTS) }),
+    measureEvents,
+  );
+  const few = await during(() => openPeer(EVENTS), measureEvents);
+  print(
+    `500 instances, ${EVENTS.toLocaleString('en')} events a second / bare Ink`,
+    times(many.frameMs, few.frameMs, 'ms a frame'),
+    '<= 16 ms a frame',
+  );
+  print('  keys of a fast hold that were dropped', `${HURRIED - many.moved} of ${HURRIED}`, 'none');
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function during<Value>(open: () => Promise<Screened>, act: (screen: Screened) => Promise<Value>) {
+  const screen = await open();
+  try {
+    return await act(screen);
+  } finally {
+    screen.close();
+  }
+}
+
+async function measure(screen: Screened) {
+  // What was asked at the start has answered, or has failed to.
+  await screen.rest(3);
+  const memory = screen.residentMiB();
+  const { cpuMs: restMs } = await screen.rest(SECONDS);
+  const { ms: keyMs, bytes: keyBytes } = await screen.keys(KEYS);
+  await screen.hurry(HOUR_OF_KEYS);
+  return { memory, restMs, keyMs, keyBytes, memoryLater: screen.residentMiB() };
+}
+
+/** Processor time of all that happens, by the frames that were drawn: more than drawing alone costs. */
+async function measureEvents(screen: Screened) {
+  await screen.rest(2);
+  const { cpuMs, frames } = await screen.rest(SECONDS);
+  await screen.hurry(HURRIED);
+  const here = (await screen.rows()).find((row) => row.includes('❯'));
+  return { frameMs: cpuMs / Math.max(1, frames), moved: Number(/orders-(\d+)/u.exec(here ?? '')?.[1] ?? 0) };
+}
+
+function beside(app: readonly number[], bare: readonly number[], unit: string): string {
+  return times(at(app, 0.5), at(bare, 0.5), unit);
+}
+
+function times(app: number, bare: number, unit: string): string {
+  return `${(app / bare).toFixed(2)} (${app.toFixed(1)} ${unit} / ${bare.toFixed(1)})`;
+}
+
+/** The value below which such a part of them lies. */
+function at(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

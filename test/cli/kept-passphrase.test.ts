@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { Secret } from '../../src/base/secret.ts';
+import { askOnlyOnce, keepPassphrase } from '../../src/cli/kept-passphrase.ts';
+
+/** Somebody who enters these, one after the other; undefined is Ctrl-C. */
+function person(...entered: readonly (string | undefined)[]) {
+  const left = [...entered];
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    const next = left.shift();
+    if (next === undefined) throw new Error('nothing was entered');
+    return new Secret(next);
+  };
+  return { ask, asked: () => asked };
+}
+
+test('a passphrase is asked for once, also by several at the same time', async () => {
+  const { ask, asked } = person('first', 'second');
+  const kept = keepPassphrase();
+  const both = await Promise.all([kept.get(ask), kept.get(ask)]);
+  expect([...both, await kept.get(ask)].map((secret) => secret.reveal())).toEqual([
+    'first',
+    'first',
+    'first',
+  ]);
+  expect(asked()).toBe(1);
+});
+
+test('a passphrase that was refused is forgotten, and asked for again', async () => {
+  const { ask } = person('wrong', 'right');
+  const kept = keepPassphrase();
+  await kept.get(ask);
+  kept.forget();
+  expect((await kept.get(ask)).reveal()).toBe('right');
+});
+
+test('whoever entered nothing is asked again', async () => {
+  const { ask } = person(undefined, 'right');
+  const kept = keepPassphrase();
+  await expect(kept.get(ask)).rejects.toThrow('nothing was entered');
+  expect((await kept.get(ask)).reveal()).toBe('right');
+});
+
+test.for([
+  { what: 'was not entered', entered: [undefined, 'later'], forget: false },
+  { what: 'was refused', entered: ['wrong', 'later'], forget: true },
+])('what looks on by itself asks no second time when it $what', async ({ entered, forget }) => {
+  const { ask, asked } = person(...entered);
+  const kept = keepPassphrase();
+  const looking = askOnlyOnce(kept);
+  await looking.get(ask).catch(() => undefined);
+  if (forget) looking.forget();
+  await expect(looking.get(ask)).rejects.toMatchObject({ code: 'keys.no-passphrase' });
+  expect(asked()).toBe(1);
+  // What a person asked for asks again, and what looks on has it too.
+  await kept.get(ask);
+  expect((await looking.get(ask)).reveal()).toBe('later');
+});

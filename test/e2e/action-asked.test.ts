@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'vitest';
+import { personAt } from '../bench-kit/person.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { changes, openBench, type TestBench } from '../bench-kit/test-bench.ts';
+
+const CHANGE = ['run', 'change-instance', '--instance', 'orders'] as const;
+const QUESTION = 'which one (Enter leaves)?';
+
+describe.concurrent('a run that is not told what to do with the instance', { timeout: 60_000 }, () => {
+  const product = builtProduct({ cheapVault: true });
+
+  async function sitDown(context: TestContext) {
+    const bench = await openBench(product);
+    context.onTestFinished(() => bench.close());
+    return {
+      bench,
+      open: (...args: readonly string[]) => {
+        const terminal = openTerminal(product, bench, args);
+        context.onTestFinished(() => terminal.close());
+        return personAt(terminal, context.expect);
+      },
+    };
+  }
+
+  test.for([
+    ['a script', CHANGE],
+    ['one with answers for the rest', [...CHANGE, '--yes', '--confirm', 'orders']],
+    ['a dry run', [...CHANGE, '--dry-run']],
+  ] as const)('ends in %s with the choices, and begins nothing', async ([, args], context) => {
+    const { expect } = context;
+    const { bench } = await sitDown(context);
+    const { code, stderr } = await bench.run(...args);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^lifeboat: change-instance needs --action$/mu);
+    expect(stderr).toContain('add one of: --action restart, --action recreate, --action update');
+    expect(hasJournal(bench)).toBe(false);
+  });
+
+  test.runIf(hasTerminal())('asks in a terminal, then shows the screen', async (context) => {
+    const { expect } = context;
+    const { bench, open } = await sitDown(context);
+    const screen = open(...CHANGE);
+    await screen.asks(QUESTION);
+    expect(screen.isTaken()).toBe(false);
+    expect(screen.text()).toMatch(
+      /what is to be done with orders\?\s+1 {2}restart\s+2 {2}recreate\s+3 {2}update/u,
+    );
+    screen.type(`4${KEYS.enter}`);
+    await screen.shows(/type one of the numbers, or its word\s+which one/u);
+    screen.type(`1${KEYS.enter}`);
+    await screen.shows('restart orders');
+    await expect.poll(screen.isTaken).toBe(true);
+    const [begun] = (await bench.entries()).filter(({ type }) => type === 'run.started');
+    expect(begun?.body).toMatchObject({ input: { action: 'restart' } });
+  });
+
+  test.runIf(hasTerminal()).for([
+    ['Enter', KEYS.enter],
+    ['Ctrl-C', '\u0003'],
+  ] as const)('is left with %s before anything is begun', async ([, key], context) => {
+    const { expect } = context;
+    const { bench, open } = await sitDown(context);
+    const screen = open(...CHANGE);
+    await screen.asks(QUESTION);
+    screen.type(key);
+    await screen.isGivenBack(130);
+    expect(screen.text()).toContain('lifeboat: nothing was begun');
+    expect(hasJournal(bench)).toBe(false);
+    expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
+  });
+
+  test.runIf(hasTerminal())('asks for a dry run too, which begins nothing', async (context) => {
+    const { expect } = context;
+    const { bench, open } = await sitDown(context);
+    const screen = open(...CHANGE, '--dry-run');
+    await screen.asks(QUESTION);
+    screen.type(`update${KEYS.enter}`);
+    await screen.isGivenBack(0);
+    expect(screen.text()).toContain('nothing was changed');
+    expect(hasJournal(bench)).toBe(false);
+  });
+});
+
+/** Whoever begins a run has one from then on. */
+function hasJournal({ home }: TestBench): boolean {
+  return existsSync(join(home, 'lifeboat.db'));
+}

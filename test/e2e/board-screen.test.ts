@@ -1,0 +1,57 @@
+import { describe, type TestContext, test } from 'vitest';
+import { personAt } from '../bench-kit/person.ts';
+import { builtProduct } from '../bench-kit/product.ts';
+import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
+import { openTerminal } from '../bench-kit/terminal.ts';
+import { type BenchOptions, changes, openBench } from '../bench-kit/test-bench.ts';
+
+describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () => {
+  const product = builtProduct({ cheapVault: true });
+
+  async function sitDown(context: TestContext, options: BenchOptions = {}) {
+    const bench = await openBench(product, options);
+    const terminals: Terminal[] = [];
+    context.onTestFinished(async () => {
+      await Promise.all(terminals.map((terminal) => terminal.close()));
+      await bench.close();
+    });
+    const terminal = openTerminal(product, bench, []);
+    terminals.push(terminal);
+    return { bench, screen: personAt(terminal, context.expect) };
+  }
+
+  test('shows why an instance could not be recovered, goes into it and back, and changes nothing', async (context) => {
+    const { expect } = context;
+    const { bench, screen } = await sitDown(context);
+    await screen.shows(/of 2 instances could not be recovered now/u);
+    await screen.shows('there is no recovery card');
+    await screen.shows(/answers at most \d+s old/u);
+    await screen.shows(/disk \d+ % used, parachute opens at \d+ %/u);
+    screen.type(KEYS.enter);
+    await screen.shows('[1 overview]');
+    await screen.shows('── objectives');
+    screen.type('4');
+    await screen.shows('[4 metrics]');
+    await screen.shows('parachute opens at');
+    screen.type(KEYS.escape);
+    await screen.shows('sorted by danger');
+    screen.type('q');
+    await screen.isGivenBack(0);
+    expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
+  });
+
+  test('shows what the journal knows while an instance is silent, and why another one refuses', async (context) => {
+    const never = new Promise<undefined>(() => undefined);
+    const { screen } = await sitDown(context, {
+      trouble: ({ instance }) =>
+        instance === 'orders-dr'
+          ? never
+          : { work: false, answer: { status: 401, body: { description: 'token expired' } } },
+    });
+    await screen.shows(/asked \d of 2/u);
+    await screen.shows('there is no recovery card');
+    await screen.shows(/could not be read: .*(?:refused|401)/u);
+    screen.type('q');
+    await screen.isGivenBack(0);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { begun, type RunContext } from '../../machines/context.ts';
+import { otherWays } from '../../machines/phases/other-ways.ts';
+
+type Input = NonNullable<Parameters<typeof begun>[0]['input']>;
+
+function waysOf(code: string, more: Partial<Input> = {}, known: Partial<RunContext> = {}) {
+  const failure = { code, shortMessage: 'it failed', hints: [], evidence: {} };
+  const context = { ...begun({ input: { instance: 'orders', ...more } }), failure, ...known };
+  return otherWays(context).map(({ command }) => command);
+}
+
+const RECOVER = 'lifeboat run disaster-recovery orders --target TARGET --perform';
+
+describe('where the instance does not answer', () => {
+  test.each(['unreachable', 'timeout', 'reset', 'error', 'not-found'])(
+    'service.%s offers to recover it without it',
+    (word) => {
+      expect(waysOf(`service.${word}`, { mode: 'prepare' })).toEqual([RECOVER]);
+    },
+  );
+
+  test('the target is named where the run has one, and names are quoted for the shell', () => {
+    expect(waysOf('service.error', { target: 'orders-dr', mode: 'both' })).toEqual([
+      'lifeboat run disaster-recovery orders --target orders-dr --perform',
+    ]);
+    expect(waysOf('service.error', { instance: "o'; rm -rf ~ #" })[0]).toContain(
+      `disaster-recovery 'o'\\''; rm -rf ~ #' --target`,
+    );
+  });
+
+  const from = { guid: '4a1f77e0', fingerprint: '0a1b2c3d4e5f', what: 'newest', how: 'card' } as const;
+  test.each([
+    ['a refusal, which is an answer', 'service.forbidden', {}, {}],
+    ['a failure of this machine', 'file.failed', {}, {}],
+    ['a run that recovers without it already', 'service.error', { mode: 'perform' }, {}],
+    ['a run that has come to the target', 'service.error', { mode: 'both' }, { source: { from } }],
+    [
+      'a run that has replaced the data',
+      'service.error',
+      {},
+      { restore: { intents: 1, absences: 0, landed: { id: 7, adopted: false } } },
+    ],
+  ] as const)('%s does not', (_, code, more, known) => {
+    expect(waysOf(code, more as Partial<Input>, known as Partial<RunContext>)).toEqual([]);
+  });
+});
+
+test.each(['key.not-stored', 'backup.wrong-key'])('where %s, a key is entered first', (code) => {
+  expect(waysOf(code, { mode: 'perform' })).toEqual(['lifeboat keys add orders']);
+});
+
+test('without a failure there is nothing to lead on from', () => {
+  expect(otherWays(begun({ input: { instance: 'orders' } }))).toEqual([]);
+});

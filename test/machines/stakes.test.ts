@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import {
+  stakesOfAction,
+  stakesOfBackup,
+  stakesOfKey,
+  stakesOfTarget,
+  stakesOfTime,
+} from '../../machines/closing/stakes.ts';
+import { begun, type RunContext } from '../../machines/context.ts';
+
+const MADE = '2026-11-21T02:00:07Z';
+const context = (more: Partial<RunContext> = {}): RunContext => ({
+  ...begun({ input: { instance: 'orders' } }),
+  ...more,
+});
+const chosen = { choose: { backup: { id: 41, status: 'done', triggeredAt: MADE }, time: MADE } };
+
+describe.each([
+  ['a backup', stakesOfBackup],
+  ['a point in time', stakesOfTime],
+])('what the restore of %s costs', (_, stakesOf) => {
+  it('is all data, and what was written since', () => {
+    expect(stakesOf(context(chosen))).toMatchObject({
+      overwritten: 'all data in orders',
+      lost: `everything written after ${MADE}`,
+      lostSince: MADE,
+    });
+  });
+
+  it('has no way back without a backup of the present state', () => {
+    expect(stakesOf(context(chosen)).wayBack).toMatch(/^none:/u);
+  });
+
+  it('has the backup of the present state as the way back, by its number', () => {
+    const safeguard = {
+      intents: 1,
+      absences: 0,
+      landed: { id: 7, adopted: false },
+      backup: { id: 7, status: 'done', finishedAt: '2026-11-21T03:00:00Z' },
+    };
+    expect(stakesOf(context({ ...chosen, safeguard })).wayBack).toBe(
+      'restore backup 7, made of the present state at 2026-11-21T03:00:00Z',
+    );
+  });
+
+  it('says so when nobody knows from when on data is lost', () => {
+    const stakes = stakesOf(context({ choose: { backup: { id: 41, status: 'done' } } }));
+    expect(stakes.lost).toContain('when is not known');
+    expect(stakes).not.toHaveProperty('lostSince');
+  });
+});
+
+describe('what a recovery into a target costs', () => {
+  const recovery: RunContext = {
+    ...begun({ input: { instance: 'orders', target: 'orders-dr' } }),
+    source: { from: { guid: 'g-1', fingerprint: '3fe1b0c2d4a5', what: 'backup', how: 'card' } },
+  };
+
+  it('is the data of the target, and never that of the source', () => {
+    const { overwritten, wayBack } = stakesOfTarget(recovery);
+    expect(overwritten).toBe('all data in orders-dr');
+    expect(wayBack).toBe('none for orders-dr; orders and its backups are not touched');
+  });
+
+  it('names the moment of a backup that is on record', () => {
+    const proven = [
+      { id: 3, backupId: 'g-1', triggeredAt: MADE, provenAt: MADE, fingerprint: '3fe1b0c2d4a5' },
+    ];
+    const onRecord = { proven, keysHeld: [] } as unknown as NonNullable<RunContext['card']['onRecord']>;
+    expect(stakesOfTarget({ ...recovery, card: { onRecord } })).toMatchObject({
+      lost: `everything written in orders after ${MADE}`,
+      lostSince: MADE,
+    });
+  });
+});
+
+describe('what else is confirmed by a name', () => {
+  it('is a key, whose backups can no longer be downloaded', () => {
+    expect(stakesOfKey(context()).lost).toContain('can still be restored');
+  });
+
+  it.each(['restart', 'recreate', 'update'] as const)('is a %s, which keeps the data', (action) => {
+    const run = { ...context().run, action };
+    expect(stakesOfAction(context({ run })).overwritten).toMatch(/keeps its data|its data stays/u);
+  });
+});

@@ -1,0 +1,38 @@
+import { expect, test, vi } from 'vitest';
+import { runbooks } from '../../machines/index.ts';
+import { statePath } from '../../machines/parts/states.ts';
+import { watchRun } from '../../src/runner/watched-run.ts';
+import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
+
+const RUNBOOK = runbooks['rotate-key'] as NonNullable<(typeof runbooks)['rotate-key']>;
+
+test('who watches a run sees each state that it reaches, and hears of its end', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await reaches(run, 'oldBackup.asking');
+  const watched = await watchRun(world.journal, RUNBOOK, { runId: world.runId, instance: 'orders' });
+  expect(statePath(watched.state().snapshot)).toBe('oldBackup.asking');
+  let told = 0;
+  watched.subscribe(() => {
+    told += 1;
+  });
+  await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
+  await vi.waitFor(() => expect(statePath(watched.state().snapshot)).toBe(statePath(run.state().snapshot)));
+  expect(told).toBeGreaterThan(0);
+  await run.detach();
+  watched.stop();
+  expect(await watched.over).toBe('stopped');
+});
+
+test('a run that is over is seen at its end at once, and what it did is not written again', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  const before = (await world.types()).length;
+  const watched = await watchRun(world.journal, RUNBOOK, { runId: world.runId, instance: 'orders' });
+  expect(await watched.over).toBe('ended');
+  expect(watched.state().snapshot.status).toBe('done');
+  expect(watched.state().activity).toBeUndefined();
+  expect((await world.types()).length).toBe(before);
+});

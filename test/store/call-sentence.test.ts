@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { runEntry } from '../../src/store/run-entries.ts';
+import { speaker } from '../../src/store/sentence.ts';
+
+type Input = Readonly<Record<string, string | number>>;
+
+const services = (revision: string) =>
+  ['orders', 'orders-dr'].map((instance) => ({ instance, url: 'https://service.example', revision }));
+
+/** A run that has taken up a verb: what comes next is said with what is known by then. */
+function said(verb: string, input: Input, revision = '62') {
+  const say = speaker();
+  say(
+    runEntry('a', 'run.started', {
+      ...{ runbook: 'restore-backup', version: '1', instance: 'orders', target: 'orders-dr', input: {} },
+      ...{ mode: 'LIVE', tool: { name: 'lifeboat', version: '1', node: '24' }, operator: 'ada' },
+      services: services(revision),
+    }),
+  );
+  say(runEntry('a', 'activity.begun', { activity: 'act', verb, kind: 'once', key: 'i-1', input }));
+  return say;
+}
+
+const mark = (verb: string) => ({ intent: 'i-1', verb });
+const failure = { code: 'service.timeout', shortMessage: 'no answer within 30 s' };
+
+describe('a call that is sent', () => {
+  test.each([
+    ['createBackup', {}, '62', 'sending POST /backups to orders'],
+    ['createBackup', { on: 'target' }, '62', 'sending POST /backups to orders-dr'],
+    ['restoreBackup', { backup: 7 }, '62', 'sending POST /backups/7/restore to orders'],
+    ['restoreBackup', { backup: 7 }, 'v0', 'sending the request to restore backup 7 to orders'],
+    ['performRecovery', { on: 'target' }, '62', 'sending POST /disaster-recovery/perform to orders-dr'],
+    ['restart', {}, '62', 'sending PATCH /restart to orders'],
+    ['dropDatabase', {}, '62', 'sending the request to drop database to orders'],
+  ])('%s of %j with revision %s says what goes where, and is no warning', (verb, input, revision, text) => {
+    const armed = runEntry('a', 'intent.armed', mark(verb));
+    expect(said(verb, input as Input, revision)(armed)).toEqual({ text, tone: 'plain' });
+  });
+
+  test('is said without what only earlier entries tell where there are none', () => {
+    const armed = (verb: string) => speaker()(runEntry('a', 'intent.armed', mark(verb))).text;
+    expect(armed('createBackup')).toBe('sending POST /backups');
+    expect(armed('restoreBackup')).toBe('sending the request to restore the backup');
+  });
+
+  test('goes to the instance whose ledger it is in', () => {
+    const entry = { ...runEntry('a', 'intent.armed', mark('restart')), stream: 'instance/orders' };
+    expect(speaker()(entry).text).toBe('sending PATCH /restart to orders');
+  });
+});
+
+describe('what became of a call', () => {
+  const outcome = (more: object) =>
+    said(
+      'createBackup',
+      {},
+    )(runEntry('a', 'intent.outcome', { ...mark('createBackup'), sent: 'unknown', ...more }));
+  const judged = (more: object) =>
+    said(
+      'createBackup',
+      {},
+    )(runEntry('a', 'intent.judged', { ...mark('createBackup'), verdict: 'ambiguous', ...more }));
+  const request = 'the request to create a backup';
+
+  test('is what the service said, with the id that it named', () => {
+    const output = { landed: true, id: 12, adopted: false };
+    expect(outcome({ sent: 'landed', output })).toEqual({
+      text: `the service accepted ${request}: backup 12`,
+      tone: 'plain',
+    });
+    expect(outcome({ failure: { code: 'service.no-id', shortMessage: 'x' } })).toEqual({
+      text: `the service accepted ${request} and named no id`,
+      tone: 'plain',
+    });
+  });
+
+  test.each([
+    [{ failure }, `what became of ${request} is not known: no answer within 30 s`],
+    [{ sent: 'absent', failure }, `${request} was never sent: no answer within 30 s`],
+    [{ sent: 'absent', refused: true, failure }, `${request} was refused: no answer within 30 s`],
+    [
+      { refused: true, failure },
+      `${request} was refused, and the service shows what it may have become: no answer within 30 s`,
+    ],
+  ])('needs attention where it is not an acceptance: %j', (more, text) => {
+    expect(outcome(more)).toEqual({ text, tone: 'warn' });
+  });
+
+  test('is what the service shows of it, and no more than that', () => {
+    expect(judged({ verdict: 'landed', output: { landed: true, id: 12, adopted: true } })).toEqual({
+      text: `the service shows that ${request} arrived: backup 12`,
+      tone: 'good',
+    });
+    expect(judged({ verdict: 'absent' }).text).toBe(`the service shows that nothing came of ${request}`);
+    expect(judged({ failure })).toEqual({
+      text: `the service does not show what became of ${request}: no answer within 30 s`,
+      tone: 'warn',
+    });
+  });
+});
+
+describe('what moved a run', () => {
+  const event = (type: string, more: object) =>
+    said(
+      'createBackup',
+      {},
+    )(
+      runEntry('a', 'event', {
+        event: { type: `xstate.${type}.actor.act`, ...more },
+        to: 'backup.waiting',
+        title: 'waiting for the backup',
+      }),
+    ).text;
+
+  test('is what was done, and what comes next', () => {
+    expect(event('done', { output: { landed: true, id: 12, adopted: false } })).toBe(
+      'asked for a backup; next: waiting for the backup',
+    );
+    expect(event('error', { error: failure })).toBe(
+      'failed to create a backup: no answer within 30 s; next: waiting for the backup',
+    );
+  });
+
+  test('does not count a request in doubt as failed', () => {
+    const error = { code: 'doubt.unreadable', shortMessage: 'the answer was lost' };
+    expect(event('error', { error })).toBe(
+      'what became of the request to create a backup is not known: the answer was lost; ' +
+        'next: waiting for the backup',
+    );
+  });
+
+  test('does not count a request of which nothing came as done', () => {
+    expect(event('done', { output: { landed: false } })).toBe(
+      'nothing came of the request to create a backup; next: waiting for the backup',
+    );
+  });
+});

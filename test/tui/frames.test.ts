@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { band, type Layout } from '../../src/tui/bands.ts';
+import { framesOf } from '../../src/tui/frames.ts';
+import { span } from '../../src/tui/span.ts';
+
+const SIZE = { columns: 20, rows: 2 };
+const PAGE = { height: 1, last: 0 };
+
+/** What stands on the screen, one band a row, and how often it was laid out. */
+function drawn(first: readonly string[]) {
+  let rows = first;
+  let version = 0;
+  let laidOut = 0;
+  return {
+    version: () => version,
+    layOut: (): Layout => {
+      laidOut += 1;
+      return { page: PAGE, bands: rows.map((row) => band([[span(row)]], SIZE.columns)) };
+    },
+    show: (...next: string[]) => {
+      rows = next;
+      version += 1;
+    },
+    laidOut: () => laidOut,
+  };
+}
+
+test('a frame that looks like the last one is the last one', () => {
+  const screen = drawn(['a', 'b']);
+  const frameIn = framesOf(screen);
+  const first = frameIn(SIZE);
+  expect(frameIn(SIZE)).toBe(first);
+  expect(screen.laidOut()).toBe(1);
+  screen.show('a', 'b');
+  expect(frameIn(SIZE)).toBe(first);
+  expect(screen.laidOut()).toBe(2);
+});
+
+test('what looks the same is the same, and what does not is new', () => {
+  const screen = drawn(['a', 'b']);
+  const frameIn = framesOf(screen);
+  const [above, below] = frameIn(SIZE);
+  screen.show('a', 'c');
+  const after = frameIn(SIZE);
+  expect(after[0]).toBe(above);
+  expect(after[1]).not.toBe(below);
+  expect(after[1]?.panes[0]?.lines).toEqual([[span('c')]]);
+});
+
+test('another paint, another height and one row less are seen', () => {
+  let layout: Layout = { page: PAGE, bands: [band([[span('a')], [span('b')]], 20)] };
+  let version = 0;
+  const frameIn = framesOf({ version: () => version, layOut: () => layout });
+  const look = (bands: Layout['bands']) => {
+    const before = frameIn(SIZE);
+    layout = { page: PAGE, bands };
+    version += 1;
+    expect(frameIn(SIZE)).not.toBe(before);
+    expect(frameIn(SIZE)).toEqual(bands);
+  };
+  look([band([[span('a', 'status.bad')], [span('b')]], 20)]);
+  look([band([[span('a', 'status.bad')], [span('b')]], 20, 5)]);
+  look([band([[span('a', 'status.bad')]], 20, 5)]);
+  look([band([[span('a', 'status.bad')]], 19, 5)]);
+  look([]);
+});
+
+test('another size is laid out anew', () => {
+  const screen = drawn(['a']);
+  const frameIn = framesOf(screen);
+  frameIn(SIZE);
+  frameIn({ ...SIZE, columns: 40 });
+  expect(screen.laidOut()).toBe(2);
+});

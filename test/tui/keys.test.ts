@@ -1,0 +1,23 @@
+import type { Key } from 'ink';
+import { expect, test } from 'vitest';
+import { keyOf } from '../../src/tui/keys.ts';
+
+const PLAIN = {} as Key;
+
+test.each([
+  ['\r\r', 'enter'],
+  ['\t\t\t', 'tab'],
+  ['yy', 'y'],
+  ['\u{1F6DF}\u{1F6DF}', '\u{1F6DF}'],
+])('one key that came several times in one piece is named: %j', (text, of) => {
+  expect(keyOf(text, PLAIN)).toEqual({ kind: 'chunk', text, of });
+});
+
+test('different keys in one piece are a text without a name', () => {
+  expect(keyOf('y\r', PLAIN)).toEqual({ kind: 'chunk', text: 'y\r' });
+});
+
+test('one character is a key, also one outside of the basic plane', () => {
+  expect(keyOf('y', PLAIN)).toEqual({ kind: 'key', key: 'y', text: 'y' });
+  expect(keyOf('\u{1F6DF}', PLAIN)).toMatchObject({ kind: 'key', text: '\u{1F6DF}' });
+});

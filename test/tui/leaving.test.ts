@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { createFacts } from '../../src/tui/facts.ts';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { createHost, type Host } from '../../src/tui/host.ts';
+import type { AppPort, ShowRun } from '../../src/view/app/app-port.ts';
+import { createFakeRun, type FakeRun } from './fake-run.ts';
+import { VIEWS } from './fake-views.ts';
+import { randomFrom } from './random.ts';
+import { createWorld } from './walker-world.ts';
+
+const SIZE = { columns: 80, rows: 24 };
+const now = () => new Date();
+
+/** The app with one open run on its list; what resuming it does is up to the test. */
+function openApp(resume: AppPort['resume']): Host {
+  const world = createWorld(randomFrom(1), now);
+  const row = {
+    runbook: 'rotate-key',
+    version: '1',
+    instance: 'orders',
+    mode: 'LIVE',
+    where: 'here',
+  } as const;
+  const times = { startedAt: '2026-11-21T03:00:00Z', lastAt: '2026-11-21T03:00:00Z' };
+  const port: AppPort = {
+    ...world,
+    resume,
+    loaders: {
+      ...world.loaders,
+      runs: async (_, emit) =>
+        emit([{ ...row, ...times, runId: 'run-1', status: 'open', proven: false, followUps: 0 }]),
+    },
+  };
+  return createHost({
+    look: { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false },
+    now,
+    monotonic: () => performance.now(),
+    readMoment: async () => ({ problem: 'not asked' }),
+    write: () => undefined,
+    lend: (act) => act(),
+    suspend: () => undefined,
+    onDone: () => undefined,
+    app: { port, facts: createFacts(port.loaders, now) },
+  });
+}
+
+async function resumeIn(host: Host): Promise<void> {
+  host.open({ name: 'runs' });
+  await expect
+    .poll(() =>
+      host
+        .top()
+        ?.keys()
+        .find(({ label }) => label === 'resume'),
+    )
+    .toMatchObject({ disabled: undefined });
+  host.press({ kind: 'key', key: 'enter' }, SIZE);
+}
+
+const shown = async (show: ShowRun, run: FakeRun): Promise<readonly string[]> => {
+  await show(run);
+  return [];
+};
+
+test('a run that has come to its end, and was not read yet, holds nobody back who leaves', async () => {
+  const run = createFakeRun(VIEWS.outcome);
+  run.finish({ how: 'ended', exitCode: 0 });
+  const host = openApp((_, show) => shown(show, run));
+  await resumeIn(host);
+  await expect.poll(() => host.top()?.title()).toBe('run of rotate-key');
+  await host.leave('the terminal was lost');
+  host.stop();
+});
+
+test('a run that was still being opened when everything was left is left too, for the same reason', async () => {
+  const opened = Promise.withResolvers<void>();
+  const run = createFakeRun(VIEWS.choice);
+  const host = openApp(async (_, show) => {
+    await opened.promise;
+    return shown(show, run);
+  });
+  await resumeIn(host);
+  const leaving = host.leave('the terminal was lost');
+  opened.resolve();
+  await leaving;
+  expect(run.reasons).toEqual(['the terminal was lost']);
+  host.stop();
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { lineWidth } from '../../src/tui/line.ts';
+import {
+  cursorAt,
+  FRESH_LIST,
+  filtered,
+  type ListIntent,
+  listKeys,
+  moved,
+  typedInto,
+} from '../../src/tui/parts/list.ts';
+import { type Column, tableLines } from '../../src/tui/parts/table.ts';
+import { span } from '../../src/tui/span.ts';
+
+const LOOK = { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false };
+const KEYS = ['a', 'b', 'c', 'd', 'e'];
+
+describe('the cursor of a list', () => {
+  it.each<[string | undefined, ListIntent, string]>([
+    [undefined, 'down', 'b'],
+    ['a', 'up', 'a'],
+    ['e', 'down', 'e'],
+    ['b', 'page-down', 'd'],
+    ['d', 'page-up', 'b'],
+    ['c', 'first', 'a'],
+    ['c', 'last', 'e'],
+  ])('goes from %s by %s to %s', (cursor, intent, to) => {
+    expect(moved({ ...FRESH_LIST, cursor }, intent, KEYS, 2).cursor).toBe(to);
+  });
+
+  it('stays on its row when rows come and change their order', () => {
+    const list = { ...FRESH_LIST, cursor: 'c' };
+    expect(cursorAt(list, ['x', 'c', 'a'])).toBe(1);
+  });
+
+  it('is on the first row when its row is gone, and nowhere in an empty list', () => {
+    expect(cursorAt({ ...FRESH_LIST, cursor: 'gone' }, KEYS)).toBe(0);
+    expect(cursorAt(FRESH_LIST, [])).toBe(-1);
+  });
+});
+
+describe('the filter of a list', () => {
+  it('lets rows through in which every word occurs, in any case', () => {
+    const list = typedInto({ ...FRESH_LIST, isFiltering: true }, 'DR ord');
+    expect(filtered(['orders-dr', 'orders', 'billing-dr'], list, (row) => row)).toEqual(['orders-dr']);
+  });
+
+  it('makes no letter a key while it is typed', () => {
+    const keys = listKeys({ ...FRESH_LIST, isFiltering: true }).flatMap(({ keys: names }) => names);
+    expect(keys.filter((name) => name.length === 1)).toEqual([]);
+  });
+
+  it('is dropped by Escape, and kept by Enter', () => {
+    const list = typedInto({ ...FRESH_LIST, isFiltering: true }, 'x');
+    expect(moved(list, 'end-filter', KEYS, 2)).toMatchObject({ isFiltering: false, filter: { text: '' } });
+    expect(moved(list, 'keep-filter', KEYS, 2)).toMatchObject({ isFiltering: false, filter: { text: 'x' } });
+  });
+});
+
+describe('a table', () => {
+  interface Row {
+    readonly name: string;
+    readonly note: string;
+  }
+  const columns: readonly Column<Row>[] = [
+    { title: 'name', cell: ({ name }) => [span(name)], least: 6 },
+    { title: 'note', cell: ({ note }) => [span(note)], drop: 1 },
+  ];
+  const rows = Array.from({ length: 500 }, (_, at) => ({ name: `instance-${at}-漢字`, note: `note ${at}` }));
+  const text = (lines: readonly (readonly { text: string }[])[]) =>
+    lines.map((line) => line.map((piece) => piece.text).join(''));
+
+  it.each([
+    [80, 24],
+    [100, 30],
+    [160, 50],
+    [20, 5],
+    [8, 2],
+  ])('fills exactly its rows and never more than its columns at %i x %i', (width, height) => {
+    for (const cursor of [0, 250, 499]) {
+      const { lines } = tableLines({ columns, rows, cursor, empty: 'none' }, width, height, LOOK);
+      expect(lines).toHaveLength(height);
+      expect(Math.max(...lines.map(lineWidth))).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('always shows the row of the cursor', () => {
+    for (const cursor of [0, 1, 77, 250, 498, 499]) {
+      const { lines } = tableLines({ columns, rows, cursor, empty: 'none' }, 80, 12, LOOK);
+      expect(text(lines).filter((line) => line.startsWith('❯'))).toEqual([
+        expect.stringContaining(`instance-${cursor}-`),
+      ]);
+    }
+  });
+
+  it('drops a column before it cuts one below its least width', () => {
+    const { lines } = tableLines({ columns, rows, cursor: 0, empty: 'none' }, 15, 6, LOOK);
+    expect(text(lines)[0]).not.toContain('note');
+    expect(text(lines)[1]).toContain('instance');
+  });
+
+  it('says so where there is nothing to show', () => {
+    const { lines } = tableLines({ columns, rows: [], cursor: -1, empty: 'no instance' }, 40, 4, LOOK);
+    expect(text(lines)[0]).toBe('no instance');
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
+import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
+import type { RunView } from '../../src/view/run-view.ts';
+import { drive } from './drive.ts';
+import { SECRET, VIEWS } from './fake-views.ts';
+
+const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+const LOG: RunView['log'] = Array.from({ length: 300 }, (_, at) => ({
+  at: '03:00:00',
+  text: `entry number ${at + 1}${at % 50 === 0 ? ' of the backup' : ''}`,
+  tone: 'plain',
+  step: at < 100 ? 'preflight' : 'generate',
+}));
+const RAIL: RunView['rail'] = [
+  {
+    id: 'preflight',
+    title: 'look at the instance',
+    state: 'done',
+    seconds: 125,
+    prose: 'It was **looked** at.',
+  },
+  { id: 'generate', title: 'generate the key', state: 'current', seconds: 5 },
+  { id: 'store', title: 'store the key', state: 'ahead', prose: 'It will be stored.' },
+];
+const VIEW: RunView = { ...VIEWS.choice, log: LOG, rail: RAIL };
+
+function textOf(state: UiState, columns: number, rows: number): string {
+  return layOut(state, { columns, rows }, look)
+    .bands.flatMap(({ panes }) =>
+      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
+    )
+    .join('\n');
+}
+
+const SIZES = [
+  [40, 12],
+  [80, 24],
+  [100, 30],
+  [160, 50],
+] as const;
+
+describe.each(SIZES)('the whole log at %i x %i', (columns, rows) => {
+  it('begins at its newest entry and goes back to the first', () => {
+    const ui = drive(VIEW);
+    ui.press('l');
+    expect(textOf(ui.state(), columns, rows)).toContain('entry number 300');
+    ui.press('g');
+    expect(textOf(ui.state(), columns, rows)).toMatch(/entry number 1 of the backup/u);
+    ui.press('G');
+    expect(textOf(ui.state(), columns, rows)).toContain('entry number 300');
+  });
+
+  it('shows only the entries that hold what is typed, and counts them', () => {
+    const ui = drive(VIEW);
+    ui.press('l', '/', ...'BACKup');
+    const text = textOf(ui.state(), columns, rows);
+    expect(text).toContain('6 of 300 entries');
+    for (const row of text.match(/entry number.*/gu) ?? []) expect(row).toMatch(/ of( the|$)/u);
+    ui.press('enter');
+    expect(modeOf(ui.state())).toBe('log');
+    expect(textOf(ui.state(), columns, rows)).toContain('6 of 300 entries');
+    ui.press('/', 'escape');
+    expect(textOf(ui.state(), columns, rows)).toContain('300 entries');
+  });
+
+  it('says that a question waits below it, and leads back to it', () => {
+    const ui = drive(VIEW);
+    ui.press('l');
+    expect(textOf(ui.state(), columns, rows)).toContain('a question waits');
+    ui.press('l');
+    expect(modeOf(ui.state())).toBe('choice');
+    expect(ui.effects).toEqual([]);
+  });
+});
+
+describe('the log', () => {
+  it('is opened and closed from a field with Ctrl-L, and what was typed stays', () => {
+    const ui = drive({ ...VIEW, question: SECRET });
+    ui.press(...'al', 'ctrl+l');
+    expect(modeOf(ui.state())).toBe('log');
+    ui.press('ctrl+l');
+    expect(modeOf(ui.state())).toBe('input');
+    expect(ui.state().question?.text).toBe('al');
+  });
+
+  it('says so when nothing fits its filter', () => {
+    const ui = drive(VIEW);
+    ui.press('l', '/', ...'nonsense');
+    expect(textOf(ui.state(), 80, 24)).toContain('no entry fits');
+  });
+});
+
+describe.each(SIZES)('a step of the rail at %i x %i', (columns, rows) => {
+  it('shows its state, its time, its prose and its entries, and changes nothing', () => {
+    const ui = drive(VIEW);
+    const before = ui.shown();
+    ui.press('[');
+    const text = textOf(ui.state(), columns, rows);
+    expect(text).toMatch(/step 1\/3: look/u);
+    if (columns >= 80) expect(text).toContain('look at the instance (done, 2m)');
+    expect(text).toContain('It was looked at.');
+    expect(text).toContain('entry number 1 of the backup');
+    expect(text).not.toContain('entry number 101');
+    ui.press(']', ']', ']');
+    expect(textOf(ui.state(), columns, rows)).toContain('It will be stored.');
+    ui.press('escape');
+    expect(ui.shown()).toEqual({ ...before, stepRow: ui.state().stepRow });
+    expect(ui.effects).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import type { ShownKey } from '../../src/tui/live-screen.ts';
+import { paletteScreen } from '../../src/tui/screens/palette/palette.ts';
+import type { RunRow } from '../../src/view/app/run-row.ts';
+import { ago, fact, factsOf, opened, SIZE } from './fake-fleet.ts';
+
+const RUN: RunRow = {
+  ...{ runId: '01RUN', runbook: 'restore-backup', version: '3', instance: 'orders', mode: 'LIVE' },
+  ...{ startedAt: ago(2), lastAt: ago(1), status: 'open', where: 'choose the backup', proven: false },
+  followUps: 0,
+};
+
+const DEAD_KEY: ShownKey = {
+  keys: ['o'],
+  shown: 'o',
+  label: 'restore',
+  description: 'the run below the cursor',
+  inFooter: true,
+  disabled: 'no run is below the cursor',
+};
+
+function palette(isDriving = false) {
+  const screen = paletteScreen({ keys: [DEAD_KEY], isDriving, hidesNames: false });
+  return opened(screen, factsOf({ runs: fact([RUN]) }));
+}
+
+describe('the palette', () => {
+  test('puts what can be done now above what cannot, and says why that cannot', () => {
+    const { screen, at } = palette();
+    screen.paste('restore', SIZE);
+    const rows = at(SIZE).join('\n');
+    expect(rows).toMatch(/resume 01RUN.*restore \(o\) +no run is below the cursor/su);
+  });
+
+  test('finds by all words that are typed, in any order', () => {
+    const { screen, at } = palette();
+    screen.paste('orders resume', SIZE);
+    expect(at(SIZE).join('\n')).toContain('resume 01RUN');
+    screen.paste(' stock', SIZE);
+    expect(at(SIZE).join('\n')).toContain('nothing fits');
+  });
+
+  test('starts nothing in a window that drives a run', () => {
+    const { screen, at } = palette(true);
+    screen.paste('resume', SIZE);
+    expect(at(SIZE).join('\n')).toContain('this window drives a run already');
+  });
+});

@@ -1,0 +1,32 @@
+/** Chance with a seed: the same seed gives the same walk, so that what went wrong can be seen again. */
+export interface Random {
+  /** From 0 up to and without `below`; a whole number. */
+  readonly upTo: (below: number) => number;
+  /** True in so many of a hundred cases. */
+  readonly inPercent: (percent: number) => boolean;
+  /** One of these; there has to be one. */
+  readonly one: <Item>(items: readonly Item[]) => Item;
+  /** As many as `count`, each made anew. */
+  readonly many: <Item>(count: number, make: (at: number) => Item) => readonly Item[];
+}
+
+/** The generator `mulberry32`: short, and good enough to choose keys. */
+export function randomFrom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const upTo = (below: number) => Math.floor(next() * below);
+  return {
+    upTo,
+    inPercent: (percent) => upTo(100) < percent,
+    one: (items) => {
+      if (items.length === 0) throw new Error('there is nothing to choose from');
+      return items[upTo(items.length)] as (typeof items)[number];
+    },
+    many: (count, make) => Array.from({ length: count }, (_, at) => make(at)),
+  };
+}

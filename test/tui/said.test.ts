@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { band, tooSmall } from '../../src/tui/bands.ts';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { withSaid } from '../../src/tui/parts/frame.ts';
+import { span } from '../../src/tui/span.ts';
+import { rowOf, troublesOf } from './walker-checks.ts';
+
+const LOOK = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+
+test('what is said takes the lowest row of the screen, and no other', () => {
+  const size = { columns: 40, rows: 3 };
+  const layout = {
+    page: { height: 1, last: 0 },
+    bands: [band([[span('header')]], 40), band([[span('body')]], 40), band([[span('footer')]], 40)],
+  };
+  const said = withSaid(layout, 'copied run 7', size, LOOK);
+  expect(troublesOf(said, size)).toEqual([]);
+  expect([0, 1, 2].map((row) => rowOf(said, row).trimEnd())).toEqual(['header', 'body', ' copied run 7']);
+});
+
+test('a window that is too small still says so when something else is said', () => {
+  const size = { columns: 39, rows: 11 };
+  const said = withSaid(tooSmall('lifeboat runs', size, LOOK), 'copied run 7', size, LOOK);
+  expect(troublesOf(said, size)).toEqual([]);
+  expect(rowOf(said, 1)).toBe('this window is too small');
+  expect(rowOf(said, 10).trimEnd()).toBe(' copied run 7');
+});

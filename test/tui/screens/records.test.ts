@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest';
+import { journalScreen } from '../../../src/tui/screens/journal/journal.ts';
+import { keysScreen } from '../../../src/tui/screens/keys/keys.ts';
+import { reportScreen } from '../../../src/tui/screens/report/report.ts';
+import { runsScreen } from '../../../src/tui/screens/runs/runs.ts';
+import { ENTRIES_A_PAGE, type EntriesPage, entryRows } from '../../../src/view/app/entries-page.ts';
+import type { KeyRow } from '../../../src/view/app/keys-facts.ts';
+import type { RunRow } from '../../../src/view/app/run-row.ts';
+import { shown } from './screen-bench.ts';
+
+const HOSTILE = 'ev\u001b[31mil \u202e注文 שלום';
+
+function pageOf(first: number, count: number, size: number): EntriesPage {
+  const entries = Array.from({ length: count }, (_, at) => ({
+    index: first + at,
+    stream: 'run/01KAJ8V7Q2M4X9T3R5W6Y8Z0BC' as const,
+    seq: first + at + 1,
+    at: '2026-11-23T11:00:00.000Z',
+    by: HOSTILE,
+    type: 'run.detached',
+    body: JSON.stringify({ why: `left ${first + at}` }),
+    hash: 'ab'.repeat(32),
+  }));
+  return { rows: entryRows(entries).toReversed(), first, size, anchor: 'lifeboat:x:1:y:z' };
+}
+
+describe('the journal', () => {
+  const SIZE = 3 * ENTRIES_A_PAGE + 5;
+  const answers = {
+    entries: () => pageOf(2 * ENTRIES_A_PAGE, ENTRIES_A_PAGE + 5, SIZE),
+    olderEntries: ({ page }: { readonly page: number }) =>
+      pageOf(page * ENTRIES_A_PAGE, ENTRIES_A_PAGE, SIZE),
+  };
+  const pagesIn = (one: ReturnType<typeof shown>) =>
+    one.screen.needs().flatMap((need) => (need.source === 'olderEntries' ? [need.of.page] : []));
+
+  test('fits every size, as a list, with one entry in full and with an audit', () => {
+    const one = shown(journalScreen({ name: 'journal' }), {
+      ...answers,
+      audit: () => ({
+        verdict: 'consistent',
+        words: `consistent ${HOSTILE}`,
+        exitCode: 3,
+        entries: SIZE,
+        findings: [{ severity: 'limit', text: HOSTILE.repeat(20) }],
+      }),
+    });
+    one.fits();
+    one.press('enter');
+    one.fits();
+    expect(one.text()).toContain('"why": "left 604"');
+    one.press('escape', 'v');
+    one.fits();
+    expect(one.text()).toContain('CONSISTENT');
+    expect(one.text()).toContain('exit code 3');
+  });
+
+  test('asks for no older page until somebody moves towards the end, then for one after the other', () => {
+    const one = shown(journalScreen({ name: 'journal' }), answers);
+    expect(pagesIn(one)).toEqual([]);
+    one.press('G');
+    expect(pagesIn(one)).toEqual([1]);
+    one.press('G');
+    expect(pagesIn(one)).toEqual([1, 0]);
+    one.press('G', 'enter');
+    expect(one.text()).toContain('"why": "left 0"');
+  });
+
+  test('a filter searches older pages by itself, and dropping it shows the newest again', () => {
+    const one = shown(journalScreen({ name: 'journal' }), answers);
+    one.press('/', '6', '0', '4');
+    expect(pagesIn(one)).toEqual([1, 0]);
+    one.press('escape');
+    expect(pagesIn(one)).toEqual([]);
+  });
+
+  test('copies the anchor of the log, and each audit is one of its own', () => {
+    const one = shown(journalScreen({ name: 'journal' }), answers);
+    one.press('a');
+    expect(one.effects).toEqual([{ type: 'copy', text: 'lifeboat:x:1:y:z', what: 'the anchor of the log' }]);
+    one.press('v', 'v');
+    expect(one.screen.needs()).toContainEqual({ source: 'audit', of: 2 });
+  });
+
+  test('a body of a megabyte scrolls to its end, with every character', () => {
+    const body = JSON.stringify({ text: `${'x  y'.repeat(250_000)}END` });
+    const row = { ...pageOf(0, 1, 1).rows[0], body } as EntriesPage['rows'][number];
+    const one = shown(journalScreen({ name: 'journal' }), {
+      entries: () => ({ rows: [row], first: 0, size: 1 }),
+    });
+    one.press('enter', 'G');
+    expect(one.text()).toContain('END"');
+    expect(one.text()).toContain('x  yx  y');
+  });
+});
+
+describe('the keys', () => {
+  const key = (more: Partial<KeyRow>): KeyRow => ({
+    instance: 'orders',
+    fingerprint: 'aaaaaaaaaaaa',
+    state: 'proven',
+    isHeld: true,
+    setAt: '2026-11-01T00:00:00Z',
+    endedAt: undefined,
+    provenAt: '2026-11-02T00:00:00Z',
+    provenBackups: 2,
+    isConfigured: true,
+    ...more,
+  });
+  const rows = [
+    key({}),
+    key({ fingerprint: 'bbbbbbbbbbbb', isHeld: false, endedAt: '2026-11-01T00:00:00Z' }),
+    key({ instance: HOSTILE, fingerprint: 'cccccccccccc', state: 'unknown', isConfigured: false }),
+  ];
+  const backup = (fingerprints: readonly string[]) => ({
+    id: 1,
+    status: 'DONE',
+    keys: fingerprints.map((fingerprint) => ({ fingerprint, isHeld: true })),
+  });
+  const answers = {
+    keys: () => ({ store: 'vault file', rows }),
+    backups: (of: string) =>
+      of === 'orders'
+        ? { rows: [backup(['aaaaaaaaaaaa']), backup(['aaaaaaaaaaaa', 'bbbbbbbbbbbb'])] }
+        : undefined,
+  };
+
+  test('say which are held, in which state, and how many backups each opens', () => {
+    const one = shown(keysScreen({ name: 'keys' }), answers, { columns: 160, rows: 24 });
+    one.fits();
+    const [, first = '', second = '', third = ''] = one.text().split('\n').slice(1);
+    expect([first, second, third].every((row) => row !== '')).toBe(true);
+    expect(one.text()).toMatch(/orders\s+aaaaaaaaaaaa\s+yes\s+proven.+1 to 2 of 2, 2 proven/u);
+    expect(one.text()).toMatch(/orders\s+bbbbbbbbbbbb\s+NO\s+ended/u);
+    expect(one.text()).toMatch(/not in the config.+cccccccccccc\s+yes\s+unknown/u);
+  });
+
+  test('ask for the backups of the instance at the cursor alone, and only where the config names it', () => {
+    const one = shown(keysScreen({ name: 'keys' }), answers);
+    expect(one.screen.needs()).toContainEqual({ source: 'backups', of: 'orders' });
+    one.press('G');
+    expect(one.screen.needs().filter(({ source }) => source === 'backups')).toEqual([]);
+    one.press('y');
+    expect(one.effects.at(-1)).toMatchObject({ type: 'copy', text: 'cccccccccccc' });
+    one.press('enter');
+    expect(one.effects.at(-1)).toMatchObject({ type: 'say' });
+  });
+
+  test('a key is added for the instance of the row, or for the only one, and else the palette is named', () => {
+    const one = shown(keysScreen({ name: 'keys' }), answers);
+    one.press('a');
+    expect(one.effects.at(-1)).toEqual({ type: 'add-key', instance: 'orders' });
+    one.press('G', 'a');
+    expect(one.effects.at(-1)).toMatchObject({ type: 'say' });
+    const instance = (name: string) => ({
+      name,
+      role: 'source' as const,
+      isRehearsal: true,
+      revision: '62',
+      place: '',
+    });
+    const none = (...instances: readonly string[]) =>
+      shown(keysScreen({ name: 'keys' }), {
+        keys: () => ({ store: 'vault file', rows: [] }),
+        home: () => ({ instances: instances.map(instance), operator: '', folder: '', config: '', store: '' }),
+      });
+    const only = none('orders');
+    only.press('a');
+    expect(only.effects).toEqual([{ type: 'add-key', instance: 'orders' }]);
+    const several = none('orders', 'orders-dr');
+    several.press('a');
+    expect(several.effects).toEqual([
+      { type: 'say', text: 'no key shows which instance is meant: press : and type `add a key`' },
+    ]);
+  });
+});
+
+describe('the runs', () => {
+  const run = (more: Partial<RunRow>): RunRow => ({
+    runId: '01KAJ8V7Q2M4X9T3R5W6Y8Z0BC',
+    runbook: 'restore-backup',
+    version: '1',
+    instance: 'orders',
+    mode: 'LIVE',
+    startedAt: '2026-11-23T11:00:00Z',
+    lastAt: '2026-11-23T11:30:00Z',
+    status: 'open',
+    where: 'confirm by name',
+    proven: false,
+    followUps: 0,
+    ...more,
+  });
+  const press = (row: RunRow, ...keys: readonly string[]) => {
+    const one = shown(runsScreen(), { runs: () => [row], drillRuns: () => [{ ...row, drill: HOSTILE }] });
+    one.fits();
+    one.press(...keys);
+    one.fits();
+    return one;
+  };
+
+  test.each([
+    ['resumes an open run', {}, { type: 'resume' }],
+    [
+      'names who drives it',
+      { heldBy: 'process 7 on box' },
+      { type: 'say', text: 'driven by process 7 on box: w watches it' },
+    ],
+    ['opens the report of a closed one', { status: 'closed' }, { type: 'open', screen: { name: 'report' } }],
+  ] as const)('Enter %s', (_, more, effect) => {
+    expect(press(run(more), 'enter').effects).toMatchObject([effect]);
+  });
+
+  test('a run of a drill is read and watched, and never resumed', () => {
+    const one = press(run({}), 'd', 'enter', 'w');
+    expect(one.effects).toMatchObject([{ type: 'say' }, { type: 'open', screen: { name: 'watch' } }]);
+    expect(one.text()).toContain('runs of drills');
+  });
+
+  test('show how long each has taken, an open one to now', () => {
+    expect(press(run({})).screen.title()).toBe('runs');
+    const wide = shown(
+      runsScreen(),
+      { runs: () => [run({}), run({ runId: '01KB', status: 'closed' })] },
+      {
+        columns: 160,
+        rows: 24,
+      },
+    );
+    expect(wide.text()).toContain('1:00:00');
+    expect(wide.text()).toContain('0:30:00');
+  });
+});
+
+describe('the report', () => {
+  const report = {
+    markdown: `# rotate-key\n\n| | |\n| --- | --- |\n| Result | **open** ${'word '.repeat(80)}|\n| ${HOSTILE} | x |\n`,
+    command: 'lifeboat report 01K --format html --out report-01K.html',
+    mode: 'REHEARSAL' as const,
+    instance: 'orders',
+  };
+
+  test('fits every size, scrolls, writes and copies', () => {
+    const one = shown(reportScreen({ name: 'report', runId: '01K' }), { report: () => report });
+    one.fits();
+    expect(one.text()).toMatch(/Result +open word/u);
+    expect(one.text()).not.toContain('---');
+    one.press('o', 'y');
+    expect(one.effects).toMatchObject([
+      { type: 'write-report', runId: '01K' },
+      { type: 'copy', text: report.command },
+    ]);
+  });
+
+  test('says why there is none, and writes nothing then', () => {
+    const one = shown(reportScreen({ name: 'report', runId: '01K' }), {});
+    one.fits();
+    one.press('o');
+    expect(one.effects).toMatchObject([{ type: 'say' }]);
+  });
+});

@@ -1,0 +1,298 @@
+import { expect, test } from 'vitest';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { lineWidth } from '../../src/tui/line.ts';
+import type { AppEffect, LiveScreen } from '../../src/tui/live-screen.ts';
+import { startScreen } from '../../src/tui/screens/start/start.ts';
+import {
+  BACKUPS,
+  backup,
+  DRY_RUN,
+  factsOf,
+  gone,
+  instance,
+  type Known,
+  known,
+  NOW,
+  status,
+} from './start-facts.ts';
+
+const LOOK = { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false };
+const SIZE = { columns: 80, rows: 24 };
+
+/** Somebody who reads each page before the next key, unless told otherwise. */
+function sitDown(answers: Known = known(), request: { situation?: string; instance?: string } = {}) {
+  const effects: AppEffect[] = [];
+  let nowMs = NOW.getTime();
+  const screen: LiveScreen = startScreen({ name: 'start', ...request })({
+    facts: factsOf(answers),
+    now: () => new Date(nowMs),
+    onEffect: (effect) => effects.push(effect),
+  });
+  const text = (size = SIZE) => rowsOf(screen, size).join('\n');
+  const press = (key: string, afterMs = 1_000) => {
+    nowMs += afterMs;
+    screen.press({ kind: 'key', key, ...(key.length === 1 ? { text: key } : {}) }, SIZE);
+  };
+  const type = (words: string) => {
+    nowMs += 1_000;
+    screen.paste(words, SIZE);
+  };
+  const choose = (words: string) => {
+    press('/');
+    type(words);
+    press('enter');
+    press('enter');
+  };
+  return { screen, effects, text, press, type, choose };
+}
+
+function rowsOf(screen: LiveScreen, size: typeof SIZE): string[] {
+  return screen.layOut(size, LOOK).bands.flatMap(({ height, panes }) =>
+    Array.from({ length: height }, (_, row) =>
+      panes
+        .map(({ lines, width }) => {
+          const said = (lines[row] ?? []).map((piece) => piece.text).join('');
+          return said + ' '.repeat(Math.max(0, width - lineWidth(lines[row] ?? [])));
+        })
+        .join(''),
+    ),
+  );
+}
+
+test('rows were deleted: from the situation to the wish of the run, a minute before the mistake', () => {
+  const { effects, text, press, type, choose } = sitDown();
+  choose('rows were deleted');
+  expect(text()).toContain('when did it happen?');
+  type('02:32');
+  expect(text()).toContain('2026-03-01 02:32:00 UTC');
+  press('enter');
+  expect(text()).toContain('2026-03-01 02:31:00 UTC');
+  expect(text()).toContain('1 min before it happened');
+  press('left');
+  press('enter');
+  expect(text()).toContain('lost         what was written after 2026-03-01 02:30:00 UTC');
+  press('enter');
+  expect(effects).toEqual([
+    {
+      type: 'start',
+      wish: {
+        runbook: 'restore-point-in-time',
+        instance: 'orders',
+        to: '2026-03-01T02:30:00.000Z',
+        incident: '2026-03-01T02:32:00.000Z',
+      },
+    },
+  ]);
+});
+
+test('the region is gone: the target is offered, the run takes the newest backup', () => {
+  const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
+  const { effects, text, press, choose } = sitDown(known({ fleet: () => fleet }));
+  choose('region');
+  expect(text()).toMatch(/❯ orders-dr/u);
+  press('enter');
+  press('enter');
+  expect(text()).toContain('when did it happen?');
+  press('enter');
+  expect(text()).toContain('this run changes orders-dr with the data of orders, as a rehearsal');
+  press('enter');
+  expect(effects).toEqual([
+    {
+      type: 'start',
+      wish: { runbook: 'disaster-recovery', perform: true, instance: 'orders', target: 'orders-dr' },
+    },
+  ]);
+});
+
+test('a certain backup is given by the id that its own instance or others know', () => {
+  const inPlace = sitDown();
+  inPlace.choose('older backup');
+  inPlace.choose('guid-6');
+  inPlace.press('enter');
+  inPlace.press('enter');
+  expect(inPlace.effects).toMatchObject([{ type: 'start', wish: { backup: '6' } }]);
+  const elsewhere = sitDown();
+  elsewhere.choose('region');
+  elsewhere.press('enter');
+  elsewhere.choose('guid-6');
+  elsewhere.press('enter');
+  elsewhere.press('enter');
+  expect(elsewhere.effects).toMatchObject([{ type: 'start', wish: { backup: 'guid-6' } }]);
+});
+
+test('Esc goes one step back each time, and leaves at the first', () => {
+  const { effects, text, press, choose } = sitDown();
+  choose('region');
+  press('escape');
+  expect(text()).toContain('which instance is it about?');
+  press('escape');
+  expect(text()).toContain('what has happened');
+  expect(effects).toEqual([]);
+  press('escape');
+  expect(effects).toEqual([{ type: 'back' }]);
+});
+
+test('an Enter that is held down answers one question at most', () => {
+  const { effects, text, press } = sitDown(known(), { instance: 'orders' });
+  press('enter', 500);
+  for (let at = 0; at < 100; at += 1) press('enter', 33);
+  expect(text()).toContain('what has happened');
+  press('down');
+  press('enter', 1_000);
+  press('enter', 500);
+  for (let at = 0; at < 100; at += 1) press('enter', 33);
+  expect(text()).toContain('when did it happen?');
+  expect(effects).toEqual([]);
+});
+
+test('a choice that cannot work says why and what would, and Enter does not take it', () => {
+  const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
+  const { effects, text, press } = sitDown(known({ fleet: () => fleet }), { instance: 'orders' });
+  press('down');
+  expect(text()).toContain('✗ orders: it does not answer: the router gave 502');
+  expect(text()).toContain('if orders is gone, choose "the instance or its region is gone"');
+  press('enter');
+  expect(effects).toEqual([{ type: 'say', text: 'orders: it does not answer: the router gave 502' }]);
+  expect(text()).toContain('what has happened');
+});
+
+test('what the dry run found in the way is shown before Enter counts', () => {
+  const inTheWay = { text: 'the disk is full', hints: ['make room first'] };
+  const { effects, text, press, choose } = sitDown(known({ dryRun: () => ({ ...DRY_RUN, inTheWay }) }));
+  choose('encryption key');
+  expect(text()).toContain('✗ in the way: the disk is full');
+  expect(text()).toContain('hint: make room first');
+  press('enter');
+  expect(effects).toEqual([]);
+  expect(text()).toContain('Enter begins the run nevertheless');
+  press('enter', 100);
+  expect(effects).toEqual([]);
+  press('enter');
+  expect(effects).toMatchObject([{ type: 'start', wish: { runbook: 'rotate-key' } }]);
+});
+
+test('a run that was begun from here is not begun again by one more Enter', () => {
+  const { effects, text, press, choose } = sitDown();
+  choose('encryption key');
+  press('enter');
+  press('enter');
+  expect(effects).toHaveLength(1);
+  expect(text()).toContain('this run was begun from here already');
+});
+
+test('a dry run that has not answered is no reason to wait, but has to be read', () => {
+  const { effects, text, press, choose } = sitDown(known({ dryRun: () => undefined }));
+  choose('encryption key');
+  press('enter');
+  expect(text()).toContain('the dry run has not answered yet');
+  press('enter');
+  expect(effects).toMatchObject([{ type: 'start' }]);
+});
+
+test('a time outside of what can be reached is not taken, and says the range', () => {
+  const { text, press, type, choose } = sitDown(
+    known({ moment: () => ({ time: '2026-01-01T00:00:00.000Z' }) }),
+  );
+  choose('rows were deleted');
+  press('enter');
+  type('new year');
+  expect(text()).toContain('cannot be reached: from 2026-02-28 00:00:00 UTC');
+  press('enter');
+  expect(text()).toContain('to which moment');
+});
+
+test('the picker never stands on now, whether the time of the mistake is known or not', () => {
+  const { text, press, choose } = sitDown();
+  choose('rows were deleted');
+  press('enter');
+  expect(text()).toContain('2026-03-01 01:59:50 UTC');
+});
+
+test('the command that is copied begins the same run', () => {
+  const { effects, press, choose } = sitDown();
+  choose('region');
+  press('enter');
+  press('enter');
+  press('enter');
+  press('c');
+  expect(effects).toEqual([
+    {
+      type: 'copy',
+      text: 'lifeboat run disaster-recovery --instance orders --target orders-dr --perform',
+      what: 'the command',
+    },
+  ]);
+});
+
+const HOSTILE = '\u001b[2J\u202e注文データ\n';
+const PAGES: readonly (readonly [string, (at: ReturnType<typeof sitDown>) => void])[] = [
+  ['situation', () => undefined],
+  [
+    'instance',
+    (at) => {
+      at.choose('region');
+      at.press('escape');
+    },
+  ],
+  ['target', (at) => at.choose('region')],
+  ['backup', (at) => at.choose('older backup')],
+  ['incident', (at) => at.choose('rows were')],
+  [
+    'moment',
+    (at) => {
+      at.choose('rows were');
+      at.press('enter');
+    },
+  ],
+  ['check', (at) => at.choose('encryption key')],
+];
+const SIZES = [
+  { columns: 40, rows: 12 },
+  { columns: 80, rows: 24 },
+  { columns: 100, rows: 30 },
+  { columns: 160, rows: 50 },
+];
+
+/** What is known from the config alone, with a name that no screen likes. */
+const ONLY_CONFIG: Known = {
+  home: () => ({
+    instances: [instance('orders'), instance(HOSTILE, { role: 'target' })],
+    operator: '',
+    folder: '',
+    config: '',
+    store: '',
+  }),
+  fleet: () => ({ instances: [status('orders'), gone(HOSTILE)], answered: 1, drills: '' }),
+};
+
+test.for(PAGES)('the page %s fills every size exactly, whatever names and answers hold', ([, go]) => {
+  const answers = known({
+    ...ONLY_CONFIG,
+    backups: () => ({
+      ...BACKUPS,
+      rows: Array.from({ length: 90 }, (_, id) => backup(id, { status: HOSTILE })),
+    }),
+  });
+  const at = sitDown(answers);
+  go(at);
+  fillsEverySize(at);
+});
+
+test.for(PAGES)('the page %s fills every size exactly before the service answers', ([, go]) => {
+  const at = sitDown(ONLY_CONFIG);
+  go(at);
+  fillsEverySize(at);
+});
+
+function fillsEverySize(at: ReturnType<typeof sitDown>): void {
+  for (const size of SIZES) {
+    const layout = at.screen.layOut(size, LOOK);
+    expect(layout.bands.reduce((sum, { height }) => sum + height, 0)).toBe(size.rows);
+    for (const { panes } of layout.bands) {
+      expect(panes.reduce((sum, { width }) => sum + width, 0)).toBe(size.columns);
+      for (const { lines, width } of panes)
+        for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width);
+    }
+    expect(at.text(size)).not.toMatch(/[\u001b\u202e]/u);
+  }
+}

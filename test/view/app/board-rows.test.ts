@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { answersOf, boardRows, diskCell, diskRoom, isOpenTarget } from '../../../src/view/app/board-rows.ts';
+import type { DiskFill } from '../../../src/view/fleet/fleet-facts.ts';
+import { ago, failedPart, fleetOf, NOW, part, statusOf, unaskedOf } from '../../tui/fake-fleet.ts';
+
+const DISK: DiskFill = { name: 'pg.0.persistent', usedPercent: 41.4, threshold: 80, isOpen: false };
+const disk = (given: Partial<DiskFill>) => statusOf('orders', { disk: part({ ...DISK, ...given }) });
+
+describe('the order of danger', () => {
+  const fine = statusOf('fine');
+  const stopped = statusOf('stopped', { disk: part({ ...DISK, isOpen: true }) });
+  const late = statusOf('late', { objectives: { rpo: 60_000 }, window: part('none' as const) });
+  const silent = statusOf('silent', { backups: failedPart('no answer') });
+
+  test('has a stopped node and what could not be recovered before the unknown and the good', () => {
+    const names = boardRows({ instances: [fine, silent, stopped, late] }, 'danger').map(({ name }) => name);
+    expect(names).toEqual(['stopped', 'late', 'silent', 'fine']);
+  });
+
+  test('leaves equals in the order of the config', () => {
+    const equals = ['c', 'a', 'b'].map((name) => statusOf(name));
+    expect(boardRows({ instances: equals }, 'danger').map(({ name }) => name)).toEqual(['c', 'a', 'b']);
+  });
+
+  test('has a backup of unknown age before the oldest one', () => {
+    const old = statusOf('old', { backups: part({ done: [{ id: 1, triggeredAt: ago(900) }] }) });
+    const names = boardRows({ instances: [fine, old, silent] }, 'newest backup').map(({ name }) => name);
+    expect(names).toEqual(['silent', 'old', 'fine']);
+  });
+
+  test('by RPO has those without one last', () => {
+    const free = statusOf('free', { objectives: {} });
+    expect(boardRows({ instances: [free, fine, late] }, 'RPO').map(({ name }) => name)).toEqual([
+      'late',
+      'fine',
+      'free',
+    ]);
+  });
+});
+
+describe('the count of answers', () => {
+  test('leaves out a target of which nobody knows whether it holds anything', () => {
+    const target = unaskedOf('spare', 'target');
+    const fleet = fleetOf([statusOf('orders'), target], { answeredAt: new Map([['orders', NOW]]) });
+    expect(isOpenTarget(target, fleet.answeredAt)).toBe(true);
+    expect(answersOf(fleet)).toMatchObject({ no: 0, unknown: 0, yes: 1 });
+    expect(answersOf(fleetOf([statusOf('orders'), target]))).toMatchObject({ unknown: 1, yes: 1 });
+  });
+});
+
+test.each([
+  [disk({}), '41/80 %', 38.6],
+  [disk({ isOpen: true }), 'OPEN', 0],
+  [disk({ threshold: undefined }), '41/? %', undefined],
+  [statusOf('orders', { disk: part('none' as const) }), 'none', undefined],
+  [statusOf('orders', { disk: failedPart('no answer') }), '?', undefined],
+])('the cell of a disk, %#', (status, cell, room) => {
+  expect(diskCell(status)).toBe(cell);
+  if (room === undefined) expect(diskRoom(status)).toBeUndefined();
+  else expect(diskRoom(status)).toBeCloseTo(room);
+});

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import type { UsualTimes } from '../../src/view/app/usual-times.ts';
+import { expectedEnd, usualSeconds } from '../../src/view/expected-end.ts';
+
+const NOW = new Date('2026-11-23T14:30:20.000Z');
+
+function usual(seconds: number, longest = seconds): UsualTimes {
+  return { steps: new Map([['restore', seconds]]), longest: new Map([['restore', longest]]), runs: 3 };
+}
+
+describe('the expected end of a step', () => {
+  test.each([
+    ['to the minute, rounded up, where it takes minutes', 240, 60, 'usually 4 min; expected 14:34 UTC'],
+    ['with minutes no finer than they are known', 251, 60, 'usually 4 min; expected 14:34 UTC'],
+    ['to the second where it takes less than two minutes', 45, 15, 'usually 45 s; expected 14:30:50 UTC'],
+    ['not any more when it has passed, which half of all runs do', 240, 250, 'usually 4 min'],
+    ['not at all for what is over before it is read', 4, 0, undefined],
+  ])('is said %s', (_, seconds, worked, words) => {
+    expect(expectedEnd(usual(seconds), 'restore', worked, NOW)).toBe(words);
+  });
+
+  test('stays where it is while the step goes on', () => {
+    const at = (worked: number) =>
+      expectedEnd(usual(240), 'restore', worked, new Date(NOW.getTime() + worked * 1000));
+    expect(new Set([0, 1, 59, 120, 239].map(at)).size).toBe(1);
+  });
+
+  test('is longer than usual only past every earlier run, and clearly', () => {
+    const words = (worked: number, longest: number) =>
+      expectedEnd(usual(240, longest), 'restore', worked, NOW);
+    expect(words(364, 240)).toBe('usually 4 min');
+    expect(words(366, 240)).toBe('longer than usual (4 min)');
+    expect(words(366, 900)).toBe('usually 4 min');
+    expect(words(904, 900)).toBe('usually 4 min');
+    expect(words(906, 900)).toBe('longer than usual (4 min)');
+  });
+
+  test('is not known without a history, or for a step that no run has passed', () => {
+    expect(expectedEnd(undefined, 'restore', 0, NOW)).toBeUndefined();
+    expect(expectedEnd(usual(240), 'count', 0, NOW)).toBeUndefined();
+    expect(usualSeconds(undefined, 'restore')).toBeUndefined();
+  });
+});

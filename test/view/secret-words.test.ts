@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { secretWords } from '../../src/view/secret-words.ts';
+
+const NEW = { minLength: 12, isNew: true, lostLineEnd: false };
+const RANDOM = 'u7kQ9xTzR2mVb4Lp8Wc1Yd6HfJs3NgAeXo5iKq0_tU-';
+
+describe('what is said of a secret', () => {
+  it('is its length, and what it lacks', () => {
+    expect(secretWords('x'.repeat(11), NEW).length).toBe('11 characters, at least 12 are needed');
+    expect(secretWords(RANDOM, NEW).length).toBe('43 characters, long enough');
+  });
+
+  it.each([
+    ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'weak'],
+    ['correct horse', 'fair'],
+    ['abcdefghijkl', 'weak'],
+    [RANDOM, 'strong'],
+  ])('is how strong %s is at most: %s', (text, word) => {
+    expect(secretWords(text, NEW).strength).toMatch(new RegExp(`^${word}: at most \\d+ bits, if`, 'u'));
+  });
+
+  it.each([
+    [` ${RANDOM}`, 'it begins with a blank'],
+    [`${RANDOM} `, 'it ends with a blank'],
+    [`${RANDOM} ${RANDOM}`, 'it has a blank inside'],
+    [`${RANDOM}é`, 'beyond ASCII'],
+    ['short-and-random', 'fewer than 32 bytes'],
+  ])('is what is often wrong with one', (text, pitfall) => {
+    const { pitfalls } = secretWords(text, NEW);
+    expect(pitfalls).toHaveLength(1);
+    expect(pitfalls[0]).toContain(pitfall);
+  });
+
+  it('is nothing about a good one', () => {
+    expect(secretWords(RANDOM, NEW).pitfalls).toEqual([]);
+  });
+
+  it('is that the line end of a paste is no part of it', () => {
+    expect(secretWords(RANDOM, { ...NEW, lostLineEnd: true }).pitfalls[0]).toContain('line end');
+  });
+
+  it('is no strength of a key that has been in use, which cannot be chosen any more', () => {
+    const { strength, pitfalls } = secretWords('short', { minLength: 1, isNew: false, lostLineEnd: false });
+    expect(strength).toBeUndefined();
+    expect(pitfalls).toEqual([]);
+  });
+
+  it('never holds the secret nor a part of it', () => {
+    const said = JSON.stringify(secretWords(` ${RANDOM} é`, NEW));
+    for (let at = 0; at + 4 <= RANDOM.length; at += 1) expect(said).not.toContain(RANDOM.slice(at, at + 4));
+  });
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from 'vitest';
+import type { Failure } from '../../src/base/failure.ts';
+import { describeQuestion } from '../../src/plain/describe-question.ts';
+import type { Entry } from '../../src/store/journal.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
+import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
+import { firstState } from '../../src/tui/screens/run/ui-state.ts';
+import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import { viewTrouble } from '../../src/view/view-trouble.ts';
+import { drive } from '../tui/drive.ts';
+import { CHOICE, VIEWS } from '../tui/fake-views.ts';
+
+type Body = Parameters<typeof runEntry>[2];
+
+/** Entries of a run, one a second from 03:00:01 on. */
+function record(...all: readonly (readonly [Parameters<typeof runEntry>[1], object])[]): Entry[] {
+  return all.map(([type, body], at): Entry => {
+    const entry = runEntry('01J', type, body as Body);
+    const time = `2026-11-21T03:00:0${at + 1}.000Z`;
+    return { ...entry, stream: 'run/01J', seq: at + 1, index: at, at: time, by: 'ada', hash: '' } as Entry;
+  });
+}
+
+const failure = (code: string, evidence: Failure['evidence'] = {}): Failure => ({
+  code,
+  shortMessage: 'it failed',
+  hints: [],
+  evidence,
+});
+const mark = { intent: 'backup-1', verb: 'createBackup' };
+const begun = { activity: 'createBackup', verb: 'createBackup', kind: 'once', key: 'backup-1', input: {} };
+const event = { event: { type: 'xstate.error.actor.createBackup' }, to: 'backup.failed' };
+const answer = failure('service.error', { status: 502, word: 'badGateway', requestId: 'r-77' });
+
+function rowsOf(found: Failure, entries: readonly Entry[]): string[] {
+  return viewTrouble(found, entries, '01J').facts.map(({ label, value }) => `${label}: ${value}`);
+}
+
+describe('what is shown of a failure', () => {
+  test('of a call: what was sent and when, what came back by its request id, what the service showed', () => {
+    const doubt = failure('doubt.ambiguous', { candidates: [{ id: 12 }, { id: 13 }] });
+    const entries = record(
+      ['activity.begun', begun],
+      ['intent.prepared', { ...mark, baseline: {} }],
+      ['intent.armed', mark],
+      ['intent.outcome', { ...mark, sent: 'unknown', failure: answer }],
+      ['intent.judged', { ...mark, verdict: 'ambiguous', failure: doubt }],
+      ['event', event],
+    );
+    expect(rowsOf(doubt, entries)).toEqual([
+      'sent: POST /backups, once at 03:00:03 UTC',
+      'answer: status 502, "badGateway", request id r-77, 03:00:04 UTC',
+      'service: showed 2 tasks at 03:00:05 UTC that the request may have become',
+      'code: doubt.ambiguous, intent backup-1',
+    ]);
+  });
+
+  test('of a call that was sent again: how often, and the last time', () => {
+    const entries = record(
+      ['activity.begun', begun],
+      ['intent.armed', mark],
+      ['intent.outcome', { ...mark, sent: 'absent', refused: true, failure: failure('service.busy') }],
+      ['intent.armed', mark],
+      ['event', event],
+    );
+    expect(rowsOf(failure('service.busy'), entries)[0]).toBe(
+      'sent: POST /backups, 2 times, last at 03:00:04 UTC',
+    );
+  });
+
+  test.each([
+    ['once', 'nothing was sent'],
+    ['repeatable', 'the same again changes nothing more'],
+    ['read', 'it only reads'],
+  ])('of a %s verb that sent nothing: %s', (kind, safe) => {
+    const entries = record(['activity.begun', { ...begun, kind }], ['event', event]);
+    expect(
+      rowsOf(failure('service.unreachable', { transport: 'ECONNREFUSED' }), entries).slice(0, 2),
+    ).toEqual([
+      `tried: to create a backup, at 03:00:01 UTC; ${safe}`,
+      'answer: none: ECONNREFUSED, 03:00:02 UTC',
+    ]);
+  });
+
+  test('of a service that could not be asked: why, and not that it showed nothing', () => {
+    const entries = record(['activity.begun', begun], ['intent.armed', mark], ['event', event]);
+    const found = failure('doubt.unreadable', { cause: 'the service refuses the connection' });
+    expect(rowsOf(found, entries)).toContain(
+      'service: could not be asked at 03:00:03 UTC: the service refuses the connection',
+    );
+  });
+
+  test('of a failure that no call led to: its code alone', () => {
+    expect(rowsOf(failure('backup.another-key-opens'), [])).toEqual(['code: backup.another-key-opens']);
+  });
+
+  test('no text of the service acts on a terminal', () => {
+    const found = failure('service.error\u001b[31m', {
+      status: 502,
+      word: '\u009b2J',
+      requestId: 'a\u202eb',
+    });
+    expect(rowsOf(found, []).join('')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  });
+});
+
+test('doctor is offered only where it looks at what failed, and the record always', () => {
+  const commands = (code: string) =>
+    viewTrouble(failure(code), [], '01J').commands.map(({ command }) => command);
+  expect(commands('service.error')).toEqual(['lifeboat doctor', 'lifeboat audit show 01J']);
+  expect(commands('doubt.unreadable')).toEqual(['lifeboat doctor', 'lifeboat audit show 01J']);
+  expect(commands('keys.locked')).toEqual(['lifeboat doctor', 'lifeboat audit show 01J']);
+  expect(commands('backup.another-key-opens')).toEqual(['lifeboat audit show 01J']);
+});
+
+const COMMAND = 'lifeboat run disaster-recovery orders --target orders-dr --perform';
+const question: QuestionView = {
+  ...CHOICE,
+  trouble: {
+    facts: [{ label: 'answer', value: 'status 502', tone: 'plain' }],
+    commands: [
+      { when: 'if orders is lost', command: COMMAND },
+      { when: 'read the record', command: 'lifeboat audit show 01J' },
+    ],
+  },
+};
+const view: RunView = { ...VIEWS.choice, question };
+
+describe('the question about a failure', () => {
+  test('is the same question whatever more is on record of it', () => {
+    const ui = drive(view);
+    ui.press('down');
+    ui.show({ ...view, question: { ...question, trouble: { facts: [], commands: [] } } });
+    expect(ui.state().question?.row).toBe(1);
+  });
+
+  test('gives its first command to the clipboard by y, and answers nothing by it', () => {
+    const ui = drive(view);
+    ui.press('y');
+    const what = `the command: ${COMMAND}`;
+    expect(ui.effects).toEqual([{ type: 'app', effect: { type: 'copy', text: COMMAND, what } }]);
+  });
+
+  test.each([
+    [80, 24],
+    [100, 30],
+    [160, 50],
+  ])('shows at %i x %i the first command whole and every way out', (columns, rows) => {
+    const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+    const { bands } = layOut(firstState(view, 0), { columns, rows }, look);
+    const lines = bands.flatMap(({ panes }) => panes.flatMap((pane) => pane.lines));
+    const text = lines.map((line) => line.map((part) => part.text).join('')).join('\n');
+    expect(text.split('\n')).toContain(COMMAND);
+    for (const { label } of question.options) expect(text).toContain(label);
+    expect(text).toContain('y copy command');
+  });
+
+  test('prints facts and commands in lines, each command on one of its own', () => {
+    const lines = describeQuestion(
+      question,
+      { runId: '01J', clock: '2026-11-21 03:00:00' } as never,
+      'nobody',
+    );
+    expect(lines).toContain('  answer:  status 502');
+    expect(lines).toContain('  if orders is lost:');
+    expect(lines).toContain(`    ${COMMAND}`);
+  });
+});
