@@ -121,11 +121,14 @@ async function goOn(journal: Journal): Promise<string[]> {
   }
 }
 
-/** What the checkpoints in an image claim, by their size. */
+/**
+ * What the checkpoints in an image claim, by their size. A file that has not got its name yet (`.421.….tmp`) is
+ * none: nothing was armed or said because of it.
+ */
 function signedRoots(image: Image, root: string): ReadonlyMap<number, string> {
   const roots = new Map<number, string>();
   for (const [path, bytes] of image.files) {
-    if (!/^checkpoints\/[0-9a-f]{16}\//u.test(relative(root, path))) continue;
+    if (!/^checkpoints\/[0-9a-f]{16}\/(?:.*\/)?[^./][^/]*$/u.test(relative(root, path))) continue;
     const note = bytes.toString('utf8');
     const claim = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
     if (claim !== undefined) roots.set(claim.size, claim.root);
