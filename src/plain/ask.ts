@@ -9,7 +9,7 @@ import type { MomentReader } from '../view/moment-reader.ts';
 import { QUIET_MS } from '../view/question-key.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { FollowUpView, QuestionOption, QuestionView } from '../view/run-view.ts';
-import { formatIn, formatUtc, localZone } from '../view/zone.ts';
+import { formatHere } from '../view/zone.ts';
 import { describeFollowUp } from './describe-follow-up.ts';
 import type { Streams } from './terminal.ts';
 
@@ -242,8 +242,7 @@ async function momentAnswer(
     return undefined;
   }
   const at = read.time.getTime();
-  asker.say(`  ${formatIn(at, localZone())}`);
-  asker.say(`  ${formatUtc(at)}`);
+  for (const shown of formatHere(at)) asker.say(`  ${shown}`);
   const ago = (now.getTime() - at) / 1000;
   if (ago >= 0) asker.say(`  ${formatSpan(ago)} ago: what was written since is lost`);
   const word = (await asker.line('use this time? type y: '))?.trim();

@@ -3,7 +3,7 @@ import { doneCommand } from '../view/follow-up-words.ts';
 import { nowOf } from '../view/moment-reader.ts';
 import type { QuestionOption, QuestionView, RunView } from '../view/run-view.ts';
 import { stakesWords } from '../view/stakes-words.ts';
-import { formatIn, formatUtc, localZone } from '../view/zone.ts';
+import { formatHere } from '../view/zone.ts';
 import { describeApproval } from './describe-approval.ts';
 import { followUpLine } from './describe-follow-up.ts';
 
@@ -51,7 +51,7 @@ function describeTrouble(question: QuestionView): string[] {
   ];
 }
 
-/** Both edges in both zones. */
+/** The marks and both edges, here and in UTC. */
 function describeRange({ earliest, latest, marks }: QuestionView & { kind: 'time' }): string[] {
   return [
     ...marks.backups.map((at) => ['a backup was made at', at]),
@@ -60,8 +60,8 @@ function describeRange({ earliest, latest, marks }: QuestionView & { kind: 'time
     ['to', latest],
   ].map(([word = '', edge = '']) => {
     const at = Date.parse(edge);
-    const shown = Number.isNaN(at) ? show(edge) : `${formatIn(at, localZone())} (${formatUtc(at)})`;
-    return `  ${word.padEnd(4)} ${shown}`;
+    const [shown, utc] = Number.isNaN(at) ? [show(edge)] : formatHere(at);
+    return `  ${word.padEnd(4)} ${shown}${utc === undefined ? '' : ` (${utc})`}`;
   });
 }
 

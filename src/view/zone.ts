@@ -70,6 +70,13 @@ export function formatUtc(instantMs: number): string {
   return `${digits(instantMs)} UTC`;
 }
 
+/** The instant on the clock of this machine and in UTC; once where this machine's clock shows UTC then. */
+export function formatHere(instantMs: number): readonly [string, ...string[]] {
+  const zone = localZone();
+  const utc = formatUtc(instantMs);
+  return offsetAt(instantMs, zone) === 0 ? [utc] : [formatIn(instantMs, zone), utc];
+}
+
 /** `+01:00`. */
 export function formatOffset(minutes: number): string {
   const two = (value: number) => String(value).padStart(2, '0');

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { firstState } from '../../src/tui/screens/run/ui-state.ts';
@@ -24,6 +24,7 @@ async function open(view: RunView, columns = 80, rows = 24) {
 }
 
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const { run, shown } of running.splice(0)) {
     await run.detach();
     await shown;
@@ -54,10 +55,18 @@ function textAt(
 
 describe.each(SIZES)('at %i x %i', (columns, rows) => {
   it('the moment is always there in both zones, and the other answer too', () => {
+    vi.stubEnv('TZ', 'Asia/Kolkata');
     const text = textAt(VIEWS.time, columns, rows);
-    expect(text).toMatch(/2026-11-2\d \d\d:\d0:00 [+-]\d\d:\d\d/u);
+    expect(text).toContain('2026-11-21 08:30:00 +05:30');
     expect(text).toContain('2026-11-21 03:00:00 UTC');
     expect(text).toContain('stop the run');
+  });
+
+  it('the moment is there once where the clock of the machine shows UTC', () => {
+    vi.stubEnv('TZ', 'UTC');
+    const text = textAt(VIEWS.time, columns, rows);
+    expect(text).toContain('2026-11-21 03:00:00 UTC');
+    expect(text).not.toContain('+00:00');
   });
 
   it.each(['none', 'help', 'fallback'] as const)(

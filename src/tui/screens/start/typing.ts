@@ -1,5 +1,5 @@
 import { formatSpan } from '../../../base/format.ts';
-import { formatIn, formatUtc, localZone } from '../../../view/zone.ts';
+import { formatHere } from '../../../view/zone.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { fieldLine } from '../../parts/field.ts';
@@ -45,13 +45,10 @@ export function incidentLines(state: State, around: Around, { columns }: Size, l
 function readLines(time: string, around: Around, width: number, look: Look): readonly Line[] {
   const at = Date.parse(time);
   const ago = formatSpan(Math.max(0, (around.now.getTime() - at) / 1000));
+  const [first, ...others] = formatHere(at);
   return [
-    [
-      span(`${look.glyphs.done} `, 'status.ok'),
-      span(formatIn(at, localZone()), 'text.strong'),
-      span(`  ${ago} ago`),
-    ],
-    [span(`  ${formatUtc(at)}`)],
+    [span(`${look.glyphs.done} `, 'status.ok'), span(first, 'text.strong'), span(`  ${ago} ago`)],
+    ...others.map((utc) => [span(`  ${utc}`)]),
   ].map((line) => cutLine(line, width, look));
 }
 

@@ -1,6 +1,6 @@
 import { formatSpan } from '../../../../base/format.ts';
 import type { TimeQuestion } from '../../../../view/moment-reader.ts';
-import { formatIn, formatUtc, localZone } from '../../../../view/zone.ts';
+import { formatHere, formatUtc } from '../../../../view/zone.ts';
 import { cutLine, lineWidth, wrapLine } from '../../../line.ts';
 import { type Line, type Look, type Span, span } from '../../../span.ts';
 import type { Token } from '../../../theme.ts';
@@ -27,44 +27,44 @@ export function momentLines(
   }
   const cursor = span(about.focused ? `${look.glyphs.cursor} ` : '  ', 'selected');
   const typed = state.text !== '';
-  const parts: Part[] = [
-    { worth: typed ? 9 : 2, lines: [about.field] },
-    ...shownMoment(at, cursor, typed ? 'text' : 'selected'),
+  const field: Part = { worth: typed ? 9 : 2, lines: [about.field] };
+  const shown = shownMoment(at, cursor, typed ? 'text' : 'selected');
+  const others: Part[] = [
     { worth: 5, lines: wrapLine([span(`  ${costOf(at, latest, about.now)}`)], width, 2) },
     { worth: 6, lines: [barLine(at, question, width, look)] },
     { worth: 5.5, lines: legendLines(question, width, look) },
     { worth: 4, lines: edgeLines(earliest, latest, width) },
     { worth: 3, lines: [unitLine(unit)] },
   ];
-  const lines = parts.flatMap((part) => part.lines);
-  const large = typed || width < LARGE_WIDTH ? [] : largeMoment(at, cursor);
-  if (large.length > 0 && lines.length + large.length - 2 <= room) {
-    const [field, , , ...others] = parts;
-    const whole = [...(field?.lines ?? []), ...large, ...others.flatMap((part) => part.lines)];
-    return whole.map((line) => cutLine(line, width, look));
-  }
-  return fitting(parts, room).map((line) => cutLine(line, width, look));
+  const large: Part = { worth: 8, lines: largeMoment(at, cursor) };
+  const whole = [field, large, ...others].flatMap((part) => part.lines);
+  const isLarge = !typed && width >= LARGE_WIDTH && whole.length <= room;
+  const drawn = isLarge ? whole : fitting([field, ...shown, ...others], room);
+  return drawn.map((line) => cutLine(line, width, look));
 }
 
 /** From here on the clock has room beside the two zones. */
 const LARGE_WIDTH = 72;
 
 function shownMoment(at: number, cursor: Span, token: Token): Part[] {
-  const { local, utc } = inBothZones(at);
+  const [first, ...others] = formatHere(at);
   return [
-    { worth: 8, lines: [[cursor, span(local, token)]] },
-    { worth: 7, lines: [[span('  '), span(utc, token === 'selected' ? 'text.strong' : token)]] },
+    { worth: 8, lines: [[cursor, span(first, token)]] },
+    ...others.map((utc) => ({
+      worth: 7,
+      lines: [[span('  '), span(utc, token === 'selected' ? 'text.strong' : token)]],
+    })),
   ];
 }
 
 /** The same with the local time of the day in large digits before it. */
 function largeMoment(at: number, cursor: Span): Line[] {
-  const { local, utc } = inBothZones(at);
-  const time = /\d\d:\d\d:\d\d/u.exec(local)?.[0] ?? '';
+  const [first, utc = ''] = formatHere(at);
+  const time = /\d\d:\d\d:\d\d/u.exec(first)?.[0] ?? '';
   const [top, middle, bottom] = largeDigits(time);
   return [
     [span('  '), span(top, 'selected')],
-    [cursor, span(middle, 'selected'), span('   '), span(local, 'selected')],
+    [cursor, span(middle, 'selected'), span('   '), span(first, 'selected')],
     [span('  '), span(bottom, 'selected'), span('   '), span(utc, 'text.strong')],
   ];
 }
@@ -83,10 +83,6 @@ function fitting(parts: readonly Part[], room: number): Line[] {
     parts.filter(({ worth }) => worth > least),
     room,
   );
-}
-
-function inBothZones(at: number): { readonly local: string; readonly utc: string } {
-  return { local: formatIn(at, localZone()), utc: formatUtc(at) };
 }
 
 /** What choosing this moment means: whatever came after it is gone. */
@@ -150,19 +146,15 @@ function legendLines(question: TimeQuestion, width: number, look: Look): Line[] 
 
 /** Both edges in both zones: below the ends of the bar, or one after the other where that is too narrow. */
 function edgeLines(earliest: number, latest: number, width: number): Line[] {
-  const [from, to] = [inBothZones(earliest), inBothZones(latest)];
+  const [from, to] = [formatHere(earliest), formatHere(latest)];
   if (width < 60) {
-    return [
-      [span(`  from ${from.local}`, 'text.dim')],
-      [span(`       ${from.utc}`, 'text.dim')],
-      [span(`    to ${to.local}`, 'text.dim')],
-      [span(`       ${to.utc}`, 'text.dim')],
+    const row = (word: string) => (text: string, at: number) => [
+      span(`  ${at === 0 ? word : '    '} ${text}`, 'text.dim'),
     ];
+    return [...from.map(row('from')), ...to.map(row('  to'))];
   }
-  return [
-    [from.local, to.local],
-    [from.utc, to.utc],
-  ].map(([left = '', right = '']): Line => {
+  const rows = Array.from({ length: Math.max(from.length, to.length) }, (_, at) => [from[at], to[at]]);
+  return rows.map(([left = '', right = '']): Line => {
     const gap = width - 3 - lineWidth([span(left), span(right)]);
     return [span(`  ${left}${' '.repeat(Math.max(1, gap))}${right}`, 'text.dim')];
   });
