@@ -45,7 +45,7 @@ export function checkDownload({ head, bytes, listed: size, announced, framed }: 
   const listed = size !== undefined && size > 0 ? size : undefined;
   const beginning = beginningOf(head);
   if (bytes === 0) throw empty('an empty file');
-  if (beginning !== 'encrypted' && beginning !== 'gzip') throw stranger(beginning);
+  if (beginning !== 'encrypted' && beginning !== 'gzip') throw foreignFile(beginning);
   if (beginning === 'encrypted' && (bytes < PROBE_BYTES || bytes % BLOCK_BYTES !== 0)) {
     if (announced === undefined) throw truncated(bytes, listed, 'inside a block of the cipher');
     if (bytes < PROBE_BYTES) throw empty(`${bytes} bytes without any content`);
@@ -132,7 +132,7 @@ function empty(what: string): LifeboatError {
   });
 }
 
-function stranger(beginning: Beginning): LifeboatError {
+function foreignFile(beginning: Beginning): LifeboatError {
   return new LifeboatError(
     'backup.not-a-backup',
     `what was downloaded is no backup: it looks like ${beginning}`,

@@ -124,12 +124,12 @@ export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore'
   if (skewNow !== undefined && skewBefore !== null) {
     const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs + CLOCK_MARGIN_MS;
     if (Math.abs(skewNow.skewMs - skewBefore.skewMs) > noise)
-      return `a clock was set meanwhile: the service's ${standOf(skewBefore)} before, and ${standOf(skewNow)} now`;
+      return `a clock was set meanwhile: the service's ${offsetWords(skewBefore)} before, and ${offsetWords(skewNow)} now`;
   }
-  return `the service's clock ${standOf(skew)}`;
+  return `the service's clock ${offsetWords(skew)}`;
 }
 
-function standOf({ skewMs, uncertaintyMs }: Skew): string {
+function offsetWords({ skewMs, uncertaintyMs }: Skew): string {
   const within = `± ${formatSeconds(Math.max(0.1, uncertaintyMs / 1_000))}`;
   if (Math.abs(skewMs) <= Math.max(1_000, uncertaintyMs)) return `agrees with this machine's, ${within}`;
   const way = skewMs < 0 ? 'behind' : 'ahead of';

@@ -3,7 +3,7 @@ import { readRunEntry } from '../store/run-entries.ts';
 import { type Challenge, challengeText, parseChallenge } from './challenge.ts';
 import { fitsAsked } from './fits-asked.ts';
 import { type Plan, planHash } from './plan.ts';
-import type { Standing } from './standing.ts';
+import type { RequestState } from './request-state.ts';
 
 /**
  * Whether what the record asks to be approved is what the run is about to do: the text is made again from the
@@ -12,7 +12,7 @@ import type { Standing } from './standing.ts';
  * lead no signature to where it was not given. Pure.
  */
 export function fitsState(
-  asked: NonNullable<Standing['asked']>,
+  asked: NonNullable<RequestState['asked']>,
   plan: Plan,
   entries: readonly Entry[],
 ): string | undefined {

@@ -8,8 +8,8 @@ import { challengeId, challengeText } from './challenge.ts';
 import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
 import type { Plan } from './plan.ts';
 import { astray, expired, needed, type Request, withdrawn } from './refusals.ts';
+import { isExpired, momentOf, momentSinceAsked, type RequestState, requestStateOf } from './request-state.ts';
 import type { Operator } from './same-person.ts';
-import { isExpired, momentOf, momentSinceAsked, type Standing, standingOf } from './standing.ts';
 import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
 
 export interface ApprovalGateDeps {
@@ -32,7 +32,7 @@ export interface ApprovalGateDeps {
 }
 
 type Notes = Awaited<ReturnType<Gate['check']>>['notes'];
-type Asked = NonNullable<Standing['asked']>;
+type Asked = NonNullable<RequestState['asked']>;
 
 /** A gate that can also say whether it would let the next confirmation through. */
 export interface ApprovalGate extends Gate {
@@ -110,7 +110,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
     planOf: deps.planOf,
     misfit: (state) => {
       const plan = deps.planOf(state);
-      const { asked } = standingOf(state.entries);
+      const { asked } = requestStateOf(state.entries);
       return plan && asked && fitsState(asked, plan, state.entries);
     },
     isExpired: ({ text }, entries) => isExpired(text, momentSinceAsked(entries, deps.now())),
@@ -120,7 +120,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
 
 /** What was asked on record, if it is what this state asks. */
 function fittingIn({ entries }: RunState, plan: Plan): Asked | undefined {
-  const { asked } = standingOf(entries);
+  const { asked } = requestStateOf(entries);
   return asked !== undefined && fitsState(asked, plan, entries) === undefined ? asked : undefined;
 }
 
@@ -135,7 +135,7 @@ type Judged =
 
 async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promise<Judged> {
   const { entries } = state;
-  const { asked, withdrawn: known } = standingOf(entries);
+  const { asked, withdrawn: known } = requestStateOf(entries);
   // Without anybody who could sign, another request would help nobody.
   const rules = await deps.rules();
   if (asked === undefined) return { notes: [], stale: needed };

@@ -3,8 +3,8 @@ import type { Entry } from '../store/journal.ts';
 import { approvalPaths, readIfThere } from './approval-files.ts';
 import { begunOf } from './begun.ts';
 import { namesake, samePerson } from './refusals.ts';
+import { momentSinceAsked, type RequestState } from './request-state.ts';
 import { type Operator, resemblance } from './same-person.ts';
-import { momentSinceAsked, type Standing } from './standing.ts';
 import { type Signers, type Verified, verifySignature } from './verify-signature.ts';
 
 /** What makes a signature an approval. */
@@ -31,7 +31,7 @@ export interface AskedOf {
   readonly run: string;
   /** All of the run's. */
   readonly entries: readonly Entry[];
-  readonly asked: NonNullable<Standing['asked']>;
+  readonly asked: NonNullable<RequestState['asked']>;
 }
 
 /**

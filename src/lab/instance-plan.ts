@@ -42,7 +42,7 @@ export interface MadeInstance {
   readonly keyFile: string | undefined;
 }
 
-export interface InstanceWorkshop {
+export interface InstanceTools {
   readonly engine: Engine;
   readonly queue: TaskQueue;
   readonly store: BackupStore;
@@ -61,7 +61,7 @@ export interface InstanceWorkshop {
  */
 export async function makeInstances(
   wishes: readonly InstanceWish[],
-  workshop: InstanceWorkshop,
+  tools: InstanceTools,
 ): Promise<readonly MadeInstance[]> {
   checkNames(wishes);
   const made: MadeInstance[] = [];
@@ -72,8 +72,8 @@ export async function makeInstances(
       next += 1;
       const wish = wishes[at];
       if (wish === undefined) return;
-      workshop.signal.throwIfAborted();
-      made[at] = await makeInstance(wish, at + 1, workshop);
+      tools.signal.throwIfAborted();
+      made[at] = await makeInstance(wish, at + 1, tools);
     }
   };
   const workers = Array.from({ length: Math.max(2, availableParallelism()) }, work);
@@ -82,18 +82,14 @@ export async function makeInstances(
   return made;
 }
 
-async function makeInstance(
-  wish: InstanceWish,
-  id: number,
-  workshop: InstanceWorkshop,
-): Promise<MadeInstance> {
-  const { engine, queue, store, clock, folder, log } = workshop;
+async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools): Promise<MadeInstance> {
+  const { engine, queue, store, clock, folder, log } = tools;
   const { name, serviceId = SERVICE_ID, planId = PLAN_ID } = wish;
   const keys: KeyRing = { generated: newKey(), user: wish.key === true ? newKey() : undefined };
   const archive = { folder: join(folder, 'archive', name), key: () => keys.user ?? keys.generated };
   const archiving = wish.backupType === 'continuous_archiving';
   const data = await createInstanceData(engine, name, archiving ? { archive } : {});
-  workshop.made(data);
+  tools.made(data);
   const facts = { id, name, serviceId, planId };
   const instance = new LabInstance(facts, { data, queue, store, clock, keys, log });
   if (wish.sampleApp === true) await openSampleData(data.query);

@@ -35,11 +35,11 @@ export async function watchRun(
   const groups = followRun(journal, runId, stop.signal);
   const first = await groups.next();
   let folded: Folded = fold(runbook, inputOf(first.value ?? []) ?? {}, []);
-  let standing: Standing = { activity: undefined, paused: undefined };
+  let progress: Progress = { activity: undefined, paused: undefined };
 
   const take = (group: readonly Entry[]) => {
     folded = foldOn(runbook, folded, group);
-    standing = group.reduce(stoodAfter, standing);
+    progress = group.reduce(progressAfter, progress);
     entries.push(...group);
   };
   take(first.value ?? []);
@@ -54,7 +54,7 @@ export async function watchRun(
   // Whoever waits for it hears of it.
   over.catch(() => undefined);
   return {
-    state: () => ({ runId, instance, snapshot: folded.snapshot, entries, ...standing }),
+    state: () => ({ runId, instance, snapshot: folded.snapshot, entries, ...progress }),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -64,10 +64,10 @@ export async function watchRun(
   };
 }
 
-type Standing = Pick<RunState, 'activity' | 'paused'>;
+type Progress = Pick<RunState, 'activity' | 'paused'>;
 
 /** What is under way, and what it waits for, after an entry. */
-function stoodAfter(before: Standing, entry: Entry): Standing {
+function progressAfter(before: Progress, entry: Entry): Progress {
   const known = readRunEntry(entry);
   switch (known?.type) {
     case 'activity.begun': {

@@ -97,7 +97,7 @@ async function openRoute(reader: Reader, call: ReadCall, offset: number): Promis
         : requireRange(response, offset, call.headers?.['if-range']);
     refuseEncoding(response);
     const stream = response.body as Readable;
-    if (begins.offset === 0) await refuseStranger(stream, response);
+    if (begins.offset === 0) await refuseForeignFile(stream, response);
     return {
       stream,
       ...begins,
@@ -177,18 +177,18 @@ function refuseEncoding({ status, headers }: ReadResponse): void {
   );
 }
 
-const STRANGERS = {
+const FOREIGN_FILES = {
   html: 'a web page instead of the backup',
   json: 'JSON instead of the backup',
   unknown: 'something that does not begin like a backup',
 } as const;
 
 /** A login page comes with 200 and any type. The first bytes decide, before one of them is handed on. */
-async function refuseStranger(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
+async function refuseForeignFile(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
   const first = (await firstBytes(stream)) ?? Buffer.alloc(0);
   const beginning = beginningOf(first);
   if (beginning === 'encrypted' || beginning === 'gzip' || beginning === 'empty') return;
-  throw badAnswerError(`the service sends ${STRANGERS[beginning]}`, {
+  throw badAnswerError(`the service sends ${FOREIGN_FILES[beginning]}`, {
     status,
     type: show(String(headers['content-type'] ?? 'none'), 100),
     begins: first.subarray(0, 16).toString('hex'),

@@ -38,9 +38,9 @@ export interface RunFacts {
   readonly now: Date;
 }
 
-type ProgressFacts = Stand & { readonly overdue?: OverdueFacts | undefined };
+type ProgressFacts = ShownProgress & { readonly overdue?: OverdueFacts | undefined };
 
-type Stand =
+type ShownProgress =
   | { readonly kind: 'bytes'; readonly done: number; readonly total: number | undefined }
   | { readonly kind: 'task'; readonly status: string }
   | { readonly kind: 'wait'; readonly untilMs: number };

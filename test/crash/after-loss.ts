@@ -9,7 +9,7 @@ import type { Outcome } from './verdict.ts';
 /** How it went on after an accident. */
 export interface AfterLoss extends After {
   /**
-   * Whether the loss was found, so that a person had to accept it. The record of the walk is not whole then.
+   * Whether the loss was found, so that a person had to accept it. The record of the run is not whole then.
    */
   readonly isAccepted: boolean;
   readonly problems: readonly string[];

@@ -7,7 +7,7 @@ import type { Wish } from '../bench-kit/foreign/capi.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * What there is at the end of a walk: what was done by the ledgers of service and platform, and what the
+ * What there is at the end of a run: what was done, by the ledgers of service and platform, and what the
  * product has on record.
  */
 export interface Ledger {

@@ -40,7 +40,7 @@ const LEAST_OF_A_KIND = 4;
 /** Where every pair is tried when no flow is named. */
 const PAIRED = ['rotate-key/62/headless', 'restore-backup/62/headless'];
 
-/** Walks the scenes that are wished for, and gives the trials that follow from it, in a fixed order. */
+/** Runs the scenes that are wished for, and gives the trials that follow from it, in a fixed order. */
 export async function planOf(
   product: Product,
   wish: Wish,

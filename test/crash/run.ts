@@ -11,7 +11,7 @@ import { figuresOf, tableOf } from './table.ts';
 import type { Trial } from './trial.ts';
 
 /*
- * Kills real processes of every flow at every point of their way, resumes them, and compares with the walk
+ * Kills real processes of every flow at every point of their way, resumes them, and compares with the run
  * that nobody disturbed:
  *
  *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)

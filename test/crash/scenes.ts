@@ -9,7 +9,7 @@ export type Dress = 'headless' | 'screen';
 
 export type Store = 'sqlite' | 'postgres';
 
-/** One flow as it is walked in the suite. */
+/** One flow as the suite runs it. */
 export interface Scene {
   /** `restore-backup/62/headless`: stable, and part of the names of its points. */
   readonly name: string;
@@ -29,7 +29,7 @@ export interface Scene {
   /** How it ends when nobody disturbs it; 0 unless said otherwise. */
   readonly code?: number;
   /**
-   * A second person has to approve what is destructive: the walk ends where they are asked, or begins where
+   * A second person has to approve what is destructive: the run ends where they are asked, or begins where
    * they have answered.
    */
   readonly approval?: 'asked' | 'given';
@@ -53,7 +53,7 @@ const PAST_MS = 9_500;
  * Every flow in every revision, headless and on a screen, and where applications are bound again also with a
  * platform.
  */
-const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES, ...V0_CASES].flatMap((flow) => {
+const FLOWS: readonly Scene[] = [...ROTATE_KEY, ...CASES, ...V0_CASES].flatMap((flow) => {
   const { name, revision, args, confirm } = flow;
   const before = 'before' in flow ? (flow.before ?? []) : [];
   const code = 'code' in flow ? flow.code : 0;
@@ -82,7 +82,7 @@ const WALKS: readonly Scene[] = [...ROTATE_KEY, ...CASES, ...V0_CASES].flatMap((
 const REVISION = 62;
 
 /** The flows that a second person has to agree to: up to the request, and from the signature on. */
-const APPROVED: readonly Scene[] = WALKS.filter(
+const APPROVED: readonly Scene[] = FLOWS.filter(
   ({ flow, revision, dress }) =>
     ['rotate-key', 'restore-backup'].includes(flow) && revision === REVISION && dress === 'headless',
 ).flatMap((scene) =>
@@ -106,7 +106,7 @@ const OTHERS: readonly Scene[] = ERRANDS.map((errand) => ({
   errand,
 }));
 
-const ON_SQLITE: readonly Scene[] = [...WALKS, ...APPROVED, ...OTHERS];
+const ON_SQLITE: readonly Scene[] = [...FLOWS, ...APPROVED, ...OTHERS];
 
 /** The same on a team's database, where `@postgres` is part of every name. */
 const ON_POSTGRES = ON_SQLITE.map((scene): Scene => {

@@ -8,28 +8,28 @@ import { openStage } from './stage.ts';
 import { startOn } from './start.ts';
 import { callsIn, canTrace, recording } from './strace.ts';
 import { startToStrike } from './strike.ts';
-import { walkCalmly } from './trial.ts';
+import { runCalmly } from './trial.ts';
 import type { Outcome } from './verdict.ts';
 
-/** What an undisturbed walk of a scene tells: how it ends, and every point on its way. */
+/** What an undisturbed run of a scene shows: how it ends, and every point on its way. */
 export interface Survey {
   readonly scene: Scene;
   readonly wanted: Outcome;
   readonly points: readonly Point[];
-  /** How long a walk takes without a tracer, about. Milliseconds. */
+  /** How long a run takes without a tracer, about. Milliseconds. */
   readonly spanMs: number;
 }
 
-/** A tracer makes a walk about so much longer. */
+/** A tracer makes a run longer by about this factor. */
 const SLOWER = 1.7;
 
 /**
- * Walks a headless scene once; without strace(1) only the requests are found. Throws when the walk does not
+ * Runs a headless scene once; without strace(1) only the requests are found. Throws when the run does not
  * end well.
  */
 export async function surveyOf(product: Product, scene: Scene): Promise<Survey> {
   return withTrace(async (path, isTraced) => {
-    const { stage, spanMs, ...wanted } = await walkCalmly(product, scene, isTraced ? recording(path) : []);
+    const { stage, spanMs, ...wanted } = await runCalmly(product, scene, isTraced ? recording(path) : []);
     const way: Way = {
       calls: isTraced ? callsIn(path, stage.bench.folder) : [],
       wires: stage.wires.map((wire) => wire.seen()),

@@ -27,9 +27,9 @@ export interface Trial extends Verdict {
 }
 
 /**
- * One walk whose process is struck at `point`, then resumed until it is over; each resume may be killed too.
+ * One run whose process is struck at `point`, then resumed until it is over; each resume may be killed too.
  * The verdict comes from the ledgers of service and platform, from the journal and from the vault, compared
- * with the walk that nobody disturbed.
+ * with the undisturbed run.
  */
 export async function runTrial(
   stage: Stage,
@@ -91,8 +91,8 @@ function onlyOnce(verdict: Verdict): Verdict {
   return { ...verdict, lostFollowUps: 0, problems: kept };
 }
 
-/** A walk that nobody disturbs, and what is there after it. */
-export async function walkCalmly(
+/** An undisturbed run, and what is there after it. */
+export async function runCalmly(
   product: Product,
   scene: Scene,
   under: readonly string[] = [],

@@ -61,7 +61,7 @@ function trimmed(piece: Piece): Piece {
   return { look, column: column + before, cells: cells - before - after, text: text.trim() };
 }
 
-/** What is drawn in reverse stands on a ground of its own. */
+/** What is drawn in reverse stands on a background of its own. */
 function behind({ column, look, cells }: Piece, row: number): string[] {
   const [colour = TEXT, ...marks] = look.split(' ');
   if (!marks.includes('inverse')) return [];

@@ -9,10 +9,10 @@ import { openTerminal } from '../bench-kit/terminal.ts';
 const STILL_MS = 60_000;
 /** What stands there when somebody is to press a key. */
 const ASKS = /── Enter \w|press Enter when the team is ready/u;
-/** More than any walk through it takes. */
+/** More than any drill takes. */
 const MOST_KEYS = 60;
 
-describe.runIf(hasTerminal())('the whole story of a drill on the screen', { timeout: 400_000 }, () => {
+describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 400_000 }, () => {
   const product = builtProduct({ cheapVault: true });
 
   test('every chapter can be answered, typed into and closed, and the last one ends it', async (context) => {

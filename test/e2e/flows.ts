@@ -10,7 +10,7 @@ export interface Flow {
   readonly onV0?: 0 | 1;
   /** What the flow stands on, made before it. */
   readonly before?: readonly (readonly string[])[];
-  /** Resolves when the flow can be walked. */
+  /** Resolves when the flow can be run. */
   ready?(bench: TestBench): Promise<void>;
   args(bench: TestBench): readonly string[];
   readonly confirm: string;
@@ -86,7 +86,11 @@ export const V0_CASES = FLOWS.flatMap((flow) =>
 );
 
 /** What stands before it goes in peace; then the flow itself. */
-export async function walk(bench: TestBench, { before = [], ready, args, confirm }: Flow, arm?: () => void) {
+export async function runFlow(
+  bench: TestBench,
+  { before = [], ready, args, confirm }: Flow,
+  arm?: () => void,
+) {
   await ready?.(bench);
   for (const words of before) {
     const { code, stderr } = await bench.run(...words);

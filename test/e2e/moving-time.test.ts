@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
 import type { Answer, Call } from '../bench-kit/foreign/call.ts';
 import { ANSWERED, changes, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
-import { CASES, walk } from './flows.ts';
+import { CASES, runFlow } from './flows.ts';
 
 /**
  * An instance whose time of the last change is another one each time that it is asked for, while nothing else
@@ -30,7 +30,7 @@ describe.concurrent('where updated_at moves by itself', { timeout: 60_000 }, () 
   test.for(CONFIRMED)('$name in revision $revision is confirmed once and done', async (flow, context) => {
     const { expect } = context;
     const opened = await bench(context, { revision: flow.revision, twist: movingTime() });
-    const { end } = await walk(opened, flow);
+    const { end } = await runFlow(opened, flow);
     expect(end.code, end.stderr).toBe(0);
   });
 

@@ -2,7 +2,7 @@ import { describe, test } from 'vitest';
 import { statesOf } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
-import { CASES, isChange, V0_CASES, walk } from './flows.ts';
+import { CASES, isChange, runFlow, V0_CASES } from './flows.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 
@@ -15,13 +15,13 @@ describe.concurrent('a recovery with a lost answer, against a foreign service', 
     async (flow, context) => {
       const { expect } = context;
       const calm = await bench(context, { revision: flow.revision });
-      const { sent } = await walk(calm, flow);
+      const { sent } = await runFlow(calm, flow);
       const wanted = sent().map(nameOf);
       expect(wanted.length).toBeGreaterThan(0);
       for (const [index] of wanted.entries()) {
         const { trouble, arm } = losing(index);
         const opened = await bench(context, { revision: flow.revision, trouble });
-        const { end, sent: seen } = await walk(opened, flow, arm);
+        const { end, sent: seen } = await runFlow(opened, flow, arm);
         const did = seen()
           .filter((call) => call.did)
           .map(nameOf);

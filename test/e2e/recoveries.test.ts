@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { useBenches } from '../bench-kit/test-bench.ts';
-import { CASES, V0_CASES, walk } from './flows.ts';
+import { CASES, runFlow, V0_CASES } from './flows.ts';
 
 describe.concurrent('a recovery against a foreign service', () => {
   const bench = useBenches();
@@ -10,7 +10,7 @@ describe.concurrent('a recovery against a foreign service', () => {
     async (flow, context) => {
       const { expect } = context;
       const opened = await bench(context, { revision: flow.revision });
-      const { end, sent } = await walk(opened, flow);
+      const { end, sent } = await runFlow(opened, flow);
       expect(end.code, end.stderr).toBe(flow.code);
       expect(sent().every(({ did }) => did)).toBe(true);
       const audit = await opened.run('audit', 'verify');

@@ -27,7 +27,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 const SURE = ['--confirm', 'orders'] as const;
-/** The commands that the stories below have run. */
+/** The commands that the scenes below have run. */
 const tried = new Set<string>();
 
 /** Runs a command with `-o json`; gives what it printed, and which schemas that names. */

@@ -9,10 +9,10 @@ import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { builtProduct, type Product } from '../bench-kit/product.ts';
 import { ANSWERED, type BenchOptions, openBench, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
-import { CASES, type Flow, V0_CASES, walk } from '../e2e/flows.ts';
+import { CASES, type Flow, runFlow, V0_CASES } from '../e2e/flows.ts';
 
 /*
- * `node test/histories/record.ts RUNBOOK…`: walks runbooks with the built product against the foreign
+ * `node test/histories/record.ts RUNBOOK…`: runs runbooks with the built product against the foreign
  * service, in several ways each, and writes the journals of the runs to
  * `test/histories/<runbook>-<version>/<ending>.jsonl`. To be called once for each version that is released;
  * what is recorded then is replayed for ever and never recorded again. Runs name the host that they are
@@ -31,25 +31,25 @@ interface Ending {
   readonly options?: BenchOptions;
   /** Whether something goes wrong with this call, the n-th that changes something. */
   readonly trouble?: (call: Call, nth: number, bench: TestBench) => Trouble | undefined;
-  walk(bench: TestBench): Promise<void>;
+  perform(bench: TestBench): Promise<void>;
 }
 
 const LOST_DONE: Trouble = { answer: 'lost' };
 const LOST_FOR_EVER: Trouble = { work: false, answer: 'lost' };
 
 const ROTATIONS: readonly Ending[] = [
-  { runbook: 'rotate-key', name: 'proven', walk: async (bench) => mustEnd(bench.rotate(), 0) },
+  { runbook: 'rotate-key', name: 'proven', perform: async (bench) => mustEnd(bench.rotate(), 0) },
   {
     runbook: 'rotate-key',
     name: 'adopted-after-a-lost-answer',
     trouble: ({ method }) => (method === 'POST' ? LOST_DONE : undefined),
-    walk: async (bench) => mustEnd(bench.rotate(), 0),
+    perform: async (bench) => mustEnd(bench.rotate(), 0),
   },
   {
     runbook: 'rotate-key',
     name: 'sent-again-after-proven-absent',
     trouble: (_call, nth) => (nth === 2 ? LOST_FOR_EVER : undefined),
-    walk: async (bench) => mustEnd(bench.rotate(), 0),
+    perform: async (bench) => mustEnd(bench.rotate(), 0),
   },
   {
     runbook: 'rotate-key',
@@ -58,7 +58,7 @@ const ROTATIONS: readonly Ending[] = [
       if (method === 'PATCH') server.acceptOnly(CANARIES.otherToken);
       return undefined;
     },
-    walk: async (bench) => {
+    perform: async (bench) => {
       await mustEnd(bench.rotate(), 4);
       writeFileSync(bench.tokenFile, CANARIES.otherToken);
       await mustEnd(bench.run('resume', ...ANSWERED), 0);
@@ -67,7 +67,7 @@ const ROTATIONS: readonly Ending[] = [
   {
     runbook: 'rotate-key',
     name: 'waiting-then-abandoned',
-    walk: async (bench) => {
+    perform: async (bench) => {
       await mustEnd(bench.run(...ROTATE), 3);
       await mustEnd(bench.run('resume', '--abandon', 'the window is over'), 0);
     },
@@ -80,7 +80,7 @@ const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): En
   const options = { revision: flow.revision };
   let isArmed = false;
   return [
-    { runbook, name, options, walk: (bench) => walked(bench, flow, [flow.code]) },
+    { runbook, name, options, perform: (bench) => runToCode(bench, flow, [flow.code]) },
     {
       runbook,
       name: `${name}-lost-answer`,
@@ -90,8 +90,8 @@ const RECOVERIES: readonly Ending[] = [...CASES, ...V0_CASES].flatMap((flow): En
         isArmed = false;
         return LOST_DONE;
       },
-      walk: (bench) =>
-        walked(bench, flow, [flow.code, 5], () => {
+      perform: (bench) =>
+        runToCode(bench, flow, [flow.code, 5], () => {
           isArmed = true;
         }),
     },
@@ -125,7 +125,7 @@ async function recordEnding(from: Product, ending: Ending): Promise<readonly str
   };
   const bench = await openBench(from, { taskMs: 200, inFlight: '1s', trouble, ...ending.options });
   try {
-    await ending.walk(bench);
+    await ending.perform(bench);
     const journal = await openReaderOf({ env: bench.env });
     try {
       const last = (await journal.streams('run/')).at(-1);
@@ -142,13 +142,13 @@ async function recordEnding(from: Product, ending: Ending): Promise<readonly str
   }
 }
 
-async function walked(
+async function runToCode(
   bench: TestBench,
   flow: Flow,
   codes: readonly number[],
   arm?: () => void,
 ): Promise<void> {
-  const { end } = await walk(bench, flow, arm);
+  const { end } = await runFlow(bench, flow, arm);
   if (!codes.includes(end.code ?? -1)) throw new Error(`${flow.name} ended with ${end.code}: ${end.stderr}`);
 }
 

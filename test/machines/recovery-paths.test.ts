@@ -28,7 +28,7 @@ const CASES: readonly { readonly id: string; readonly inputs: readonly object[] 
   },
 ];
 
-const WALKS = CASES.map(({ id, inputs }) => {
+const GRAPHS = CASES.map(({ id, inputs }) => {
   const runbook = runbooks[id] as Runbook;
   const starts = inputs.map((input) => runbook.input.parse({ instance: 'orders', ...input }));
   return {
@@ -38,7 +38,7 @@ const WALKS = CASES.map(({ id, inputs }) => {
   };
 });
 
-describe.each(WALKS)('every path through $id', ({ id, runbook, situations }) => {
+describe.each(GRAPHS)('every path through $id', ({ id, runbook, situations }) => {
   test('no state is unreachable', () => {
     const reached = new Set(situations.map(({ snapshot }) => statePath(snapshot)));
     const all = leavesOf(runbook.machine).filter((path) => {

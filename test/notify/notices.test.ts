@@ -3,7 +3,7 @@ import { noticesOfRuns } from '../../src/compose/read-notices.ts';
 import { NotifyEvent } from '../../src/config/schema.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { triedEntry } from '../../src/store/projections/outbox.ts';
-import { readerOf, recorded } from '../store/projections/stories.ts';
+import { readerOf, recorded } from '../store/projections/generated-entries.ts';
 
 /** A recovery that stood at two questions, up to its last step. */
 const WHOLE = recorded().find(

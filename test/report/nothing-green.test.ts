@@ -17,9 +17,9 @@ import {
   objectives,
   performed,
   recovery,
+  recoveryLines,
   sliceOf,
   started,
-  story,
 } from './recovery.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
@@ -43,7 +43,7 @@ const answer = (seconds: number, event: string, label: string, reason: string): 
 
 test('a recovery that is shown, and whose follow-ups are all done, is good at its head', () => {
   const done = followUps.filter(({ closed }) => closed.how === 'platform' || closed.how === 'run');
-  const entries = journalOf(started({ objectives }), story, closed(340, { title: 'restored' }));
+  const entries = journalOf(started({ objectives }), recoveryLines, closed(340, { title: 'restored' }));
   expect(tiles(reportOf(entries, done))).toEqual({
     Result: 'good',
     'Recovery time (RTO)': 'good',
@@ -63,7 +63,7 @@ describe('a recovery of which an application was left without the data', () => {
   // A version of before closed it as proven.
   const entries = journalOf(
     started({ objectives }),
-    story.slice(0, -1),
+    recoveryLines.slice(0, -1),
     skip,
     closed(340, { title: 'orders is restored', proven: true, followUps: written }),
   );
@@ -164,7 +164,7 @@ test.each([
 
 test('a recovery point that is not measured by the data says why', () => {
   const newer = { configured: true, newest: '2026-03-01 03:02:35Z' };
-  const lines = story.filter(({ at }) => at < 160);
+  const lines = recoveryLines.filter(({ at }) => at < 160);
   const report = reportOf(
     journalOf(
       started({ objectives }),
@@ -187,7 +187,11 @@ test('the first end of a run is its end: what was written behind it is listed, r
     deviations: [{ step: 'forged', reason: 'forged' }],
     followUps: [],
   });
-  const lines = [started({ objectives }), ...story, closed(340, { title: 'restored', followUps: [] })];
+  const lines = [
+    started({ objectives }),
+    ...recoveryLines,
+    closed(340, { title: 'restored', followUps: [] }),
+  ];
   const [before, after] = [reportOf(journalOf(lines)), reportOf(journalOf(lines, forged))];
   const { alarms, entries, evidence, run, ...rest } = after;
   expect({ ...before, ...rest }).toEqual(before);

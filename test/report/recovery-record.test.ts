@@ -174,6 +174,6 @@ function repeatable(lines: ReturnType<typeof performed>): ReturnType<typeof perf
 }
 
 function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('the story has no such follow-up');
+  if (value === undefined) throw new Error('the recovery has no such follow-up');
   return value;
 }

@@ -9,9 +9,9 @@ import {
   objectives,
   performed,
   recovery,
+  recoveryLines,
   sliceOf,
   started,
-  story,
 } from './recovery.ts';
 import { runReport } from './written-report.ts';
 
@@ -67,7 +67,7 @@ test.each([
 });
 
 test('the record of a run that has open follow-ups says so, and how long it is overdue', () => {
-  const entries = journalOf(started({ objectives }), story);
+  const entries = journalOf(started({ objectives }), recoveryLines);
   const open = followUps.map((one) =>
     one.kind === 'rebind' ? { ...one, closed: undefined, dueSeconds: 60 } : one,
   );

@@ -156,7 +156,7 @@ const restored = {
  * applications from 170 to 200, the last of them bound at 300, closed at 340. The service's clock is 2 s
  * ahead.
  */
-export const story: readonly Line[] = [
+export const recoveryLines: readonly Line[] = [
   moved(1, 'checking', { type: 'xstate.init' }),
   ...performed([2, 10], 'preflight', preflight, 'choosing'),
   ...performed([11, 12], 'listBackups', chosen, 'choosing'),
@@ -199,7 +199,7 @@ export const objectives = { rtoSeconds: 600, rpoSeconds: 300 };
 /** The whole run. */
 export const recovery: readonly Entry[] = journalOf(
   started({ objectives }),
-  story,
+  recoveryLines,
   closed(340, {
     title: 'restored, and its applications run',
     summary: [{ label: 'restored from', value: at(-400), unit: 'time' }],

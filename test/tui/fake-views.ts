@@ -18,7 +18,7 @@ What can go wrong:
 - the service does not answer: the run asks it what it has before it sends anything again,
 - the keychain is locked: unlock it and choose *try again*; nothing is lost.
 
-See [the runbook](runbooks/rotate-key.md) for the whole story, and leave the run at any time with \`q\`.`;
+See [the runbook](runbooks/rotate-key.md) for the details, and leave the run at any time with \`q\`.`;
 
 const base: RunView = {
   paused: false,

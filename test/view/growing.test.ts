@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { older, runbookOf } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { isAskedOnRecord, momentSinceAsked, standingOf } from '../../src/approvals/standing.ts';
+import { isAskedOnRecord, momentSinceAsked, requestStateOf } from '../../src/approvals/request-state.ts';
 import { fold } from '../../src/runner/fold.ts';
 import { growing } from '../../src/store/growing.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 import { foldIntents } from '../../src/store/projections/intents.ts';
 import { buildRunView, type RunFacts } from '../../src/view/build-run-view.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
-import { recorded } from '../store/projections/stories.ts';
+import { recorded } from '../store/projections/generated-entries.ts';
 
 older.push(rotateKey1);
 
@@ -71,7 +71,7 @@ describe('a run of ten thousand entries', () => {
     const { entries, add, looked } = watched();
     add(Array.from({ length: 10_000 }, () => again));
     const look = () => {
-      standingOf(entries);
+      requestStateOf(entries);
       momentSinceAsked(entries, NOW);
       isAskedOnRecord(entries, { state: 'confirming', target: 'orders' });
       foldIntents(entries);

@@ -5,7 +5,7 @@ import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
-import { at, followUps, journalOf, recovery, started, story } from '../report/recovery.ts';
+import { at, followUps, journalOf, recovery, recoveryLines, started } from '../report/recovery.ts';
 import { followUpRunbook } from './follow-up-runbook.ts';
 
 const choice: Question = { kind: 'choice', prompt: 'go on?', options: [] };
@@ -17,7 +17,7 @@ function viewOf(
     readonly question?: Question;
     readonly event?: string;
   },
-  entries: readonly Entry[] = journalOf(started(), story),
+  entries: readonly Entry[] = journalOf(started(), recoveryLines),
   runbook: Runbook = followUpRunbook,
 ) {
   const actor = createActor(runbook.machine, {
@@ -214,7 +214,7 @@ describe('objectives', () => {
   const objectives = { rtoSeconds: 500, rpoSeconds: 3600 };
 
   test('run against the clock while the recovery is not over, and warn when little is left', () => {
-    const running = viewOf({ followUps: open }, journalOf(started({ objectives }), story)).objectives;
+    const running = viewOf({ followUps: open }, journalOf(started({ objectives }), recoveryLines)).objectives;
     expect(running).toEqual([
       {
         name: 'RTO',
@@ -252,8 +252,8 @@ describe('objectives', () => {
       ['good', 'met'],
       ['bad', 'missed'],
     ]);
-    expect(said(journalOf(started(), story))).toEqual([plain, plain]);
-    const late = journalOf(started({ objectives: { rtoSeconds: 10 } }), story);
+    expect(said(journalOf(started(), recoveryLines))).toEqual([plain, plain]);
+    const late = journalOf(started({ objectives: { rtoSeconds: 10 } }), recoveryLines);
     expect(said(late)).toEqual([['bad', 'missed'], plain]);
   });
 

@@ -1,7 +1,7 @@
 import { approvalPaths, readIfThere, stampOf } from '../../approvals/approval-files.ts';
 import type { ApprovalGate } from '../../approvals/gate.ts';
 import { signCommand } from '../../approvals/refusals.ts';
-import { standingOf } from '../../approvals/standing.ts';
+import { requestStateOf } from '../../approvals/request-state.ts';
 import type { Signers } from '../../approvals/verify-signature.ts';
 import { failureOf } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
@@ -42,7 +42,7 @@ export function approvalWatch(
 
   return (state) => {
     if (gate.planOf(state) === undefined) return undefined;
-    const { asked, withdrawn } = standingOf(state.entries);
+    const { asked, withdrawn } = requestStateOf(state.entries);
     const glass = gate.glass();
     if (asked === undefined)
       return { ...NOT_ASKED, ...(glass === undefined ? {} : { state: 'bypassed', by: glass }) };

@@ -1,8 +1,8 @@
 import { approvalPaths, readIfThere, writeBeside } from '../../approvals/approval-files.ts';
 import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { signCommand } from '../../approvals/refusals.ts';
+import { isExpired, momentSinceAsked, requestStateOf } from '../../approvals/request-state.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
-import { isExpired, momentSinceAsked, standingOf } from '../../approvals/standing.ts';
 import {
   type ApprovalRules,
   type AskedOf,
@@ -38,7 +38,7 @@ export async function approvals(context: CommandContext, [word]: readonly string
     const wanted = journal && word !== undefined ? [await findRun(journal, word)] : runs;
     for (const { runId, status } of wanted) {
       const entries = status === 'open' ? await journal?.read(`run/${runId}`) : undefined;
-      const { asked } = standingOf(entries ?? []);
+      const { asked } = requestStateOf(entries ?? []);
       if (entries !== undefined && asked !== undefined) open.push({ run: runId, entries, asked });
     }
   } finally {
@@ -97,7 +97,7 @@ async function rowOf(
   const { challenge, order, target, requester, expiresAt } = asked;
   const head = { runId: run, challenge, order, target, requester, expiresAt, file: paths.challenge };
   const row = { ...head, command: signCommand(paths.challenge) };
-  const reason = standingOf(entries).withdrawn?.reason ?? readIfThere(paths.withdrawn)?.trim();
+  const reason = requestStateOf(entries).withdrawn?.reason ?? readIfThere(paths.withdrawn)?.trim();
   if (reason !== undefined) return { ...row, state: 'withdrawn', by: reason };
   if (isExpired(asked.text, momentSinceAsked(entries, now()))) return { ...row, state: 'expired' };
   if (readIfThere(paths.signature) === undefined) return { ...row, state: 'needed' };
@@ -187,7 +187,7 @@ async function writeDown({ journal }: Workspace, run: string, body: Json): Promi
 async function askedOf({ journal }: Workspace, word: string): Promise<AskedOf> {
   const { runId, status } = await findRun(journal, word);
   const entries = await journal.read(`run/${runId}`);
-  const { asked } = standingOf(entries);
+  const { asked } = requestStateOf(entries);
   if (asked !== undefined && status === 'open') return { run: runId, entries, asked };
   throw late('approval.none', `run ${runId} waits for no approval`);
 }

@@ -4,7 +4,7 @@ import { statePath } from '../../../machines/parts/states.ts';
 import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/plan.ts';
 import { asksFor } from '../../approvals/policy.ts';
-import { isAskedOnRecord } from '../../approvals/standing.ts';
+import { isAskedOnRecord } from '../../approvals/request-state.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { questionOf } from '../../runner/answer.ts';

@@ -19,7 +19,7 @@ import { listen, type Tap } from '../../service/tap.ts';
 import { holdToken } from '../../service/token-cache.ts';
 import type { TokenReader } from '../../service/token-source.ts';
 import { wholeAnswers } from '../../service/whole-answers.ts';
-import type { Capi, Told } from '../capi/capi.ts';
+import type { Capi, Reported } from '../capi/capi.ts';
 import { Errors } from '../capi/schemas.ts';
 import { badAnswer, platformErrorFrom, refusalOf, stopped } from '../problem.ts';
 import { pauseFor } from '../wait.ts';
@@ -96,7 +96,7 @@ export function openApi(options: ApiOptions): ApiConnection {
   const reader = openReader(dispatcher, origin, tokens, openCookieJar(origin), limits, closing.signal);
   const urlOf = (path: string) => `${origin}${base.pathname.replace(/\/+$/u, '')}${path}`;
 
-  async function get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Told<T>> {
+  async function get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Reported<T>> {
     try {
       const response = await reader.fetch({ method: 'GET', url: urlOf(path), answer: 'whole', signal });
       const body = Buffer.from(await response.body.bytes());

@@ -4,7 +4,7 @@ import { badAnswer, hasCode } from '../problem.ts';
 import { AuditEvent, Pagination } from './schemas.ts';
 
 /** An answer, and what the platform's clock said with it, when it said so. */
-export interface Told<T> {
+export interface Reported<T> {
   readonly value: T;
   readonly at: Date | undefined;
 }
@@ -14,7 +14,7 @@ export interface Told<T> {
  * Rejects as `Platform` says; `platform.not-found` is a 404.
  */
 export interface Capi {
-  get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Told<T>>;
+  get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Reported<T>>;
 }
 
 export type Query = Readonly<Record<string, string | undefined>>;
@@ -71,7 +71,7 @@ export async function getIfThere<T>(
   path: string,
   schema: z.ZodType<T>,
   signal: AbortSignal,
-): Promise<Told<T> | undefined> {
+): Promise<Reported<T> | undefined> {
   try {
     return await capi.get(path, schema, signal);
   } catch (thrown) {

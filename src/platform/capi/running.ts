@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Capi, getIfReported, getIfThere, type Told } from './capi.ts';
+import { type Capi, getIfReported, getIfThere, type Reported } from './capi.ts';
 import { Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
 /** How the processes of an application stand. */
@@ -73,8 +73,10 @@ async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
     signal,
   );
   const others = (all?.resources ?? []).filter(({ type, instances }) => type !== 'web' && instances > 0);
-  const found: { readonly wanted: number; readonly stats: Told<z.infer<typeof ProcessStats>> | undefined }[] =
-    [];
+  const found: {
+    readonly wanted: number;
+    readonly stats: Reported<z.infer<typeof ProcessStats>> | undefined;
+  }[] = [];
   for (const { guid, instances } of others) {
     const path = `/v3/processes/${encodeURIComponent(guid)}/stats`;
     found.push({ wanted: instances, stats: await getIfThere(capi, path, ProcessStats, signal) });

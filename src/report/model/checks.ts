@@ -24,7 +24,7 @@ const CHECKS: Readonly<Partial<Record<Verb, (input: Fields, output: Fields) => C
     details: details(output, {
       opens: 'opened with key',
       content: 'content',
-      entries: 'entries walked',
+      entries: 'entries read',
       cipherBytes: 'bytes, encrypted',
       contentBytes: 'bytes, content',
       cipherSha256: 'SHA-256, encrypted',

@@ -71,7 +71,7 @@ export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
     const { title, outcome, isPaused, isLeft, begunIndex, rtoSeconds, incidentAt, reached, ...summary } =
       value as unknown as Folded;
-    return { ...summary, where: outcome ?? standing(title, summary.status === 'open' && isPaused) };
+    return { ...summary, where: outcome ?? whereOf(title, summary.status === 'open' && isPaused) };
   });
 }
 
@@ -157,7 +157,7 @@ function pauses({ type }: Entry): boolean | undefined {
 
 const MOVES: ReadonlySet<string> = new Set(['event', 'answer', 'activity.begun', 'run.resumed']);
 
-function standing(title: string | undefined, isWaiting: boolean): string {
+function whereOf(title: string | undefined, isWaiting: boolean): string {
   if (!isWaiting) return title ?? 'just begun';
   return title === undefined ? 'waits for credentials' : `waits for credentials: ${title}`;
 }

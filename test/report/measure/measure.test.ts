@@ -16,9 +16,9 @@ import {
   objectives,
   performed,
   recovery,
+  recoveryLines,
   sliceOf,
   started,
-  story,
 } from '../recovery.ts';
 
 function seconds(slices: Readonly<Record<TimeSlice, number>> | undefined) {
@@ -42,7 +42,7 @@ test('a recovery is measured in slices, until the last application runs', () => 
 test('it counts from the incident when somebody said when that was, unless it is said to lie ahead', () => {
   const said = (incidentAt: string) => {
     const head = started({ input: { instance: 'orders', incidentAt }, objectives: { rtoSeconds: 600 } });
-    return measure(journalOf(head, story), { sliceOf, followUps });
+    return measure(journalOf(head, recoveryLines), { sliceOf, followUps });
   };
   const early = said(at(-400));
   expect(early?.time).toMatchObject({ since: 'incident', from: at(-400), totalMs: 700_000 });
@@ -77,7 +77,7 @@ describe('the clock of a recovery', () => {
 
   test('runs while nothing was decided, and all of it is the decision', () => {
     const { time, meetsRto } =
-      measure(journalOf(started({ objectives }), story.slice(0, 6)), { sliceOf, now }) ?? {};
+      measure(journalOf(started({ objectives }), recoveryLines.slice(0, 6)), { sliceOf, now }) ?? {};
     expect(time).toMatchObject({ status: 'running', totalMs: 500_000 });
     expect(seconds(time?.slicesMs)).toEqual([500, 0, 0, 0, 0]);
     expect(meetsRto).toBeUndefined();
@@ -85,7 +85,7 @@ describe('the clock of a recovery', () => {
 
   test('runs while the follow-up of an application is open, and a limit that is passed stays passed', () => {
     const open = followUps.map((one) => (one.id === 'rebind-billing' ? { ...one, closed: undefined } : one));
-    const entries = journalOf(started({ objectives }), story.slice(0, -2));
+    const entries = journalOf(started({ objectives }), recoveryLines.slice(0, -2));
     const soon = measure(entries, { sliceOf, now, followUps: open });
     expect(soon?.time).toMatchObject({ status: 'running', totalMs: 500_000 });
     expect(soon?.meetsRto).toBeUndefined();
@@ -94,28 +94,28 @@ describe('the clock of a recovery', () => {
   });
 
   test('runs until the applications were looked for, though the instance is available', () => {
-    const available = story.filter((line) => line.at <= 160);
+    const available = recoveryLines.filter((line) => line.at <= 160);
     const before = measure(journalOf(started(), available), { sliceOf, now, followUps: [] });
     expect(before?.time.status).toBe('running');
-    const found = story.filter((line) => line.at <= 170);
+    const found = recoveryLines.filter((line) => line.at <= 170);
     const none = measure(journalOf(started(), found), { sliceOf, now, followUps: [] });
     expect(none?.time).toMatchObject({ status: 'over', until: at(150) });
   });
 
   test('stops with the last application that is not skipped, not with the fresh backup', () => {
-    const open = measure(journalOf(started(), story), { sliceOf, now, followUps });
+    const open = measure(journalOf(started(), recoveryLines), { sliceOf, now, followUps });
     expect(open?.time).toMatchObject({ status: 'over', until: at(300) });
     const skipped = followUps.filter(({ id }) => id !== 'rebind-billing');
-    expect(measure(journalOf(started(), story), { sliceOf, now, followUps: skipped })?.time.until).toBe(
-      at(250),
-    );
+    expect(
+      measure(journalOf(started(), recoveryLines), { sliceOf, now, followUps: skipped })?.time.until,
+    ).toBe(at(250));
   });
 
   test('stops where the platform gave no time when the last step for the application had ended', () => {
     const steps = performed([200, 255], 'restageApp', { outcome: 'done' }, 'openFollowUps', {
       app: { key: 'orders-api' },
     });
-    const lines = [...story.filter((line) => line.at <= 200), ...steps, moved(400, 'takingFresh')];
+    const lines = [...recoveryLines.filter((line) => line.at <= 200), ...steps, moved(400, 'takingFresh')];
     const closed = { how: 'platform' as const, text: 'restaged', evidence: {} };
     const one = followUps
       .filter(({ id }) => id === 'rebind-orders-api')
@@ -124,7 +124,11 @@ describe('the clock of a recovery', () => {
   });
 
   test('ends without success when the run is given up', () => {
-    const entries = journalOf(started({ objectives }), story.slice(0, 12), abandoned(400, 'a newer machine'));
+    const entries = journalOf(
+      started({ objectives }),
+      recoveryLines.slice(0, 12),
+      abandoned(400, 'a newer machine'),
+    );
     const { time, meetsRto } = measure(entries, { sliceOf, now }) ?? {};
     expect(time).toMatchObject({ status: 'given-up', until: at(400) });
     expect(meetsRto).toBe(false);

@@ -10,9 +10,9 @@ import {
   moved,
   objectives,
   performed,
+  recoveryLines,
   sliceOf,
   started,
-  story,
 } from '../recovery.ts';
 
 describe('a recovery is not over, whatever the clock says,', () => {
@@ -24,7 +24,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
     ],
   ] as const)('where %j was skipped', (kinds, words) => {
     for (const end of [[], [closed(340, { proven: false })], [closed(340)]]) {
-      const entries = journalOf(started({ objectives }), story, end);
+      const entries = journalOf(started({ objectives }), recoveryLines, end);
       const measures = measure(entries, { sliceOf, followUps: leftOut(...kinds) });
       expect(measures?.time).toMatchObject({ status: 'given-up', until: at(300), unbound: words });
       expect(measures?.time.notes).toContain(`${words}, and nobody waited for that`);
@@ -90,7 +90,11 @@ describe('a recovery is not over, whatever the clock says,', () => {
   });
 
   test('where the run itself closed without proof', () => {
-    const entries = journalOf(started({ objectives }), story, closed(340, { proven: false, followUps: [] }));
+    const entries = journalOf(
+      started({ objectives }),
+      recoveryLines,
+      closed(340, { proven: false, followUps: [] }),
+    );
     expect(measure(entries, { sliceOf })).toMatchObject({
       unshown: 'the run was closed without proof',
       meetsRto: undefined,
@@ -101,7 +105,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
 test('what was written behind the end of a run changes nothing of its measure', () => {
   const more = journalOf(
     started({ objectives }),
-    story,
+    recoveryLines,
     closed(340, { followUps: [...followUps] }),
     closed(400, { followUps: leftOut('rebind'), proven: false }),
   );

@@ -8,9 +8,9 @@ import {
   type Line,
   performed,
   recovery,
+  recoveryLines,
   sliceOf,
   started,
-  story,
 } from '../recovery.ts';
 
 describe('how much was lost', () => {
@@ -33,7 +33,7 @@ describe('how much was lost', () => {
 
   test('counts from the incident where the source could not be asked any more', () => {
     const gone = { configured: true, at: at(30), failure: { code: 'x', shortMessage: 'gone' } };
-    const lines = story.map((line) => replaced(line, 'before', gone));
+    const lines = recoveryLines.map((line) => replaced(line, 'before', gone));
     const input = { instance: 'orders', incidentAt: at(-100) };
     expect(point(journalOf(started({ input }), lines))).toMatchObject({
       by: 'data',
@@ -52,7 +52,7 @@ describe('how much was lost', () => {
 
   test('is never less than nothing', () => {
     const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
-    const lines = story.map((line) => replaced(line, 'before', idle));
+    const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
     expect(point(journalOf(started(), lines))).toMatchObject({
       by: 'data',
       lostMs: 0,
@@ -68,7 +68,7 @@ describe('how much was lost', () => {
     'is not measured by a record that was written %s, but by what the service restored, and why',
     (_when, newest, why) => {
       const newer = { configured: true, at: at(160), newest, count: 1001 };
-      const lines = story.map((line) => replaced(line, 'after', newer));
+      const lines = recoveryLines.map((line) => replaced(line, 'after', newer));
       const found = point(journalOf(started(), lines));
       expect(found).toMatchObject({
         by: 'restored_from',
@@ -144,7 +144,7 @@ describe('how much was lost', () => {
       point(
         journalOf(
           started(),
-          story.filter((line) => line.at < 140),
+          recoveryLines.filter((line) => line.at < 140),
         ),
       ),
     ).toBeUndefined();

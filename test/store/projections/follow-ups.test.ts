@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Entry, Json } from '../../../src/store/journal.ts';
 import { readFollowUps } from '../../../src/store/projections/follow-ups.ts';
-import { readerOf } from './stories.ts';
+import { readerOf } from './generated-entries.ts';
 
 const KEY = 'aaaaaaaaaaaa';
 const OPENED = {

@@ -71,13 +71,13 @@ function fold(...facts: readonly Fact[]) {
 
 describe('the key epochs of an instance', () => {
   it('follow a rotation from pending over set to proven, with the times of the entries', () => {
-    const story = [pending(A), set(A), proven(A), pending(B), set(B), proven(B)] as const;
-    const done = fold(...story);
+    const facts = [pending(A), set(A), proven(A), pending(B), set(B), proven(B)] as const;
+    const done = fold(...facts);
     expect(done.of(A)).toMatchObject({ state: 'proven', setAt: at(2), provenAt: at(3), endedAt: at(5) });
     expect(done.of(A)).toMatchObject({ endedBy: B, origin: 'generated' });
     expect(done.of(B)).toMatchObject({ state: 'proven', setAt: at(5), provenAt: at(6), endedAt: undefined });
     expect([done.current, done.candidates]).toEqual([B, [B]]);
-    const begun = fold(...story.slice(0, 4));
+    const begun = fold(...facts.slice(0, 4));
     expect([begun.of(B)?.state, begun.current, begun.candidates]).toEqual(['pending', A, [B, A]]);
   });
 
@@ -113,9 +113,9 @@ describe('the key epochs of an instance', () => {
   });
 
   it('drop an old doubt when a key set after it is proven, not before', () => {
-    const story = [set(A), pending(B), uncertain(B, A), pending(C), set(C)] as const;
-    expect(fold(...story)).toMatchObject({ current: C, candidates: [C, B] });
-    expect(fold(...story, proven(C))).toMatchObject({ current: C, candidates: [C] });
+    const facts = [set(A), pending(B), uncertain(B, A), pending(C), set(C)] as const;
+    expect(fold(...facts)).toMatchObject({ current: C, candidates: [C, B] });
+    expect(fold(...facts, proven(C))).toMatchObject({ current: C, candidates: [C] });
   });
 
   it('go on with the key before when a set key is refuted', () => {

@@ -11,7 +11,7 @@ import { readFollowUps } from '../../../src/store/projections/follow-ups.ts';
 import { foldEpochs } from '../../../src/store/projections/key-epochs.ts';
 import { namesKeys, readLedger } from '../../../src/store/projections/ledgers.ts';
 import { armedIn, pendingCalls, readLedgerTail } from '../../../src/store/projections/pending-calls.ts';
-import { journalOf, KEYS, ledgerStories, readerOf, recorded, stories } from './stories.ts';
+import { journalOf, KEYS, ledgerEntries, readerOf, recorded, runEntries } from './generated-entries.ts';
 import { wholeDoubts, wholeFollowUps, wholeRecord, wholeRetiring, wholeRun } from './whole.ts';
 
 const INSTANCES = ['orders', 'dr'];
@@ -28,7 +28,7 @@ describe('the projections of runs and calls are the whole fold of the entries', 
 
   test('of whatever runs and single commands write, one among the other', async () => {
     await fc.assert(
-      fc.asyncProperty(stories, (entries) => expectWhole(entries, INSTANCES)),
+      fc.asyncProperty(runEntries, (entries) => expectWhole(entries, INSTANCES)),
       { numRuns: 400 },
     );
   });
@@ -62,7 +62,7 @@ describe('the projections of runs and calls are the whole fold of the entries', 
 
 test('the projections of ledgers are the whole fold of their entries', async () => {
   await fc.assert(
-    fc.asyncProperty(ledgerStories, async (entries) => {
+    fc.asyncProperty(ledgerEntries, async (entries) => {
       const reader = readerOf(entries);
       for (const instance of INSTANCES) {
         const ledger = entries.filter(({ stream }) => stream === `instance/${instance}`);
@@ -85,7 +85,7 @@ test('the projections of ledgers are the whole fold of their entries', async () 
 
 test('a checkpoint names every call that is armed and has no outcome, in whatever stream', async () => {
   await fc.assert(
-    fc.asyncProperty(stories, async (entries) => {
+    fc.asyncProperty(runEntries, async (entries) => {
       const reader = readerOf(entries);
       const armed = armedIn(await reader.rows(pendingCalls.name));
       const doubts = await readAllDoubts(reader);
@@ -206,7 +206,7 @@ function leftBy(number: number): readonly NewEntry[] {
 
 test('each row has a key and a group that a database takes', () => {
   fc.assert(
-    fc.property(fc.oneof(stories, ledgerStories), (entries) => {
+    fc.property(fc.oneof(runEntries, ledgerEntries), (entries) => {
       for (const { keysOf } of PROJECTIONS)
         for (const entry of entries) for (const key of keysOf(entry)) expect(key).toMatch(/^.{1,200}$/u);
     }),

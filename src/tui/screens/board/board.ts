@@ -203,11 +203,11 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
     const bands: readonly Band[] = [topBand, { height: left, panes }];
     return { page: { height: pageRows, last: 0 }, bands };
   }
-  const told = detail(width);
+  const details = detail(width);
   const spare = Math.max(LEAST_DETAIL, left - shown.rows.length - 1);
-  const below = Math.max(0, Math.min(told.length, spare, left - LEAST_TABLE));
+  const below = Math.max(0, Math.min(details.length, spare, left - LEAST_TABLE));
   const { lines, pageRows } = table(width, left - below);
-  const rest = filledUp(whole(told, width, below, look), below);
+  const rest = filledUp(whole(details, width, below, look), below);
   return { page: { height: pageRows, last: 0 }, bands: [topBand, band([...lines, ...rest], width, left)] };
 }
 

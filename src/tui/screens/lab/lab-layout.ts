@@ -44,7 +44,7 @@ export function layOut(state: LabState, around: Around, look: Look): Layout {
     const { list } = over;
     const filter =
       list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
-    const told = wrapLine([span(known.scenario?.summary ?? '')], columns, 2).slice(0, 3);
+    const summary = wrapLine([span(known.scenario?.summary ?? '')], columns, 2).slice(0, 3);
     const { lines, pageRows } = tableLines(
       {
         columns: SCENARIO_COLUMNS,
@@ -53,10 +53,10 @@ export function layOut(state: LabState, around: Around, look: Look): Layout {
         empty: 'there is no such scenario',
       },
       columns,
-      Math.max(0, rows - filter.length - told.length - 1),
+      Math.max(0, rows - filter.length - summary.length - 1),
       look,
     );
-    return page([...filter, ...lines, BLANK, ...told], pageRows);
+    return page([...filter, ...lines, BLANK, ...summary], pageRows);
   }
   return wholeLab(state, known, top, around, look);
 }

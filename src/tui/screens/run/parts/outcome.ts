@@ -41,7 +41,7 @@ export function finishedLines(
   const room = height - 1 - head.length - bars.length - proof.length - 3 * gap.length - 1;
   const openRows = Math.min(open.length, Math.max(LEAST, room - Math.min(remarks.length, LEAST)));
   const first = firstRows(remarks, Math.max(LEAST, room - openRows), 'of remarks', look);
-  const owed = firstRows(open, openRows, 'of follow-ups', look);
+  const openLines = firstRows(open, openRows, 'of follow-ups', look);
   return [
     ...head,
     ...first,
@@ -49,11 +49,11 @@ export function finishedLines(
     ...bars,
     ...(bars.length === 0 ? [] : gap),
     followUpHead(view, width, look),
-    ...owed,
+    ...openLines,
     ...gap,
     ...proof,
     ...(first.length === remarks.length ? [] : under('remarks', remarks, width, look)),
-    ...(owed.length === open.length ? [] : under('follow-ups', open, width, look)),
+    ...(openLines.length === open.length ? [] : under('follow-ups', open, width, look)),
     ...outcome.groups.flatMap(({ title, facts }) =>
       under(title, factLines(facts, width, look, Number.POSITIVE_INFINITY), width, look),
     ),

@@ -5,8 +5,8 @@ import {
   isExpired,
   momentOf,
   momentSinceAsked,
-  standingOf,
-} from '../../src/approvals/standing.ts';
+  requestStateOf,
+} from '../../src/approvals/request-state.ts';
 import type { Entry } from '../../src/store/journal.ts';
 
 const TEXT = challengeText({
@@ -48,12 +48,12 @@ const moved = entry('event', { event: { type: 'operator.confirm' }, to: 'confirm
 
 describe('what waits for an approval', () => {
   test('is the newest challenge since the run has moved; that of an earlier confirmation counts for nothing', () => {
-    expect(standingOf([moved, asked('a')]).asked?.challenge).toBe('a');
-    expect(standingOf([moved, asked('a'), asked('b')]).asked?.challenge).toBe('b');
-    expect(standingOf([moved, asked('a'), moved]).asked).toBeUndefined();
+    expect(requestStateOf([moved, asked('a')]).asked?.challenge).toBe('a');
+    expect(requestStateOf([moved, asked('a'), asked('b')]).asked?.challenge).toBe('b');
+    expect(requestStateOf([moved, asked('a'), moved]).asked).toBeUndefined();
     const taken = entry('approval.withdrawn', { challenge: 'a', approver: 'ada', reason: 'no' });
-    expect(standingOf([moved, asked('a'), taken]).withdrawn?.reason).toBe('no');
-    expect(standingOf([moved, asked('a'), taken, asked('b')]).withdrawn).toBeUndefined();
+    expect(requestStateOf([moved, asked('a'), taken]).withdrawn?.reason).toBe('no');
+    expect(requestStateOf([moved, asked('a'), taken, asked('b')]).withdrawn).toBeUndefined();
   });
 
   test('expires at its end to the millisecond, and is not good before it was asked', () => {

@@ -7,7 +7,7 @@ import { parseChallenge } from './challenge.ts';
 const SLACK_MS = 5 * 60_000;
 
 /** How the confirmation that a run stands at is approved, as far as its journal tells. */
-export interface Standing {
+export interface RequestState {
   /**
    * The newest challenge of this confirmation; undefined when none was asked yet. An earlier confirmation's
    * does not count.
@@ -20,7 +20,7 @@ export interface Standing {
  * What the journal says of the confirmation that the run stands at. What was withdrawn once stays so,
  * wherever it is asked. Pure.
  */
-export function standingOf(entries: readonly Entry[]): Standing {
+export function requestStateOf(entries: readonly Entry[]): RequestState {
   const { here: asked, withdrawn } = recordOf(entries);
   return { asked, withdrawn: withdrawn.findLast(({ challenge }) => challenge === asked?.challenge) };
 }

@@ -64,7 +64,7 @@ type Step = readonly [who: number, what: number];
  * What several runs and single commands may write, one among the other: each step goes on from what its
  * stream has come to.
  */
-export const stories = fc
+export const runEntries = fc
   .array(fc.noBias(fc.tuple(fc.nat(4), fc.nat(99))), { maxLength: 80, size: 'max' })
   .map((steps) => journalOf(written(steps)));
 
@@ -72,7 +72,7 @@ const FAILURE = { code: 'service.timeout', shortMessage: 'no answer', hints: [],
 const DENIED = { ...FAILURE, code: 'credentials.refused' };
 const VERBS = ['restoreBackup', 'createBackup', 'performRecovery'];
 
-interface Teller {
+interface Writer {
   readonly stream: StreamName;
   readonly target?: string;
   calls: number;
@@ -83,46 +83,46 @@ interface Teller {
 function written(steps: readonly Step[]): readonly NewEntry[] {
   const entries: NewEntry[] = [];
   const fresh = { calls: 0, phase: 'idle', verb: '' } as const;
-  const tellers: Teller[] = [
+  const writers: Writer[] = [
     { stream: 'run/R1', ...fresh },
     { stream: 'run/R2', target: 'dr', ...fresh },
     { stream: 'run/R3', target: 'dr', ...fresh },
     { stream: 'instance/orders', ...fresh },
     { stream: 'instance/dr', ...fresh },
   ];
-  for (const { stream, target } of tellers.slice(0, 3)) {
+  for (const { stream, target } of writers.slice(0, 3)) {
     const body = { runbook: 'x', version: '1', instance: 'orders', ...(target && { target }), mode: 'LIVE' };
     entries.push({ stream, type: 'run.started', body });
   }
   for (const [who, what] of steps) {
-    const teller = tellers[who];
-    if (teller !== undefined && teller.phase !== 'over') entries.push(...tell(teller, what, entries));
+    const writer = writers[who];
+    if (writer !== undefined && writer.phase !== 'over') entries.push(...write(writer, what, entries));
   }
   return entries;
 }
 
 /** The next entries of one stream, by the rules of the runner. */
-function tell(teller: Teller, what: number, before: readonly NewEntry[]): readonly NewEntry[] {
-  const { stream, phase } = teller;
+function write(writer: Writer, what: number, before: readonly NewEntry[]): readonly NewEntry[] {
+  const { stream, phase } = writer;
   const isRun = stream.startsWith('run/');
-  const id = `call-${teller.calls}`;
-  const mark = { intent: id, verb: teller.verb };
-  const say = (next: Teller['phase'], ...facts: readonly (readonly [type: string, body: Json])[]) => {
-    teller.phase = next;
+  const id = `call-${writer.calls}`;
+  const mark = { intent: id, verb: writer.verb };
+  const say = (next: Writer['phase'], ...facts: readonly (readonly [type: string, body: Json])[]) => {
+    writer.phase = next;
     return facts.map(([type, body]): NewEntry => ({ stream, type, body }));
   };
-  const ended = isRun ? [] : [['call.ended', { call: id, verb: teller.verb }] as const];
+  const ended = isRun ? [] : [['call.ended', { call: id, verb: writer.verb }] as const];
   const begin = (): readonly NewEntry[] => {
-    teller.calls += 1;
-    teller.verb = VERBS[what % 3] ?? '';
-    const [call, { verb }] = [`call-${teller.calls}`, teller];
+    writer.calls += 1;
+    writer.verb = VERBS[what % 3] ?? '';
+    const [call, { verb }] = [`call-${writer.calls}`, writer];
     const input = { backup: what % 4, intent: call, ...(what % 5 === 0 ? { on: 'target' } : {}) };
     const begun = ['activity.begun', { activity: 'a', verb, kind: 'once', key: call, input }] as const;
     return isRun
       ? say('begun', begun)
       : say('begun', ['call.begun', { call, verb, input: { backup: what % 4 } }], begun);
   };
-  if (isRun && what > 95) return end(teller, what % 2 === 0, before);
+  if (isRun && what > 95) return end(writer, what % 2 === 0, before);
   if (isRun && what > 88) return say(phase, ['event', { event: { type: 'operator.lookAgain' }, to: 'x' }]);
   const [left] = what > 75 && !isRun ? doubtsOfStream(stream, journalOf(before)) : [];
   if (left !== undefined && left.intent !== id) return foundOut(stream, left, what);
@@ -153,7 +153,7 @@ function tell(teller: Teller, what: number, before: readonly NewEntry[]): readon
         return say('doubt', ['intent.judged', { ...mark, verdict: 'ambiguous', failure: FAILURE }], ...ended);
       return isRun
         ? say('idle', ['event', { event: { type: 'operator.sendAgain' }, to: 'x' }])
-        : say('idle', ['call.decided', { call: id, verb: teller.verb, became: null }]);
+        : say('idle', ['call.decided', { call: id, verb: writer.verb, became: null }]);
     }
   }
 }
@@ -169,9 +169,9 @@ function foundOut(stream: StreamName, { intent, verb }: OpenCall, what: number):
  * A run ends, and what is in doubt goes to the ledgers in the same append; `forgets` is for one that left it
  * to the next command.
  */
-function end(teller: Teller, forgets: boolean, before: readonly NewEntry[]): readonly NewEntry[] {
-  teller.phase = 'over';
-  const { stream } = teller;
+function end(writer: Writer, forgets: boolean, before: readonly NewEntry[]): readonly NewEntry[] {
+  writer.phase = 'over';
+  const { stream } = writer;
   const closed: NewEntry = {
     stream,
     type: forgets ? 'run.abandoned' : 'run.closed',
@@ -185,7 +185,7 @@ export const KEYS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'];
 const OPENED = 'follow-up.opened';
 
 /** What runs and people may write into two ledgers about keys, recovery cards and follow-ups. */
-export const ledgerStories = fc
+export const ledgerEntries = fc
   .array(fc.noBias(fc.tuple(fc.nat(1), fc.nat(13), fc.nat(2), fc.nat(99))), { maxLength: 60, size: 'max' })
   .map((facts) =>
     journalOf(
