@@ -49,18 +49,18 @@ export function stakesOfAction({ run: { instance, action = 'restart' } }: RunCon
   return {
     restart: {
       overwritten: `nothing: ${instance} keeps its data`,
-      lost: `connections to ${instance}, while it is away`,
+      lost: `connections to ${instance}, while it is down`,
       wayBack: 'none is needed',
     },
     recreate: {
       overwritten: `the machines of ${instance}; its data stays`,
-      lost: `connections to ${instance}, while it is away; what is stored only on a machine may be lost`,
+      lost: `connections to ${instance}, while it is down; what is stored only on a machine may be lost`,
       wayBack: 'none for what is stored only on a machine',
     },
     update: {
       overwritten: `the version of ${instance}; its data stays`,
-      lost: `connections to ${instance}, while it is away`,
-      wayBack: 'none: the version of before does not come back',
+      lost: `connections to ${instance}, while it is down`,
+      wayBack: 'none: the earlier version cannot be brought back',
     },
   }[action];
 }

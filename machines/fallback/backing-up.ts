@@ -30,7 +30,7 @@ export function backupSteps(backup: ManualBackup, state: string): FallbackStep[]
     path: '/backups',
     keep: { field: 'id', as: variable },
     once: {
-      lookFirst: `${before === undefined ? 'A backup that was triggered by this run' : `A backup with a higher id than ${before}`} may be it already: then type its id, and no second one is made. A backup too many does no harm but for retention.`,
+      lookFirst: `${before === undefined ? 'A backup that was triggered by this run' : `A backup with a higher id than ${before}`} may be it already: then type its id, and no second one is made. An extra backup does no harm, but it counts against retention.`,
       list: '/backups',
     },
   };
@@ -38,7 +38,9 @@ export function backupSteps(backup: ManualBackup, state: string): FallbackStep[]
   if (landed !== undefined) {
     return [{ state, title: `wait for backup ${landed}`, notes: [...notes], actions: [wait] }];
   }
-  return [{ state, title, notes: [...notes, 'It takes as long as the last one.'], actions: [ask, wait] }];
+  return [
+    { state, title, notes: [...notes, 'It takes about as long as the last one.'], actions: [ask, wait] },
+  ];
 }
 
 /** The id of the backup: what the service reported, or a variable of the script. */

@@ -67,7 +67,7 @@ function rebindStep(context: RunContext, app: BoundApp, state: string): Fallback
       'Keep to this order: an application that is bound already gets no new credentials from cf bind-service, and cf says OK.',
       ...(running === false ? ['It was stopped, so it is not restaged.'] : []),
       ...(context.followUps.doing === rebindId(app.key)
-        ? ['The run was at this one: parts of it may be done. To do them again does no harm.']
+        ? ['The run was at this one: parts of it may be done. Doing them again does no harm.']
         : []),
       ...(from === to
         ? []

@@ -37,7 +37,7 @@ export const chooseKeyFallback: FallbackPart<RunContext> = (context, at) => {
       state: at ?? 'key',
       title: 'choose the new key, and keep it in two safe places',
       notes: [
-        `Who loses the key loses the backups of ${instance}: the service never gives it back.`,
+        `If you lose the key, you lose the backups of ${instance}: the service never returns the key.`,
         ...(least === undefined ? [] : [`It needs at least ${least} characters.`]),
       ],
       actions: [

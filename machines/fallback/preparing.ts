@@ -64,9 +64,7 @@ export const proofBackupFallback: FallbackPart<RunContext> = (context, at, state
     newest === undefined || asked.landed !== undefined
       ? {}
       : {
-          notes: [
-            `Where backup ${newest.id} is good enough to be proven, give its id instead of asking for another one.`,
-          ],
+          notes: [`If backup ${newest.id} is good enough for the proof, give its id and make no new one.`],
         };
   return backupSteps({ ...asked, ...notes }, at ?? 'backup');
 };

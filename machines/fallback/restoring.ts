@@ -71,15 +71,15 @@ function askFor(
     keep: { field, as: RESTORE_ID },
     once: {
       lookFirst: mayBeSent
-        ? 'THIS RUN MAY HAVE SENT IT ALREADY. A restore in the list that was triggered since then is it: type its id. Only when none shows up for 15 minutes was it lost.'
-        : 'No restore of today may be in the list that nobody can explain.',
+        ? 'THIS RUN MAY HAVE SENT IT ALREADY. A restore in the list that was triggered since then is it: type its id. If none shows up within 15 minutes, the request was lost.'
+        : 'Stop if the list shows a restore of today that nobody can explain.',
       list: '/restores',
     },
   };
   return {
     state: at ?? 'restore',
     title: mayBeSent ? `restore ${name}: look first, it may be under way` : `restore ${name}`,
-    notes: [given.lost(context, state), 'There is no way back but a backup.'],
+    notes: [given.lost(context, state), 'Only a backup brings the old data back.'],
     actions: [...given.before(context), confirm, call],
   };
 }

@@ -10,7 +10,7 @@ export function besideWaiting<Event extends OperatorEvent>(done?: string): reado
     {
       event: { type: 'operator.lookAgain' },
       label: 'look again now',
-      hint: 'asks the service now, then waits on; nothing is sent',
+      hint: 'asks the service now, then goes on waiting; nothing is sent',
     },
     done === undefined
       ? undefined

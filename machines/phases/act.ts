@@ -35,7 +35,7 @@ export function act({ again, stop, onDone }: Act): Phase {
           title: 'did it start?',
           otherwise: ({ run: { action } }) => `the answer to the ${action} was lost`,
           again: ({ run: { action } }) =>
-            `asks for the name again: a second ${action ?? 'action'} takes the instance away once more`,
+            `asks for the name again: a second ${action ?? 'action'} interrupts the instance once more`,
           shown: {
             looksAt: 'the state of the instance',
             begun: {
@@ -50,7 +50,7 @@ export function act({ again, stop, onDone }: Act): Phase {
           title: 'it was not done',
           ways: {
             retry: 'looks at the instance, asks for the name and sends it again',
-            skip: { disabled: 'without it there is nothing to go on with; stop instead' },
+            skip: { disabled: 'the run cannot go on without it; stop instead' },
             markDone: 'how was it done, and when?',
           },
           on: {
@@ -83,9 +83,9 @@ function acting(verb: Action) {
         path: PATHS[verb],
         what: `one ${verb} of the instance`,
         needs: `the run is begun for it (${verb}), the name was typed, and nothing has changed since`,
-        forever: 'connections are lost while the instance is away',
+        forever: 'connections are lost while the instance is down',
       },
     ],
-    wayBack: verb === 'update' ? 'none: the version of before does not come back' : 'none is needed',
+    wayBack: verb === 'update' ? 'none: the earlier version cannot be brought back' : 'none is needed',
   });
 }

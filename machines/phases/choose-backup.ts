@@ -88,7 +88,7 @@ function askForBackup({ choose: { backups }, run: { asked, instance } }: RunCont
   const prompt =
     newest.length === 0
       ? `${instance} has no backup that could be restored`
-      : `${unknown}which backup shall replace the data of ${instance}${more}?`;
+      : `${unknown}which backup replaces the data of ${instance}${more}?`;
   return choice(prompt, [
     ...newest.slice(0, SHOWN).map(optionOf),
     { event: { type: 'operator.lookAgain' }, label: 'look again', hint: 'asks the service for its list' },

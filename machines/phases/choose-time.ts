@@ -122,7 +122,7 @@ function askForTime({ choose, confirm: { drift }, run, preflight, card }: RunCon
   const before = drift.length === 0 ? unreachable : `${drift.join('; ')}: `;
   return {
     kind: 'time',
-    prompt: `${before}which moment shall the data of ${instance} be brought back to? everything after it is lost`,
+    prompt: `${before}which moment do you bring the data of ${instance} back to? everything after it is lost`,
     event: 'operator.chooseTime',
     earliest: range?.earliest ?? '',
     latest: range?.latest ?? '',

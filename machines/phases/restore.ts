@@ -70,7 +70,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
           title: 'there is no restore',
           ways: {
             retry: 'looks at the instance, asks for the name and sends it again',
-            skip: { disabled: 'without the restore there is nothing to go on with; stop instead' },
+            skip: { disabled: 'the run cannot go on without the restore; stop instead' },
             markDone: 'how was it restored, and when?',
           },
           on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },

@@ -124,7 +124,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         ways: {
           retry: 'asks again; the same setting twice changes nothing more',
           skip: 'an update may begin while the instance is being changed',
-          markDone: 'how were they forbidden? whoever did it has to allow them again',
+          markDone: 'how were they forbidden? remember to allow them again afterwards',
         },
       },
     }),
