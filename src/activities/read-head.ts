@@ -16,7 +16,7 @@ export async function readHead(path: string): Promise<Uint8Array> {
   } catch (cause) {
     throw new LifeboatError('backup.no-file', `the backup file ${show(path)} cannot be read`, {
       hints: [
-        'try again: it is downloaded anew',
+        'try again: it is downloaded from the beginning',
         'or mark the step as done with the path of a file you have',
       ],
       cause,

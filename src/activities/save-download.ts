@@ -215,7 +215,7 @@ async function append(
 function cut(cause: unknown): LifeboatError {
   return new LifeboatError('backup.cut', 'the download broke off before its end', {
     hints: [
-      'this service offers no way to go on from there: the next try begins anew',
+      'this service offers no way to go on from there: the next try starts from the beginning',
       'a router that ends requests after 15 minutes needs a longer time for a backup of this size',
     ],
     evidence: { why: failureOf(cause).shortMessage },

@@ -79,7 +79,7 @@ export function nobodyNamed(): LifeboatError {
     {
       hints: [
         'put `approvals` back into lifeboat.yaml',
-        'without anybody, in an emergency: --break-glass REASON',
+        'in an emergency, without an approval: --break-glass REASON',
         'nothing was sent',
       ],
       exitCode: EXIT.waiting,

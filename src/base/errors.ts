@@ -49,11 +49,11 @@ export const EXIT_CODES = {
   waiting: {
     means: 'waiting for a person',
     when: {
-      question: 'the run stands at a question that no flag answers, also after a step has failed',
+      question: 'the run waits at a question that no flag answers, also after a failed step',
       unfinished: 'a follow-up is open, or an approval is missing',
       unpinned:
         '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
-      unconfirmed: 'the change was not confirmed, and nobody is here to be asked',
+      unconfirmed: 'the change was not confirmed, and there is no terminal to confirm it in',
       overdue: 'a wait was left because it takes too long',
       held: 'busy: another process has it; wait for it',
       open: 'busy: a run of the instance is open; resume it',
@@ -159,7 +159,7 @@ export function failureOf(thrown: unknown): Failure {
   return {
     code: 'internal',
     shortMessage: 'lifeboat met an error that it does not know',
-    hints: ['what was written is kept: `lifeboat runs` and `lifeboat audit show` tell where things stand'],
+    hints: ['what was written is kept: `lifeboat runs` and `lifeboat audit show` show the progress'],
     evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
   };
 }
@@ -174,7 +174,7 @@ function fileTrouble(thrown: unknown): Failure | undefined {
     shortMessage: `${show(path, LONGEST_PATH)} cannot be used: ${why}`,
     hints: [
       `what was written is kept: ${advice}, then try again`,
-      '`lifeboat runs` and `lifeboat audit show` tell where things stand',
+      '`lifeboat runs` and `lifeboat audit show` show the progress',
     ],
     evidence: { error: (thrown as Error).message.slice(0, 300) },
   };

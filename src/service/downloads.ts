@@ -47,7 +47,7 @@ export async function openDownload(
   const [first] = failures;
   throw new LifeboatError(
     first?.code ?? 'service.error',
-    first?.shortMessage ?? 'there is no way to a download',
+    first?.shortMessage ?? 'the service offers no download',
     {
       hints: [...(first?.hints ?? []), 'check in the dashboard whether downloads are switched off'],
       evidence: {

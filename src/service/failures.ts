@@ -7,7 +7,7 @@ import { askedForUncheckedTls, UNCHECKED_TLS } from './tls.ts';
 
 const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
 
-const SLOW = 'the service is silent, or needs minutes for an answer: try again when it has less to do';
+const SLOW = 'the service is silent, or slow: try again when it is less busy';
 
 /** What became of a request that got no complete answer, by the error codes of Node and undici. */
 const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
@@ -43,7 +43,7 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
   [
     /^HPE_|^HTTPParserError$|CONTENT_LENGTH|UND_ERR_REQ_RETRY/u,
     'service.bad-answer',
-    'the answer is not HTTP that can be read',
+    'the answer is not valid HTTP',
   ],
 ];
 

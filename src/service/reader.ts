@@ -190,10 +190,10 @@ function readJson<T>(
   const parsed = schema.safeParse(json);
   if (parsed.success) return { value: parsed.data, raw: json };
   const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
-  throw badAnswerError(
-    `the answer does not have the shape it should have${where === '' ? '' : ` (at ${where})`}`,
-    { ...evidence, at: where },
-  );
+  throw badAnswerError(`the answer has an unexpected shape${where === '' ? '' : ` (at ${where})`}`, {
+    ...evidence,
+    at: where,
+  });
 }
 
 /** Whether a body begins like a page for people. */

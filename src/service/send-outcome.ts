@@ -125,7 +125,7 @@ export function neverSent(error: unknown): SendOutcome<never> {
 /** The same error with the hint that fits a call that may have landed. */
 function inDoubt(error: LifeboatError): LifeboatError {
   const options: LifeboatErrorOptions = {
-    hints: ['the service may have done it: nothing is sent again before the service was asked'],
+    hints: ['the service may have done it: lifeboat asks the service before it sends anything again'],
     evidence: error.evidence,
     exitCode: error.exitCode,
   };

@@ -78,7 +78,7 @@ function damaged({ seq, stream }: StoredEntry, what: string, cause?: unknown): L
   return new LifeboatError('journal.damaged', `entry ${seq} of ${stream} ${what}`, {
     hints: [
       '`lifeboat audit verify` says what else is damaged',
-      'nothing can make up for a changed entry: put the journal back from a copy',
+      'a changed entry cannot be repaired: restore the journal from a copy',
     ],
     cause,
   });

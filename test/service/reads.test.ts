@@ -65,7 +65,7 @@ const BAD_BODIES: readonly (readonly [string, string, string])[] = [
   ['a 204', 'HTTP/1.1 204 No Content\r\n\r\n', 'is empty'],
   ['truncated JSON', answer(200, '[{"id": 1, "sta'), 'not JSON, or is cut off'],
   ['bytes that are not UTF-8', answer(200, 'xx').replace('xx', '\xff\xfe'), 'not JSON'],
-  ['an object in place of a list', json(200, {}), 'does not have the shape'],
+  ['an object in place of a list', json(200, {}), 'has an unexpected shape'],
   ['an id that is no safe integer', answer(200, '[{"id": 9007199254740993, "status": "done"}]'), '(at 0.id)'],
 ];
 for (const [what, bytes, words] of BAD_BODIES) {

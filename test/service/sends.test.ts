@@ -121,7 +121,7 @@ for (const [what, bytes, code] of IN_DOUBT) {
     expect(outcome.outcome).toBe('unknown');
     expect(failureOf(outcome)).toMatchObject({
       code,
-      hints: ['the service may have done it: nothing is sent again before the service was asked'],
+      hints: ['the service may have done it: lifeboat asks the service before it sends anything again'],
     });
     await server.quiet();
     expect(server.requests).toHaveLength(1);

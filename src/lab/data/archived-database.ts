@@ -78,7 +78,7 @@ export function routeOf(archived: ArchivedDatabase, time: Date): Route {
   const at = time.getTime();
   const route = routeTo(archived, at);
   if (reach !== undefined && route !== undefined && at >= reach.start && at <= reach.end) return route;
-  throw new LifeboatError('lab.time', 'the time is outside of what can be restored to', {
+  throw new LifeboatError('lab.time', 'the time is outside of the range that can be restored', {
     hints: ['choose a time between the start and the end of the range'],
     evidence:
       reach === undefined

@@ -104,7 +104,7 @@ export function openApi(options: ApiOptions): ApiConnection {
       const parsed = schema.safeParse(parseAnswer(body, [(await tokens.current()).value]));
       if (parsed.success) return { value: parsed.data, at: dateOf(response.headers) };
       const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
-      throw badAnswer(`the platform's answer does not have the shape it should have (at ${show(at, 80)})`);
+      throw badAnswer(`the platform's answer has an unexpected shape (at ${show(at, 80)})`);
     } catch (thrown) {
       throw platformErrorFrom(thrown);
     }

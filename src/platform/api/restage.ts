@@ -34,7 +34,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   const running = await waitUntilFresh(paced, found.guid, name, since, signal);
   return proof(
     rolled?.before === true ? 'already' : 'done',
-    `${name} is ${staged === undefined ? 'started anew' : 'restaged'}: ${running.text}`,
+    `${name} is ${staged === undefined ? 'restarted' : 'restaged'}: ${running.text}`,
     running.startedAt ?? rolled?.deployment.updated_at,
     {
       app: found.guid,

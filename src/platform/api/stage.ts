@@ -69,7 +69,7 @@ async function begin(
   const packages = await listAll(api, '/v3/packages', query, Package, signal);
   const [newest] = newestFirst(packages.filter(({ state }) => state === 'READY'));
   if (newest === undefined) {
-    throw failedError(`there is no package to stage for ${what}`, '', {}, ['push the application anew']);
+    throw failedError(`there is no package to stage for ${what}`, '', {}, ['push the application again']);
   }
   const ours = () => buildOf(paced, app.guid, options, since);
   const sent = await api.send({

@@ -45,7 +45,7 @@ export async function proveRebound(
     ...(await auditEvents(capi, [guid, binding.guid], notBefore, signal)),
   };
   if (state === 'STOPPED') {
-    const text = `${name} is bound anew and stopped: it gets its new credentials when it is started`;
+    const text = `${name} is bound again and stopped: it gets its new credentials when it is started`;
     return { outcome: 'done', text, ...(at === undefined ? {} : { at }), evidence };
   }
   const running = await runningSince(capi, guid, Date.parse(at ?? ''), signal);
@@ -55,7 +55,7 @@ export async function proveRebound(
   const since = running.startedAt ?? at;
   return {
     outcome: 'done',
-    text: `${name} is bound anew and runs since: ${running.text}`,
+    text: `${name} is bound again and has run since: ${running.text}`,
     ...(since === undefined ? {} : { at: since }),
     evidence: { ...evidence, instances: running.fresh, ...(since === undefined ? {} : { runsSince: since }) },
   };

@@ -19,7 +19,7 @@ export function capiByCf(tool: CfTool): Capi {
       const errors = Errors.safeParse(json).data?.errors;
       if (errors !== undefined || status >= 300) throw refusalOf(statusOf(status, errors), errors ?? []);
       const parsed = schema.safeParse(json);
-      if (!parsed.success) throw badAnswer("the platform's answer does not have the shape it should have");
+      if (!parsed.success) throw badAnswer("the platform's answer has an unexpected shape");
       return { value: parsed.data, at: date };
     },
   };

@@ -34,7 +34,7 @@ export async function restageByCf(
   const running = () => runningSince(capi, now.guid, Date.parse(since), signal);
   const isStaged = async () => docker || isSince((await droplet()) ?? {}, since);
   const proven = async (outcome: 'done' | 'already', state: Running) =>
-    proof(outcome, `${name} is ${docker ? 'started anew' : 'restaged'}: ${state.text}`, state.startedAt, {
+    proof(outcome, `${name} is ${docker ? 'restarted' : 'restaged'}: ${state.text}`, state.startedAt, {
       app: now.guid,
       droplet: (await droplet())?.guid,
       instances: state.fresh,

@@ -58,9 +58,7 @@ export async function askLab<T>(
     const parsed = schema.safeParse(parseAnswer(bytes, [token]));
     if (parsed.success) return parsed.data;
     const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
-    throw badAnswerError(
-      `it does not have the shape it should have${at === '' ? '' : ` (at ${show(at, 80)})`}`,
-    );
+    throw badAnswerError(`it has an unexpected shape${at === '' ? '' : ` (at ${show(at, 80)})`}`);
   } catch (thrown) {
     signal?.throwIfAborted();
     if (limit.aborted) throw silent(host, ms, call);
