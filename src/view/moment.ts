@@ -89,8 +89,7 @@ function readInstant(text: string, now: Date, zone: string): Read {
   const clean = text.trim().replace(/\s+/gu, ' ');
   if (clean === '') return { problem: `nothing was entered: ${FORMS}` };
   if (clean.length > MAX_LENGTH) return { problem: `that is too long for a time: ${FORMS}` };
-  if (/\d\/\d/u.test(clean))
-    return { problem: 'day and month can be read either way: write the date as 2026-03-01' };
+  if (/\d\/\d/u.test(clean)) return { problem: 'day and month are ambiguous: write the date as 2026-03-01' };
   const { rest, offset } = splitOffset(clean);
   if (offset !== undefined && Math.abs(offset) > 14 * 60)
     return { problem: `no clock is ${formatOffset(offset)} from UTC` };
@@ -139,7 +138,7 @@ function isRelative(tags: ReadonlySet<string>): boolean {
 
 function placed(read: ParsedComponents, text: string, now: Date, zone: Zone): Read {
   if (read.isCertain('timezoneOffset'))
-    return { problem: 'names of zones have several meanings: write UTC or an offset such as +01:00' };
+    return { problem: 'names of zones are ambiguous: write UTC or an offset such as +01:00' };
   if (!read.isCertain('hour')) return { problem: `the time of the day is missing: ${FORMS}` };
   const hour = read.get('hour') ?? 0;
   if (!text.includes(':') && !read.isCertain('meridiem') && hour > 0 && hour < 12)

@@ -27,12 +27,12 @@ export function secretWords(
     length: minLength < 2 ? counted(length, 'character') : `${counted(length, 'character')}, ${least}`,
     strength: isNew && length > 0 ? strengthOf(text) : undefined,
     pitfalls: [
-      ...(lostLineEnd ? ['the line end behind it was left out: it is no part of the secret'] : []),
+      ...(lostLineEnd ? ['the line end after it was removed: it is not part of the secret'] : []),
       ...(/^\s/u.test(text) ? ['it begins with a blank'] : []),
       ...(/\s$/u.test(text) ? ['it ends with a blank'] : []),
       ...(/\S\s+\S/u.test(text) ? ['it has a blank inside'] : []),
       ...(/[^\x20-\x7e]/u.test(text)
-        ? ['it has characters beyond ASCII, which other tools may encode otherwise']
+        ? ['it has non-ASCII characters, which other tools may encode differently']
         : []),
       ...(isNew && length > 0 && Buffer.byteLength(text) < FULL_BYTES
         ? [`it has fewer than ${FULL_BYTES} bytes, so it is weaker than the encryption`]

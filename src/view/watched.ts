@@ -22,6 +22,6 @@ export function driverOf(entries: readonly Entry[], holder: Holder | undefined, 
   const resume = `resume it with: lifeboat resume ${show(runId)}`;
   const left = entries.findLast(({ type }) => type === 'run.detached' || type === 'run.resumed');
   const known = left && readRunEntry(left);
-  if (left === undefined || known?.type !== 'run.detached') return `nobody drives it now; ${resume}`;
+  if (left === undefined || known?.type !== 'run.detached') return `no process drives it now; ${resume}`;
   return `${show(left.by, 60)} left it at ${formatTime(left.at)} UTC (${show(known.body.why, 120)}); ${resume}`;
 }

@@ -102,7 +102,7 @@ describe('the field of a secret', () => {
     const text = textOf(ui.state());
     expect(text).toContain('12 characters');
     expect(text).toContain('begins with a blank');
-    expect(text).toContain('line end behind it was left out');
+    expect(text).toContain('line end after it was removed');
     expect(text).toContain('fewer than 32 bytes');
     expect(text).not.toContain('Tr0');
   });

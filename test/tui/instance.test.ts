@@ -69,7 +69,7 @@ describe('the screen of an instance', () => {
     expect(text).toContain('✓ it could be recovered now');
     expect(text).toMatch(/id +guid-of-orders/u);
     expect(text).toContain('could not be read: no answer within 20 s');
-    expect(text).toContain('the interface of this instance does not tell it');
+    expect(text).toContain('the interface of this instance does not report it');
   });
 
   test('lists backups with age, proof and key, and the range above them', () => {
@@ -134,7 +134,7 @@ describe('the screen of an instance', () => {
     const { screen, at } = instance();
     expect(at(SIZE).join('\n')).toMatch(/\d+ more: PgDn/u);
     press(screen, 'pagedown', 'pagedown', 'pagedown');
-    expect(at(SIZE).join('\n')).toContain('the interface of this instance does not tell it');
+    expect(at(SIZE).join('\n')).toContain('the interface of this instance does not report it');
     press(screen, 'pageup', 'pageup', 'pageup');
     expect(at(SIZE).join('\n')).toContain('could it be recovered now?');
   });

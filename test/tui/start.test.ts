@@ -177,14 +177,14 @@ test('a run that was begun from here is not begun again by one more Enter', () =
   press('enter');
   press('enter');
   expect(effects).toHaveLength(1);
-  expect(text()).toContain('this run was begun from here already');
+  expect(text()).toContain('you have already begun this run from here');
 });
 
 test('a dry run that has not answered is no reason to wait, but has to be read', () => {
   const { effects, text, press, choose } = sitDown(known({ dryRun: () => undefined }));
   choose('encryption key');
   press('enter');
-  expect(text()).toContain('the dry run has not answered yet');
+  expect(text()).toContain('the dry run has not ended yet');
   press('enter');
   expect(effects).toMatchObject([{ type: 'start' }]);
 });

@@ -23,7 +23,7 @@ describe('what is said of a secret', () => {
     [` ${RANDOM}`, 'it begins with a blank'],
     [`${RANDOM} `, 'it ends with a blank'],
     [`${RANDOM} ${RANDOM}`, 'it has a blank inside'],
-    [`${RANDOM}é`, 'beyond ASCII'],
+    [`${RANDOM}é`, 'non-ASCII characters'],
     ['short-and-random', 'fewer than 32 bytes'],
   ])('is what is often wrong with one', (text, pitfall) => {
     const { pitfalls } = secretWords(text, NEW);

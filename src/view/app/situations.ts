@@ -69,7 +69,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     id: 'broken',
     says: 'the instance is broken, not just stuck',
-    does: 'have the service make its machines anew',
+    does: 'have the service rebuild its machines',
     needs: 'the instance',
     wish: { runbook: 'change-instance', action: 'recreate' },
     steps: ['instance', 'incident', 'check'],

@@ -23,7 +23,7 @@ export interface AtStake {
 export function stakesOf(about: AtStake): Stakes {
   const { dryRun } = about;
   const isOpen = dryRun === undefined || (dryRun.steps.length === 0 && dryRun.inTheWay !== undefined);
-  const unknown = dryRun === undefined ? 'the dry run is asked' : 'the dry run could not say';
+  const unknown = dryRun === undefined ? 'the dry run is under way' : 'the dry run could not say';
   const said = (texts: readonly string[], none: string) =>
     isOpen ? unknown : texts.length === 0 ? none : texts.join('; ');
   return {

@@ -84,7 +84,7 @@ function sourceProblem(
   if (why !== undefined) {
     return {
       why: `it does not answer: ${why}`,
-      instead: `if ${name} is gone, choose "the instance or its region is gone": that asks nothing of it`,
+      instead: `if ${name} is gone, choose "the instance or its region is gone": that run sends nothing to it`,
     };
   }
   if (situation.steps.includes('moment') && hasNoWindow(status)) {

@@ -36,7 +36,7 @@ export function renderFallback(
   const body = steps.flatMap((step, index) => renderStep(step, index + 1, instances, head.runId));
   const end =
     steps.length === 0
-      ? ["say 'Nothing is left to be done by this run.'"]
+      ? ["say 'This run has nothing left to do.'"]
       : ["say '' 'That was the last step. Write down what was done, when and by whom.'"];
   return `${[
     ...headLines(head, steps, instances),
@@ -80,7 +80,7 @@ function headLines(
     '#',
     remark(`To run it:     bash ${quoted(head.path)}`),
     '# By hand:       start bash, paste everything down to "the steps", then the steps one by one.',
-    '#                The comment above each call is the same call with nothing but curl.',
+    '#                The comment above each call is the same call with curl alone.',
     '# It needs bash, curl, openssl, gunzip and tar; for applications cf, logged in.',
     '# It asks before every step. It holds no secret: token and keys are asked for, and are not shown.',
     '#',

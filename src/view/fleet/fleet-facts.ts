@@ -97,7 +97,7 @@ export function knownOf<Value>(part: Part<Value> | undefined): Value | undefined
 export function whyUnknown(part: Part<unknown> | undefined): string | undefined {
   if (part === undefined || part.state === 'unasked') return 'waiting for the answer';
   if (part.state === 'failed') return `could not be read: ${part.why}`;
-  return part.state === 'missing' ? 'the interface of this instance does not tell it' : undefined;
+  return part.state === 'missing' ? 'the interface of this instance does not report it' : undefined;
 }
 
 /** An instance about which nothing was asked yet. */

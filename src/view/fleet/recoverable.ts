@@ -136,5 +136,5 @@ function downloadReasons(newest: BackupStatus | undefined): Reason[] {
 function doubtReasons({ record }: InstanceFacts): Reason[] {
   const [first] = knownOf(record)?.inDoubt ?? [];
   if (first === undefined) return [];
-  return [unknown('call.in-doubt', `it is not known what became of a call to it: ${first.verb}`)];
+  return [unknown('call.in-doubt', `the outcome of a call to it is not known: ${first.verb}`)];
 }

@@ -141,7 +141,7 @@ function deleteLines(
 }
 
 const WHAT_IS_DELETED =
-  'The service still tells of it, and changes nothing any more; its backups stay. Nothing brings it back.';
+  'The service still lists it, and no longer changes it. Its backups stay. It cannot be brought back.';
 
 function advanceLines({ lab }: LabKnown, width: number): readonly Line[] {
   const now = lab === undefined ? [] : wrapLine([span(`the clock shows ${clockWords(lab.clock)}`)], width);
@@ -149,4 +149,4 @@ function advanceLines({ lab }: LabKnown, width: number): readonly Line[] {
 }
 
 const WHAT_ADVANCES =
-  'Write a duration such as 30d, 1h30m or 90s. Backups grow old at once, retention and schedules act; databases keep real time. No clock goes back.';
+  'Write a duration such as 30d, 1h30m or 90s. Backups age at once, and retention and schedules act. Databases keep real time. The clock cannot go back.';

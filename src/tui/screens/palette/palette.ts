@@ -176,7 +176,7 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
     },
     {
       what: hidesNames ? 'show names' : 'hide names',
-      about: 'names, hosts and ids on every screen, for whoever looks on',
+      about: 'names, hosts and ids on every screen, when others can see it',
       effect: { type: 'instead', effect: { type: 'present' } },
     },
     ...instances.flatMap(({ name }): Item[] => [

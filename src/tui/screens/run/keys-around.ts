@@ -152,7 +152,7 @@ export const AROUND: readonly Binding[] = [
     modes: [...ALMOST_ALL, 'leave'],
     shown: 'Ctrl-Z',
     label: 'to the shell',
-    description: 'suspend to the shell; the run stands still until `fg`',
+    description: 'suspend to the shell; the run pauses until `fg`',
     onScreen: 'never',
   },
   {

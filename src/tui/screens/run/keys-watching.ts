@@ -43,8 +43,8 @@ export const WATCHING: readonly Binding[] = [
     keys: ['escape', 'q', 'ctrl+c'],
     modes: ['looking'],
     shown: 'Esc',
-    label: 'look no longer',
-    description: 'look no longer; the run goes on',
+    label: 'stop watching',
+    description: 'stop watching; the run goes on',
     onScreen: 'always',
   },
 ];

@@ -48,7 +48,7 @@ const WATCH: BoundKey<Intent> = {
   keys: ['w'],
   shown: 'w',
   label: 'watch',
-  description: 'look at the run without holding it',
+  description: 'watch the run without taking it over',
   inFooter: true,
 };
 const REPORT: BoundKey<Intent> = {

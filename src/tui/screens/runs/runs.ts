@@ -136,7 +136,7 @@ function statusOf({ status, proven, heldBy }: RunRow): Span {
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
   const { runId, status, heldBy, drill, where, followUps } = run;
-  const driven = heldBy === undefined ? 'nobody drives it: Enter resumes it' : `driven by ${heldBy}`;
+  const driven = heldBy === undefined ? 'no process drives it: Enter resumes it' : `driven by ${heldBy}`;
   const open = followUps === 0 ? '' : `; open follow-ups: ${followUps}`;
   return [
     [span(`run ${runId}`, 'text.strong'), span(`: ${where}${open}`)],

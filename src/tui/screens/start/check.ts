@@ -18,11 +18,11 @@ function dryRunOf(state: State, { facts }: Pick<Around, 'facts'>): Fact<DryRunFa
 
 /** What has to be read before the run is begun; undefined where nothing is. */
 export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
-  if (state.isStarted) return 'this run was begun from here already';
+  if (state.isStarted) return 'you have already begun this run from here';
   const dryRun = dryRunOf(state, around);
   if (dryRun?.part.state === 'failed') return `the dry run failed: ${dryRun.part.why}`;
   const found = dryRun?.last?.value;
-  if (found === undefined) return 'the dry run has not answered yet';
+  if (found === undefined) return 'the dry run has not ended yet';
   return found.inTheWay && `in the way: ${found.inTheWay.text}`;
 }
 
@@ -75,9 +75,9 @@ function obstacleLines(
       'Ctrl-R asks again; nothing was sent that changes anything',
     ]);
   if (last === undefined)
-    return wrapLine([span('the dry run is asked: only GETs are sent', 'text.dim')], width);
+    return wrapLine([span('the dry run is under way: it sends only GETs', 'text.dim')], width);
   const { inTheWay } = last.value;
-  const again = isAsking ? [[span('the dry run is asked again', 'text.dim')]] : [];
+  const again = isAsking ? [[span('the dry run is under way again', 'text.dim')]] : [];
   return inTheWay === undefined ? again : [...bad(`in the way: ${inTheWay.text}`, inTheWay.hints), ...again];
 }
 
@@ -94,8 +94,8 @@ function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined,
   const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
   const objective = rto === undefined ? '' : `; the objective is ${formatSeconds(rto)}`;
   const { usualSeconds, earlierRuns = 0 } = dryRun ?? {};
-  if (usualSeconds === undefined) return `nobody knows: no run of this kind has ended here yet${objective}`;
-  const runs = earlierRuns === 1 ? 'the last run' : `the middle one of the last ${earlierRuns} runs`;
+  if (usualSeconds === undefined) return `not known: no run of this kind has ended here yet${objective}`;
+  const runs = earlierRuns === 1 ? 'the last run' : `the median of the last ${earlierRuns} runs`;
   return `${formatSeconds(usualSeconds)} without the time for your answers, as ${runs}${objective}`;
 }
 

@@ -97,7 +97,7 @@ function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
   const question = momentQuestion(state, around);
   if (question === undefined) {
     const isAsking = noWindowOf(state, around) === undefined;
-    return [submit(isAsking ? 'the range is still asked' : undefined, 'go on without'), backKey(state)];
+    return [submit(isAsking ? 'the range is still being read' : undefined, 'go on without'), backKey(state)];
   }
   if (state.field.text.trim() !== '')
     return [

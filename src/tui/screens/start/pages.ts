@@ -40,7 +40,7 @@ function bodyOf(state: State, around: Around, size: Size, look: Look): Layout {
 const QUESTIONS: Readonly<Record<StartStep, string>> = {
   situation: 'what has happened, or is to be done?',
   instance: 'which instance is it about?',
-  target: 'which instance takes the data over? everything that it holds is replaced',
+  target: 'which instance receives the data? everything that it holds is replaced',
   backup: 'which backup is brought back?',
   incident: 'when did it happen?',
   moment: 'to which moment is it brought back? everything after it is lost',
@@ -121,7 +121,7 @@ function statusLines(state: State, around: Around, width: number, look: Look): r
         ),
       ];
     const isLate = last === undefined || (isAsking && last.value.rows.length === 0);
-    return isLate ? wrapLine([span('the service is asked for its backups', 'text.dim')], width) : [];
+    return isLate ? wrapLine([span('asking the service for its backups', 'text.dim')], width) : [];
   }
   const fleet = around.facts.get('fleet', null);
   const { instances = [], answered = 0 } = fleet.last?.value ?? {};

@@ -49,7 +49,7 @@ export function tableOf(state: State, around: Pick<Around, 'facts'>): ChoiceTabl
       return {
         columns: INSTANCE_COLUMNS,
         rows: instanceChoices(situation, known).map(instanceRow),
-        empty: 'the config is read',
+        empty: 'the config is being read',
       };
     case 'target':
       return {

@@ -23,7 +23,7 @@ export function incidentLines(state: State, around: Around, { columns }: Size, l
         ? readLines(read.time, around, columns, look)
         : wrapLine([span(`${look.glyphs.warn} ${problem ?? ''}`, 'status.warn')], columns, 2);
   const why = isPitr
-    ? 'the moment that is brought back is chosen next, and stands a minute before this one'
+    ? 'next you choose the moment to go back to; a minute before this one is suggested'
     : 'the recovery time counts from it';
   return [
     fieldLine(`${look.glyphs.cursor} `, state.field, columns, look),
@@ -33,7 +33,7 @@ export function incidentLines(state: State, around: Around, { columns }: Size, l
     ...wrapLine(
       [
         span(
-          `${why}. If nobody knows, press Enter on an empty line: it then counts from the start of the run.`,
+          `${why}. If nobody knows, press Enter on an empty line. The time then counts from the start of the run.`,
           'text.dim',
         ),
       ],
@@ -63,7 +63,7 @@ export function pickingLines(
   if (question === undefined) {
     const why = noWindowOf(state, around);
     return why === undefined
-      ? wrapLine([span('the service is asked how far back it can go', 'text.dim')], columns)
+      ? wrapLine([span('asking the service how far back it can go', 'text.dim')], columns)
       : [
           ...wrapLine(
             [span(`${look.glyphs.warn} how far back it can go is not known: ${why}`, 'status.warn')],

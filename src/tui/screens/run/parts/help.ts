@@ -16,7 +16,7 @@ export function helpLines(width: number, look: Look, isWatched = false): Line[] 
     ),
     ['signs', signs],
     isWatched
-      ? ['leaving', 'ends only your looking: the run goes on']
+      ? ['leaving', 'ends only your watching: the run goes on']
       : [
           'leaving',
           'is safe: each step is on record before it is taken, and the run resumes where you left it',
