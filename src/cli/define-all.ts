@@ -82,7 +82,7 @@ function defineHelp(program: Command, command: Define): void {
     async () => (await import('../commands/doctor/doctor.ts')).doctor,
     [
       new Option('--deep', 'also read the whole journal, and try checkpoint commands'),
-      new Option('--rebuild', 'make lists anew that differ from the journal').implies({ deep: true }),
+      new Option('--rebuild', 'rebuild lists that differ from the journal').implies({ deep: true }),
     ],
     {
       about: `It sends only GETs. Exit code 0 when nothing is bad, 4 when only credentials

@@ -20,7 +20,7 @@ export function formFrom(levels: readonly FormFlags[]): OutputForm {
   const [first = 'table', ...others] = asked.flat();
   const other = others.find((form) => form !== first);
   if (other === undefined) return first;
-  throw new LifeboatError('usage.output', `two forms of output are named: ${first} and ${show(other)}`, {
+  throw new LifeboatError('usage.output', `two output formats are named: ${first} and ${show(other)}`, {
     hints: ['--json is short for -o json', 'nothing was done'],
     exitCode: EXIT.usage,
   });

@@ -36,7 +36,7 @@ export const report: Action<ReportFlags> = async (context, words, flags) => {
 function formatOf({ format }: ReportFlags, { output = 'table' }: CommandContext): ReportFormat {
   if (output === 'table') return format ?? 'md';
   if (format === undefined || format === 'json') return 'json';
-  throw new LifeboatError('usage.output', `two forms of output are named: ${format} and ${output}`, {
+  throw new LifeboatError('usage.output', `two output formats are named: ${format} and ${output}`, {
     hints: ['leave out --format or -o'],
     exitCode: EXIT.usage,
   });

@@ -103,7 +103,7 @@ async function keysFor(
 ): Promise<Candidate[]> {
   if (keyFile !== undefined) return [{ fingerprint: 'given', key: await readSecretFile(keyFile, context) }];
   if (instance === undefined) {
-    throw new LifeboatError('usage.key', 'which key is to be tried?', {
+    throw new LifeboatError('usage.key', 'which key? name one to try', {
       hints: [
         '--instance NAME tries the keys held for an instance',
         '--key-file FILE tries the key in a file',

@@ -47,9 +47,9 @@ test('a row that was removed, changed or slipped in is named with its list, and 
   change("UPDATE rows SET grp = 'closed' WHERE projection = 'runs'");
   change("INSERT INTO rows VALUES ('follow-ups', 'orders/x', 'open', '1', '{}')");
   const bad = [
-    { what: 'list runs', state: 'bad', found: '1 row is not what the entries give: R1 (different)' },
-    { what: 'list follow-ups', found: '1 row is not what the entries give: orders/x (in no entry)' },
-    { what: 'list pending-calls', found: '1 row is not what the entries give: run/R1 (missing)' },
+    { what: 'list runs', state: 'bad', found: '1 row does not match the entries: R1 (different)' },
+    { what: 'list follow-ups', found: '1 row does not match the entries: orders/x (in no entry)' },
+    { what: 'list pending-calls', found: '1 row does not match the entries: run/R1 (missing)' },
   ];
   const found = await look();
   expect(found).toMatchObject(bad);

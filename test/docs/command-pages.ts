@@ -56,7 +56,7 @@ export function commandsPage(program: Command): string {
     `${root?.summary}\n\`lifeboat help COMMAND\` prints any of this.\n\`man lifeboat\` has all of it where the package is installed.`,
     ['| command | what it does |', '|---|---|', ...contents].join('\n'),
     '## Common options',
-    'They stand before the command or after it.',
+    'Put them before or after the command.',
     tableOf(commonOf(program)),
     ...(HELP.notes ?? []).flatMap(noteOf),
     ...pages.flatMap(({ path, usage, summary, about, options, notes, examples }) => [
@@ -120,7 +120,7 @@ export function manPage(program: Command, version: string): string {
     ),
     roff('a beginning of it that no other has, or by the word last.'),
     '.SH COMMON OPTIONS',
-    roff('They stand before the command or after it.'),
+    roff('Put them before or after the command.'),
     ...commonOf(program).flatMap(optionLines),
     '.SH COMMANDS',
     ...pages.flatMap(({ usage, summary, about, options, notes, examples }) => [

@@ -161,7 +161,7 @@ describe.concurrent('what a second person has signed', () => {
     writeFileSync(other, text);
     const refused = await run('approve', other, '--key', ada.keyFile, '--confirm', 'orders');
     expect(refused.code, refused.stderr).toBe(2);
-    expect(refused.stderr).toContain('not the request that the file is named after');
+    expect(refused.stderr).toContain('the file is named after another request');
     const good = await run('approve', file, '--key', ada.keyFile, '--confirm', 'orders');
     expect(good.code, good.stderr).toBe(0);
   });

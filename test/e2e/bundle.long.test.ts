@@ -180,7 +180,7 @@ describe.concurrent('an evidence bundle', () => {
     expect(said('--public-key', key, elsewhere)).toMatchObject({ status: 0 });
     execFileSync('tar', ['-cf', `${tar}.again`, '-C', elsewhere, '.']);
     const again = await opened.run('audit', 'verify', `${tar}.again`);
-    expect(again.stdout).toContain('unpacked, its folder can be verified');
+    expect(again.stdout).toContain('unpack it and verify the folder');
   });
 
   test('is not written over a file, nor into a terminal; the journal alone stays lines', async (context) => {

@@ -150,7 +150,7 @@ describe.concurrent('a point in time', () => {
       const [, typed = ''] = hint.exec(refused.stderr) ?? [];
       // What the hint says to type is read: it is only too long ago.
       const old = await home.run('pitr', 'restore', '--to', typed, ...SURE);
-      expect(old.stderr).toContain('is outside of what can be restored to');
+      expect(old.stderr).toContain('is outside of the range that can be restored');
     }
   });
 });

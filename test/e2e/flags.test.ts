@@ -186,7 +186,7 @@ describe.concurrent('a command line', () => {
     [['run', 'rotate-key', 'oders'], 'hint: the most similar: orders\nhint: it has: orders, orders-dr'],
     [['run'], "missing required argument 'runbook'\nhint: the runbooks: restore-backup, "],
     [['keys', 'list', 'orders', '-i', 'orders-dr'], 'two instances are named: orders and orders-dr'],
-    [['runs', '--json', '-o', 'yaml'], 'two forms of output are named: yaml and json'],
+    [['runs', '--json', '-o', 'yaml'], 'two output formats are named: yaml and json'],
     [['help', 'nosuch'], 'there is no command lifeboat nosuch\nhint: `lifeboat --help` lists the commands'],
     [['help', 'audit', 'verfy'], 'there is no command lifeboat audit verfy\nhint: the most similar: verify'],
     [

@@ -27,7 +27,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     const bench = await sitDown(context);
     await hasPast(bench, expect);
     const screen = bench.open('run', 'restore-point-in-time', '--instance', 'orders');
-    await screen.asks('which moment shall the data of orders be brought back to?');
+    await screen.asks('which moment do you bring the data of orders back to?');
     await screen.shows(/the latest possible/u);
     // What is typed is only read, whether it makes sense, lies outside of the range or fits.
     await screen.enter('some time ago');

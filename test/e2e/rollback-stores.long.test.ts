@@ -109,7 +109,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     refused(expect, await bench.run(...restore), ROLLED_BACK);
     await acceptedOnce(context, scene);
     const { stdout } = await bench.run('doctor', '--deep', '--json');
-    expect(stdout).toContain('they are what the entries of the journal give');
+    expect(stdout).toContain('they match the entries of the journal');
   });
 
   test('of which only the arming is deleted still names the call', async (context) => {

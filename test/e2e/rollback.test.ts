@@ -126,7 +126,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       const accepted = await accept(bench, 'the disk lost half of it');
       expect(accepted.code, accepted.stderr).toBe(0);
       expect(accepted.stdout).toContain('accepted: 1 call in doubt');
-      expect(accepted.stdout).toMatch(/^what is left of the old journal lies in .*lifeboat\.db\.lost-\d+$/mu);
+      expect(accepted.stdout).toMatch(/^the rest of the old journal is in .*lifeboat\.db\.lost-\d+$/mu);
       expect(readdirSync(bench.home).some((name) => name.startsWith('lifeboat.db.lost-'))).toBe(true);
       const asked = await bench.run(...restore);
       expect([asked.code, sent(bench)], asked.stderr).toEqual([5, 1]);

@@ -148,7 +148,7 @@ describe.concurrent('values', () => {
     [['backups', 'get', 'abc'], 'whole number'],
     [['backup-config', 'set', '--retention-time', '-1', '--yes'], 'at least 0'],
     [['backup-config', 'set', '--min-backup-count', 'many', '--yes'], 'whole number'],
-    [['backup-config', 'set', '--yes'], 'nothing was named'],
+    [['backup-config', 'set', '--yes'], 'no setting is named'],
     [['pitr', 'restore', '--to', 'yesterday', '--confirm', 'orders'], 'the time of the day is missing'],
     [['pitr', 'restore', '--to', 'soon', '--confirm', 'orders'], 'is not a time that can be read'],
     [['backups', 'restore', '900041', '--confirm', 'orders-dr'], 'the instance is orders'],
@@ -156,7 +156,7 @@ describe.concurrent('values', () => {
     [['backup-config', 'set', '--ask-key', '--confirm', 'orders'], 'no terminal to enter'],
     [['backup-config', 'set', '--new-key', '--key-file', 'x', '--confirm', 'orders'], 'cannot be used with'],
     [['dr', 'perform', '--backup-guid', '', '--confirm', 'orders'], 'the backup_guid is empty'],
-    [['backups', 'download', '900041', '--out', '/nowhere/file'], 'no folder that is there'],
+    [['backups', 'download', '900041', '--out', '/nowhere/file'], 'is not an existing folder'],
     [['backups', 'download', '900041', '--out', '/tmp'], 'is a folder'],
   ] as const)(
     'that cannot be right are refused before anything is sent: %s',
@@ -178,7 +178,7 @@ describe.concurrent('values', () => {
     // A run keeps its distance from both edges, so the very first point is none that it offers.
     for (const time of ['2001-01-01T00:00:00Z', answerIn(stdout).start_time]) {
       const { code, stderr } = await home.run('pitr', 'restore', '--to', time, ...SURE);
-      expect(stderr).toContain('outside of what can be restored to');
+      expect(stderr).toContain('outside of the range that can be restored');
       expect(code).toBe(2);
     }
     expect(home.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);

@@ -119,7 +119,7 @@ async function rangeOf(service: ServiceClient, signal: AbortSignal): Promise<Row
   }
   const [start, end] = [instantOf(range.start_time), instantOf(range.end_time)];
   if (start === undefined || end === undefined || start > end)
-    throw new LifeboatError('pitr.bad-range', 'the service gives no range that makes sense');
+    throw new LifeboatError('pitr.bad-range', 'the range that the service reports is not valid');
   return [
     ['oldest point', `${formatTime(new Date(start).toISOString())} UTC`],
     ['newest point', `${formatTime(new Date(end).toISOString())} UTC`],

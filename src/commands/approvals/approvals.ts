@@ -114,7 +114,7 @@ async function rowOf(
 function strayRow({ run, asked }: AskedOf, misfit: string): Row {
   const { challenge, order, target, requester, expiresAt } = asked;
   const row = { runId: run, challenge, order, target, requester, expiresAt, file: '', command: '' };
-  return { ...row, state: 'refused', by: `the request on record is not what it says it is: ${misfit}` };
+  return { ...row, state: 'refused', by: `the request on record is not valid: ${misfit}` };
 }
 
 /**
@@ -129,8 +129,7 @@ export function approvalsAccept(
   return withWorkspace(context, async (workspace, config) => {
     const about = await askedOf(workspace, word);
     const misfit = fitsAsked(about.asked, { runId: about.run });
-    if (misfit !== undefined)
-      throw late('approval.astray', `the request on record is not what it says it is: ${misfit}`);
+    if (misfit !== undefined) throw late('approval.astray', `the request on record is not valid: ${misfit}`);
     const rules = await rulesOf(config, workspace, await workspace.journal.clock());
     const paths = approvalPaths(workspace.home, about.run, about.asked.challenge);
     if (readIfThere(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
@@ -155,11 +154,11 @@ export function approvalsAccept(
  */
 export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, [word = ''], flags) => {
   const reason = show(flags.reason.trim(), 300);
-  if (reason === '') throw late('usage.reason', 'there is no reason');
+  if (reason === '') throw late('usage.reason', 'the reason is empty');
   return withWorkspace(context, async (workspace) => {
     const { run, asked } = await askedOf(workspace, word);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
-      throw late('approval.astray', 'the request on record has no name that lifeboat gives');
+      throw late('approval.astray', 'lifeboat did not write the name of the request on record');
     // The file comes first: it alone stops a process that drives the run at this moment, and that one writes
     // it down.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);

@@ -32,7 +32,7 @@ interface ApproveFlags {
  */
 export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   if (flags.printKey !== undefined) return printKey(context, flags.printKey);
-  if (file === undefined) throw usage('usage.challenge', 'it is not said what is to be approved');
+  if (file === undefined) throw usage('usage.challenge', 'name the request to approve');
   const out = flags.out ?? `${file}.sig`;
   if (resolve(out) === resolve(file))
     throw usage('usage.out', 'the signature would be written over the request itself');
@@ -40,14 +40,11 @@ export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   const challenge = parseChallenge(text);
   const [, named] = /^([0-9a-f]{16})\.txt$/.exec(basename(file)) ?? [];
   if (named !== undefined && named !== challengeId(text))
-    throw usage(
-      'approval.astray',
-      `this is not the request that the file is named after: it is ${challengeId(text)}`,
-    );
+    throw usage('approval.astray', `the file is named after another request: it holds ${challengeId(text)}`);
   for (const line of text.trimEnd().split('\n')) context.stderr.write(`  ${show(line, 500)}\n`);
   if (Date.parse(challenge.expires) <= Date.now())
-    throw usage('approval.expired', `this request has expired at ${challenge.expires}`, [
-      'ask for another one: typing the name at the run writes it',
+    throw usage('approval.expired', `this request expired at ${challenge.expires}`, [
+      'to write a new one, type the name at the run again',
     ]);
   await confirmTarget(context, challenge, flags.confirm);
   const signature = await signatureOver(context, text, flags.key);
@@ -61,17 +58,17 @@ export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   if (flags.key === undefined)
     context.stderr.write(
       `hint: it is signed with lifeboat's own key ${signerOf(signature)?.fingerprint ?? ''}, ` +
-        'which the other side has to know: lifeboat approve --print-key NAME\n',
+        'which has to be among the allowed signers: lifeboat approve --print-key NAME\n',
     );
   context.stderr.write(
-    `signed: bring it back with: lifeboat approvals accept ${challenge.run} ${show(out)}\n`,
+    `signed; hand it to the run with: lifeboat approvals accept ${challenge.run} ${show(out)}\n`,
   );
   return EXIT.closed;
 };
 
 async function printKey(context: CommandContext, principal: string): Promise<number> {
   if (!/^[A-Za-z0-9._+@-]{1,200}$/.test(principal))
-    throw usage('usage.principal', 'a name in this line has letters, digits, dots and @ only');
+    throw usage('usage.principal', 'the name may have only letters, digits, dots and @');
   const pem = await (await openKeys(context)).signingKey();
   const { publicKey } = publicKeyOf(pem);
   const line = `${principal} namespaces="${NAMESPACE}" ${publicKey} lifeboat:${createSigner(pem).installation}`;
@@ -99,7 +96,7 @@ async function confirmTarget(
   if (given !== undefined)
     throw usage('usage.confirm', `--confirm says ${show(given, 80)}, but the target is ${show(target)}`);
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
-    throw new LifeboatError('approval.unconfirmed', 'nobody is here to be asked', {
+    throw new LifeboatError('approval.unconfirmed', 'there is no terminal to confirm it in', {
       hints: ['nothing was signed', `to sign it: add --confirm ${show(target)}`],
       exitCode: EXIT.waiting,
     });

@@ -76,8 +76,8 @@ export function refuseUnread({ approvals }: Present, breakGlass: string | undefi
   if (problem === undefined || !isNeeded || breakGlass !== undefined) return;
   throw new LifeboatError('approval.unchecked', problem, {
     hints: [
-      'a run takes up who can approve it when it begins',
-      'without anybody, in an emergency: --break-glass REASON',
+      'when a run begins, it reads who may approve it',
+      'in an emergency, without an approval: --break-glass REASON',
       'nothing was begun',
     ],
     exitCode: EXIT.usage,

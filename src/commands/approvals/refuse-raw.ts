@@ -37,7 +37,7 @@ export function refuseRaw(
   throw new LifeboatError('approval.needed', `a second person has to approve this change of ${name}`, {
     hints: [
       `use the runbook, which asks for it: lifeboat run ${RUNBOOKS[needs] ?? 'RUNBOOK'} --instance ${name}`,
-      'without anybody, in an emergency: --break-glass REASON',
+      'in an emergency, without an approval: --break-glass REASON',
       'nothing was sent',
     ],
     exitCode: EXIT.usage,

@@ -41,7 +41,7 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   flags,
 ) => {
   const reason = show(flags.reason.trim(), 500);
-  if (reason === '') throw new LifeboatError('usage.reason', 'there is no reason', { exitCode: EXIT.usage });
+  if (reason === '') throw new LifeboatError('usage.reason', 'the reason is empty', { exitCode: EXIT.usage });
   const config = await loadConfig(context.env, context.configPath);
   const opened = await openChecked(context, {
     operator: config.operator.name,
@@ -211,7 +211,7 @@ interface Accepted {
 }
 
 function tellWhatFollows({ stdout }: CommandContext, { doubts, instances, aside }: Accepted): void {
-  if (aside !== undefined) stdout.write(`what is left of the old journal lies in ${show(aside, 300)}\n`);
+  if (aside !== undefined) stdout.write(`the rest of the old journal is in ${show(aside, 300)}\n`);
   stdout.write(`accepted: ${counted(doubts, 'call')} in doubt\n`);
   for (const name of [...instances].sort())
     stdout.write(

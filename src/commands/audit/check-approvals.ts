@@ -103,7 +103,7 @@ const WHO_UNKNOWN = {
 } as const;
 const NOT_LISTED =
   'the approval rests on a line that was not in the file of allowed signers when the run began: ' +
-  'only who was listed then could approve';
+  'only people who were listed then could approve';
 
 /** Checks the signatures with OpenSSH's own tool; where that is missing, one warning says so. */
 export function signatureFindings(files: BundleFiles, stream: string): Finding[] {

@@ -113,7 +113,7 @@ async function refuseUnsound(
   throw new LifeboatError('evidence.not-intact', `the record is not intact, so it is not signed: ${first}`, {
     hints: [
       `\`lifeboat audit verify ${runId}\` says what was found`,
-      `copy ${show(homeFolder(context.env), 300)} as it is for whoever looks into it`,
+      `copy ${show(homeFolder(context.env), 300)} unchanged, for the investigation`,
     ],
   });
 }
@@ -207,7 +207,7 @@ async function guardOf(context: CommandContext, keyring: Keyring | undefined): P
 /** The evidence itself goes to standard output, in the one form that it has. */
 function refuseForm(context: CommandContext): void {
   if (isForPeople(context)) return;
-  throw new LifeboatError('usage.output', 'the evidence goes to standard output, and has no other form', {
+  throw new LifeboatError('usage.output', 'the evidence goes to standard output, in one format only', {
     hints: [`leave out -o ${context.output}, or name a file with --out FILE`],
     exitCode: EXIT.usage,
   });
@@ -216,8 +216,8 @@ function refuseForm(context: CommandContext): void {
 /** Said before anything is read: a bundle can take a while. */
 function refuseOut({ stdout }: CommandContext, out: string): void {
   if (out === '-' && 'isTTY' in stdout && stdout.isTTY === true)
-    throw new LifeboatError('usage.out', 'a bundle is not for a terminal', {
-      hints: ['name a file with --out FILE, or lead the output into one'],
+    throw new LifeboatError('usage.out', 'a bundle cannot be written to a terminal', {
+      hints: ['name a file with --out FILE, or redirect the output to one'],
       exitCode: EXIT.usage,
     });
   if (out !== '-' && existsSync(out)) throw isTaken(out);

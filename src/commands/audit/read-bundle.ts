@@ -21,7 +21,7 @@ export async function readBundle(path: string, bytes: Buffer | undefined): Promi
   if (bytes === undefined) return readFolder(path);
   const { files, sound } = unpackFiles(bytes);
   if (sound) return { files, problems: [] };
-  const shortMessage = 'the tar is not as it was made; unpacked, its folder can be verified';
+  const shortMessage = 'the tar is not as lifeboat wrote it; unpack it and verify the folder';
   return { files, problems: [{ code: 'bundle.damaged', shortMessage }] };
 }
 

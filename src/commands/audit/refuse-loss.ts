@@ -50,7 +50,7 @@ function hopeless(trouble: Trouble, sql: readonly string[]): LifeboatError {
   const mend = 'or its owner drops what cannot be signed again, in psql, and you run this command again:';
   return new LifeboatError(
     'journal.damaged',
-    `nobody can sign on top of this: ${show(inShort(trouble), 400)}`,
+    `the journal cannot be signed any further: ${show(inShort(trouble), 400)}`,
     {
       hints: [
         ...detailsOf(trouble),
@@ -80,7 +80,7 @@ export async function unwritten(
   }
   return new LifeboatError('journal.damaged', thrown.shortMessage, {
     hints: [
-      'nothing was written: this database cannot be gone on with; put it back from a copy',
+      'nothing was written: this database cannot be used any more; restore it from a copy',
       ANOTHER_FILE,
     ],
     evidence: { kinds: [...trouble.kinds] },
@@ -89,7 +89,7 @@ export async function unwritten(
 }
 
 const ANOTHER_DATABASE =
-  'or begin anew: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), ' +
+  'or start again: name an empty database (`store` in lifeboat.yaml, or LIFEBOAT_STORE), ' +
   'run `lifeboat store init` and this command: its journal names this one';
 const ANOTHER_FILE =
   'or move lifeboat.db and lifeboat.db-wal away and run this command again: a new journal begins, and names this one';

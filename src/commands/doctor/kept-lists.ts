@@ -26,7 +26,7 @@ export async function keptLists(
   const found = await attempt('lists', async () => {
     const differences = await compared(context);
     if (differences === undefined) return [];
-    if (differences.length === 0) return [good('lists', 'they are what the entries of the journal give')];
+    if (differences.length === 0) return [good('lists', 'they match the entries of the journal')];
     // Nobody writes to a journal without the key that signs it, and a look makes no key.
     const signs = keyring !== undefined && (await rootsIn(keyring.store)).signingKey;
     if (!rebuild || !signs) return inChecks(differences);
@@ -34,7 +34,7 @@ export async function keptLists(
     const journal = await openStoreOf(context, { by: loginName(context.env), signer, rebuild });
     await journal.close();
     return inChecks(differences).map(({ what, found }): Check => {
-      return { what, state: 'warn', found: `${found}; made anew from the journal`, hints: [] };
+      return { what, state: 'warn', found: `${found}; rebuilt from the journal`, hints: [] };
     });
   });
   return 'check' in found ? [found.check] : found.value;
@@ -54,18 +54,14 @@ function inChecks(differences: readonly ProjectionDifference[]): Check[] {
   return [...Map.groupBy(differences, ({ projection }) => projection)].map(([projection, rows]): Check => {
     const named = rows.slice(0, MOST_NAMED).map((row) => `${show(row.key, 80)} (${howItDiffers(row)})`);
     const more = rows.length > MOST_NAMED ? ', ...' : '';
-    const what = counted(
-      rows.length,
-      'row is not what the entries give',
-      'rows are not what the entries give',
-    );
+    const what = counted(rows.length, 'row does not match the entries', 'rows do not match the entries');
     return {
       what: `list ${projection}`,
       state: 'bad',
       found: `${what}: ${named.join(', ')}${more}`,
       hints: [
         'the entries themselves: `lifeboat audit verify`',
-        'to make the list anew from them: `lifeboat doctor --rebuild`',
+        'to rebuild the list from them: `lifeboat doctor --rebuild`',
       ],
     };
   });

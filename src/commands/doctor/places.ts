@@ -176,12 +176,12 @@ function inCheck({ checked, unread, problems }: CheckedEntries): Check[] {
         found: changedInWords(problems),
         hints: [
           'all that is wrong: `lifeboat audit verify`',
-          'nothing can make up for a changed entry: put the journal back from a copy',
+          'a changed entry cannot be repaired: restore the journal from a copy',
         ],
       },
     ];
   if (checked === 0) return [];
-  const words = 'hashed anew: they are as they were signed';
+  const words = 'hashed again: they are as they were signed';
   if (unread === 0) return [good('entries', `all ${checked} were ${words}`)];
   return [
     good('entries', `the newest ${checked} were ${words}; ${unread} older ones: lifeboat doctor --deep`),

@@ -15,7 +15,7 @@ export function defineDrill(program: Command, command: Define): void {
       revision(),
       new Option('--scenario <name>', 'what goes wrong, see `lifeboat lab --scenario list`'),
       new Option('--junit <file>', 'also write the result as JUnit XML'),
-      new Option('--keep <number>', 'then remove the oldest drills: so many stay'),
+      new Option('--keep <number>', 'then remove the oldest drills: keep this many'),
     ],
     {
       about: `It starts the simulated service on real PostgreSQL, with an application that

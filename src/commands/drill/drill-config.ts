@@ -34,6 +34,6 @@ export async function notifyFailure(context: CommandContext, { outcome }: DrillR
     // `drillInterval` has said already what is wrong with the config.
     if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
     const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
-    context.stderr.write(`warning: that the drill failed was not notified: ${show(why, 200)}\n`);
+    context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);
   }
 }

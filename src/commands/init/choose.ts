@@ -48,7 +48,7 @@ export async function chooseInstances(
     const called = only ?? (await prompts?.line(NAME, problemOfName));
     if (called === undefined) throw usage('the instance has no name', ['add --name NAME']);
     const problem = problemOfName(called);
-    if (problem !== undefined) throw usage(problem, ['name it anew with --name NAME']);
+    if (problem !== undefined) throw usage(problem, ['give it another name: --name NAME']);
     return {
       instances: [{ name: called, url }],
       token: await tokenFrom(flags, undefined, prompts),

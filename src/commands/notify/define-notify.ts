@@ -4,15 +4,15 @@ import { type Define, group } from '../../cli/define.ts';
 /** `lifeboat notify …`. */
 export function defineNotify(program: Command, command: Define): void {
   const notify = group(program, 'notify', 'deliver notifications, or try the targets', {
-    about: `The targets stand in lifeboat.yaml (\`notify\`). Commands that write deliver by
+    about: `The targets are in lifeboat.yaml (\`notify\`). Commands that write deliver by
 themselves; what is left is sent here, for instance by a timer.`,
   });
   command(
     notify,
     'send',
-    'deliver what is due, and check for drills that are',
+    'deliver what is due; check whether a drill is due',
     async () => (await import('./send.ts')).notifySend,
-    [new Option('--all', 'also what has to wait, and what was given up')],
+    [new Option('--all', 'also what waits to be retried, or was given up')],
     {
       about: `Exit code 0 when each target took what it was sent, 1 otherwise. A target may
 get a notification twice; its \`id\` tells.`,

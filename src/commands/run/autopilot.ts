@@ -140,7 +140,7 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
     return { event: question.event, time: policy.time };
   }
   if (question.kind === 'text') {
-    if (policy.word === undefined) return `it needs an entry: ${question.prompt}`;
+    if (policy.word === undefined) return `it needs an answer: ${question.prompt}`;
     return { event: question.event, text: policy.word };
   }
   if (question.kind === 'typed-name') {
@@ -148,7 +148,7 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
     // nobody's mind when it was written.
     if (question.event === 'operator.override') return `no flag overrides a finding: ${question.prompt}`;
     if (confirm === undefined) return `it needs the name of the target: --confirm ${question.expected}`;
-    if (confirmed) return `--confirm counts once, and a person has to look now: ${question.prompt}`;
+    if (confirmed) return `--confirm is valid once, and a person has to confirm this one: ${question.prompt}`;
     return { event: question.event, typed: confirm };
   }
   if (question.kind === 'secret') {

@@ -53,7 +53,7 @@ Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.
   command(
     program,
     'watch [run]',
-    'look at a run that another process drives',
+    'watch a run that another process drives',
     async () => (await import('./watch.ts')).watch,
     [new Option('--plain', 'lines instead of the full screen')],
     {
@@ -66,7 +66,7 @@ run, from the first on. Without RUN it is the only open run.`,
   command(
     program,
     'runs',
-    'list runs and where they stand',
+    'list runs and their progress',
     async () => (await import('../runs.ts')).runs,
     [
       new Option('--open', 'only those that are open'),

@@ -79,5 +79,5 @@ async function recommended({ snapshot }: Folded): Promise<MachineEvent | undefin
 }
 
 function noSecret(): never {
-  throw new Error('a plan takes no secrets');
+  throw new Error('a dry run takes no secrets');
 }

@@ -71,5 +71,5 @@ function tokenWords(token: TokenConfig | undefined): string {
   if ('command' in token) return token.command;
   if ('file' in token) return `cat ${token.file}`;
   if ('env' in token) return `echo "$${token.env}", where it is set`;
-  return 'an access token of the platform; the one in the key store is not to be had without lifeboat';
+  return 'an access token of the platform; only lifeboat can read the one in the key store';
 }

@@ -45,7 +45,7 @@ export function tokenFile(): Option {
 
 /** How long a wait is waited for beyond its limit, where nobody looks on. */
 export function patience(): Option {
-  return new Option('--patience <time>', 'leave a wait so long after its limit (default: 30m)');
+  return new Option('--patience <time>', 'leave a wait this long after its limit (default: 30m)');
 }
 
 /** Flags of commands that answer for a follow-up to the run it belongs to. */

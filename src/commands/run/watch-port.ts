@@ -67,7 +67,7 @@ export async function watchPort(
     fallback: () =>
       run.state().entries.some(isEnd)
         ? '# the run is over: nothing is left of it to do by hand'
-        : `# the fallback script is with the one who drives the run: ${driver()}`,
+        : `# only the process that drives the run has the fallback script: ${driver()}`,
     subscribe: (listener) => {
       listeners.add(listener);
       const unsubscribe = run.subscribe(listener);
@@ -79,7 +79,7 @@ export async function watchPort(
       };
     },
     answer: async () => {
-      throw new LifeboatError('run.watched', `this only looks at the run: ${driver()}`, {
+      throw new LifeboatError('run.watched', `this command only watches the run: ${driver()}`, {
         hints: [`to take it over: lifeboat resume ${summary.runId}`],
         exitCode: EXIT.usage,
       });

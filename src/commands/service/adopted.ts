@@ -19,7 +19,7 @@ export function adoptedLine({ performed, lost, evidence }: CallEnd, what: string
   if (performed.how !== 'done') return undefined;
   const output = performed.output as Readonly<Record<string, Json>> | null | undefined;
   if (output?.['adopted'] !== true && output?.['answer'] !== 'adopted') return undefined;
-  const why = lost === undefined ? 'the answer was never written down' : lost.shortMessage;
+  const why = lost === undefined ? 'the answer was not recorded' : lost.shortMessage;
   return `adopted: ${why}, and ${seen(evidence, what)}`;
 }
 

@@ -65,7 +65,7 @@ export const backupsCreate: Action<ChangeFlags> = (context, _, flags) =>
     { weight: 'changes', needs: 'createBackup', look: lookInPlace({ tolerant: false }) },
     async ({ instance }) => ({
       title: `ask for a backup of ${instance.name}`,
-      warnings: ['a queued backup cannot be called back, and may push older ones out'],
+      warnings: ['a queued backup cannot be cancelled, and retention may delete older ones for it'],
       act: (perform) => perform({ verb: 'createBackup', input: {} }),
       done: ({ id }) => ({ fields: { id: idOf(id) }, text: `backup ${id} is queued` }),
       wait: followBackup(context, instance),

@@ -20,9 +20,9 @@ export function outputOf({ performed, lost }: CallEnd, instance: string, verb = 
   if (!failure.code.startsWith('doubt.')) throw errorFrom(failure);
   const hints = [
     ...candidateLines(failure, taskOf(verb)).map((line) => `it may be ${line}`),
-    'nothing more is sent to it before this is decided; the same command looks again',
-    `what it became: lifeboat calls resolve --instance ${instance} --became ID --reason WHY`,
-    `that it never was: lifeboat calls resolve --instance ${instance} --became nothing --reason WHY`,
+    'lifeboat sends nothing more to it before this is resolved; the same command looks again',
+    `if it became a backup or a restore: lifeboat calls resolve --instance ${instance} --became ID --reason WHY`,
+    `if nothing came of it: lifeboat calls resolve --instance ${instance} --became nothing --reason WHY`,
   ];
   throw errorFrom({ ...failure, hints }, EXIT.inDoubt);
 }

@@ -34,7 +34,7 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
   const settings = settingsOf(flags);
   const wantsKey = isKeyWanted(flags);
   if (isEmpty(settings) && !wantsKey) {
-    throw new LifeboatError('usage.nothing', 'nothing was named that could be set', {
+    throw new LifeboatError('usage.nothing', 'no setting is named', {
       hints: [
         'for instance: lifeboat backup-config set --retention-time 30',
         '`lifeboat backup-config set --help` lists the settings',
@@ -70,7 +70,7 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
 };
 
 const KEY_WARNINGS = [
-  'older backups can no longer be downloaded, and open with the key they were made with only',
+  'older backups can no longer be downloaded, and open only with the key they were made with',
   'the key is stored and read back before it is sent; `lifeboat run rotate-key` proves it with a backup as well',
 ];
 

@@ -50,8 +50,12 @@ export function refuseOtherName(given: string | undefined, name: string): void {
 }
 
 function nobody(destroys: boolean, name: string): LifeboatError {
-  return new LifeboatError('call.unconfirmed', 'this changes the instance, and nobody is here to be asked', {
-    hints: ['nothing was sent', destroys ? `to do it: add --confirm ${name}` : 'to do it: add --yes'],
-    exitCode: EXIT.waiting,
-  });
+  return new LifeboatError(
+    'call.unconfirmed',
+    'this changes the instance, and there is no terminal to confirm it in',
+    {
+      hints: ['nothing was sent', destroys ? `to do it: add --confirm ${name}` : 'to do it: add --yes'],
+      exitCode: EXIT.waiting,
+    },
+  );
 }

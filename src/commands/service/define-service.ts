@@ -34,7 +34,7 @@ function defineBackups(program: Command, command: Define): void {
     'get <id>',
     'show one backup',
     async () => (await import('./backups.ts')).backupsGet,
-    [...naming(), ...waiting('look until it has ended')],
+    [...naming(), ...waiting('wait until it has ended')],
     { examples: ['lifeboat backups get 12 -i orders --wait'] },
   );
   command(
@@ -83,13 +83,13 @@ the end it compares size and beginning, and prints the SHA-256.`,
   );
   command(restores, 'get <id>', 'show one restore', async () => (await import('./restores.ts')).restoresGet, [
     ...naming(),
-    ...waiting('look until it has ended'),
+    ...waiting('wait until it has ended'),
   ]);
 }
 
 function defineConfig(program: Command, command: Define): void {
   const config = group(program, 'backup-config', 'show and change the backup configuration', {
-    about: 'It is the service that keeps it. The configuration of lifeboat is lifeboat.yaml.',
+    about: 'The service keeps it. Lifeboat has its own configuration, in lifeboat.yaml.',
   });
   command(
     config,
@@ -104,8 +104,8 @@ function defineConfig(program: Command, command: Define): void {
     'change the backup configuration',
     async () => (await import('./config.ts')).configSet,
     [
-      new Option('--min-backup-count <n>', 'keep at least so many backups'),
-      new Option('--retention-time <days>', 'delete backups after so many days'),
+      new Option('--min-backup-count <n>', 'keep at least this many backups'),
+      new Option('--retention-time <days>', 'delete backups after this many days'),
       new Option('--exclude-from-auto-backup <bool>', 'true: no scheduled backups').choices([
         'true',
         'false',
@@ -140,7 +140,7 @@ function defineInstance(program: Command, command: Define): void {
   command(
     itself,
     'recreate [instance]',
-    'build the machines of the instance anew',
+    'rebuild the machines of the instance',
     async () => (await import('./instance.ts')).instanceRecreate,
     changing({ waits: true }),
     { about: CHANGES },
@@ -255,7 +255,7 @@ known what became of the call.`,
       new Option('--reason <text>', 'how you know').makeOptionMandatory(),
     ],
     {
-      about: 'For a call of which the service shows nothing. CALL may be `last`.',
+      about: 'For a call that the service does not show. CALL may be `last`.',
       examples: ['lifeboat calls resolve -i orders --became nothing --reason "no such task"'],
     },
   );
@@ -265,12 +265,12 @@ known what became of the call.`,
 function changing(does: { readonly waits?: boolean; readonly target?: boolean }): Option[] {
   return [
     ...naming(does.target),
-    new Option('--yes', 'agree, where nothing is destroyed'),
-    new Option('--confirm <name>', "agree in any case, by the instance's name"),
+    new Option('--yes', 'confirm a change that destroys nothing'),
+    new Option('--confirm <name>', "confirm any change, by the instance's name"),
     ...(does.waits ? waiting('follow it to its end') : []),
     new Option('--reason <text>', 'why, for the record'),
-    new Option('--anyway <reason>', 'do it although something speaks against it'),
-    new Option('--break-glass <reason>', 'do it without the second person; on record'),
+    new Option('--anyway <reason>', 'do it in spite of what was found'),
+    new Option('--break-glass <reason>', 'skip the second person; goes on record'),
   ];
 }
 

@@ -33,7 +33,7 @@ export const backupsDownload: Action<DownloadFlags> = async (context, [given = '
     if (!stop.signal.aborted) throw thrown;
     const [words, hint] =
       flags.out === '-'
-        ? ['interrupted; what standard output got is not a whole backup', 'do not use it']
+        ? ['interrupted; standard output received only a part of the backup', 'do not use it']
         : [
             'interrupted; what has arrived is kept beside the file',
             'the same command goes on from there, if the service lets it',
@@ -184,7 +184,7 @@ async function refuseTarget(path: string, force: boolean): Promise<void> {
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
   );
   if (folder?.isDirectory() !== true)
-    throw unusable(`${dirname(path)} is no folder that is there`, 'make it first');
+    throw unusable(`${dirname(path)} is not an existing folder`, 'make it first');
   if (there?.isDirectory() === true) throw unusable(`${path} is a folder`, 'name a file in it');
   if (there !== undefined && !force)
     throw unusable(`${path} is there already`, 'name another file with --out, or replace it with --force');

@@ -28,7 +28,7 @@ export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => 
     return {
       title: `prepare disaster recovery of ${scene.instance.name}${wantsKey ? ', and set a new encryption key' : ''}`,
       warnings: wantsKey
-        ? ['older backups can no longer be downloaded, and open with their own key only']
+        ? ['older backups can no longer be downloaded, and open only with their own key']
         : [],
       act: async (perform) => {
         if (key === undefined) return perform({ verb: 'prepareRecovery', input: {} });
@@ -132,7 +132,7 @@ async function keyInHand(
   throw new LifeboatError(
     'usage.key',
     fits.length > 0
-      ? 'it is not said which key is meant'
+      ? 'which key? name one'
       : `no ${wanted === undefined ? '' : 'such '}key is held for ${owner}`,
     {
       hints: [
@@ -148,7 +148,7 @@ async function keyInHand(
 function noGuid(): LifeboatError {
   return new LifeboatError('usage.guid', 'the backup_guid is empty', {
     hints: [
-      '`lifeboat dr prepare` on the source tells it; a backup_id recovers that one backup',
+      '`lifeboat dr prepare` on the source prints it; a backup_id recovers only that backup',
       'nothing was sent',
     ],
     exitCode: EXIT.usage,

@@ -20,20 +20,20 @@ export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => 
 
 /** `lifeboat instance restart` (endpoint 14). */
 export const instanceRestart = acting('restart', 'changes', [
-  'the database is away while it restarts; connections are cut',
+  'the database is down while it restarts; connections are cut',
 ]);
 
 /**
  * `lifeboat instance recreate` (endpoint 13). It rebuilds the instance's machines, so it asks for the name.
  */
 export const instanceRecreate = acting('recreate', 'destroys', [
-  'the machines of the instance are built anew; the database is away meanwhile',
+  'the service rebuilds the machines of the instance; the database is down meanwhile',
   'take a backup first, if there is none that is proven',
 ]);
 
 /** `lifeboat instance update` (endpoint 15): starts the pending maintenance updates. */
 export const instanceUpdate = acting('update', 'changes', [
-  'an update cannot be taken back; the database is away while it runs',
+  'an update cannot be undone; the database is down while it runs',
 ]);
 
 /** A command that asks for one action of the instance. */
@@ -56,7 +56,7 @@ export const instanceSettings: Action<
     async ({ instance }) => ({
       title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
       warnings: allowed
-        ? ['no call tells what the setting is now: who has forbidden updates on purpose is overruled']
+        ? ['the service does not report this setting: somebody may have forbidden updates on purpose']
         : ['no update, and no security fix, is installed by itself until they are allowed again'],
       act: (perform) =>
         perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
@@ -87,10 +87,10 @@ function action(
     title: `${verb} ${instance.name}`,
     warnings: [
       ...warnings,
-      ...(verb === 'update' ? [`pending: ${pending || 'nothing, as far as the service tells'}`] : []),
+      ...(verb === 'update' ? [`pending: ${pending || 'nothing that the service reports'}`] : []),
     ],
     act: (perform) => perform({ verb, input: {} }),
-    done: () => ({ fields: {}, text: `the service has taken the ${verb}` }),
+    done: () => ({ fields: {}, text: `the service accepted the ${verb}` }),
     wait: followInstance(context, instance, verb, value),
   };
 }

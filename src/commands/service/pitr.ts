@@ -52,7 +52,7 @@ export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async 
         warnings: [
           `everything written in the ${formatSpan(lost)} after it is gone from the instance`,
           'afterwards every bound application must be unbound, bound again and restaged',
-          'take a backup right after it: a new line of the log begins',
+          'take a backup right after it: the database begins a new timeline',
         ],
         act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
         done: ({ id }) => ({
@@ -71,7 +71,7 @@ async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
     return await service.pitrRange();
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError) || thrown.code !== 'service.not-found') throw thrown;
-    throw new LifeboatError('pitr.none', 'this instance has no range to restore to', {
+    throw new LifeboatError('pitr.none', 'this instance has no point-in-time range', {
       hints: [
         'only instances with continuous archiving have one; it cannot be switched on later',
         '`lifeboat backups list` shows what can be restored instead',
@@ -88,7 +88,7 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
 } {
   const [start, end] = [instantOf(start_time), instantOf(end_time)];
   if (start !== undefined && end !== undefined && start <= end) return { start, end };
-  throw new LifeboatError('service.bad-answer', 'the service gives no range that makes sense', {
+  throw new LifeboatError('service.bad-answer', 'the range that the service reports is not valid', {
     evidence: { start: show(start_time ?? 'missing', 60), end: show(end_time ?? 'missing', 60) },
   });
 }
@@ -105,7 +105,7 @@ async function reachable({ instance, signal }: Scene, typed: string, time: strin
   if (!read.ok) throw errorFrom(read.failure);
   const range = read.output;
   if (isReachable(range, time)) return range;
-  throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of what can be restored to`, {
+  throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of the range that can be restored`, {
     hints: [`oldest: ${range.earliest}`, `newest: ${range.latest}`, 'nothing was sent'],
     exitCode: EXIT.usage,
   });

@@ -54,7 +54,7 @@ const METRICS: readonly Metric[] = [
     [{ state: 'open' }, followUps?.open],
     [{ state: 'overdue' }, followUps?.overdue],
   ]),
-  one('calls_in_doubt', 'Calls of which it is not known what became.', ({ inDoubt }) => inDoubt),
+  one('calls_in_doubt', 'Calls whose outcome is not known.', ({ inDoubt }) => inDoubt),
   {
     name: 'lifeboat_drill_last_timestamp_seconds',
     help: 'When the last drill ended, whatever came of it.',

@@ -31,7 +31,7 @@ export async function confirmTyped(
   if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
     throw new LifeboatError(
       `${area}.unconfirmed`,
-      `${what} is not confirmed, and nobody is here to be asked`,
+      `${what} is not confirmed, and there is no terminal to confirm it in`,
       {
         hints: ['nothing was changed', `to do it: add ${flag}`],
         exitCode: EXIT.waiting,

@@ -68,7 +68,7 @@ function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [St
   const source = sideOf(context, checkedStore(from, '--from'));
   const target = sideOf(context, checkedStore(to, '--to'));
   if (source.shown !== target.shown) return [source, target];
-  throw new LifeboatError('store.same', 'the store to copy from is the one to copy to', {
+  throw new LifeboatError('store.same', 'the two stores are the same one', {
     exitCode: EXIT.usage,
   });
 }

@@ -61,7 +61,7 @@ function theOne(known: readonly Installation[], wanted: string): Installation {
   if (one !== undefined && others.length === 0 && wanted !== '') return one;
   throw new LifeboatError(
     'store.installation',
-    `not one installation of this store begins with ${show(wanted, 40)}`,
+    `no installation of this store begins with ${show(wanted, 40)}`,
     {
       hints: [
         `it knows: ${known.map(({ installation, state }) => `${installation} (${state})`).join(', ')}`,
