@@ -10,7 +10,7 @@ import { show } from '../base/text.ts';
 import { type Timeline, timelineOf } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
 import type { UsualTimes } from './app/usual-times.ts';
-import { expectedEnd, usualSeconds } from './expected-end.ts';
+import { expectedEnd, expectedRunEnd, usualSeconds } from './expected-end.ts';
 import type { ProseSection } from './prose.ts';
 import { LOG_LINES, type RunRecord, recordOf, timeIn } from './run-record.ts';
 import type { ActivityView, FactLine, QuestionView, RailStep, RunView } from './run-view.ts';
@@ -192,8 +192,7 @@ function viewActivity(
   const seconds = Math.max(age, progress?.overdue?.seconds ?? 0);
   // The step is overdue by a better measure, and what waits for credentials ends when they come.
   const isOpen = progress?.overdue === undefined && facts.paused === undefined;
-  const expected = isOpen ? expectedNow(facts, stepOf(state), record) : undefined;
-  const end = expected === undefined ? {} : { expected };
+  const end = isOpen ? endsExpected(facts, stepOf(state), record) : {};
   const base = { title: meta?.title ?? 'working', seconds, ...overdue, ...end };
   if (progress === undefined) return base;
   if (progress.kind === 'task')
@@ -212,13 +211,23 @@ function viewActivity(
 }
 
 /** Earlier runs are measured without the time in which they asked, and so is this one. */
-function expectedNow({ runbook, usual, now }: RunFacts, step: string, record: RunRecord): string | undefined {
-  if (usual === undefined) return undefined;
-  const asks = (state: string) => metaAt(runbook.machine, state)?.question !== undefined;
-  const ofStep = [...record.states].filter((state) => stepOf(state) === step && !asks(state));
-  const away = ofStep.reduce((sum, state) => sum + (record.away.get(state) ?? 0), 0);
-  const worked = timeIn(record, now, (state) => ofStep.includes(state)) ?? 0;
-  return expectedEnd(usual, step, Math.max(0, worked - away) / 1000, now);
+function endsExpected(
+  { runbook, usual, now }: RunFacts,
+  step: string,
+  record: RunRecord,
+): Pick<ActivityView, 'expected' | 'runExpected'> {
+  if (usual === undefined) return {};
+  const working = [...record.states].filter(
+    (state) => metaAt(runbook.machine, state)?.question === undefined,
+  );
+  const workedIn = (states: readonly string[]) => {
+    const away = states.reduce((sum, state) => sum + (record.away.get(state) ?? 0), 0);
+    return Math.max(0, (timeIn(record, now, (state) => states.includes(state)) ?? 0) - away) / 1000;
+  };
+  const inStep = workedIn(working.filter((state) => stepOf(state) === step));
+  const expected = expectedEnd(usual, step, inStep, now);
+  const runExpected = expectedRunEnd(usual, workedIn(working), now);
+  return { ...(expected && { expected }), ...(runExpected && { runExpected }) };
 }
 
 function viewBanner(

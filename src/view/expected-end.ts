@@ -27,11 +27,34 @@ export function expectedEnd(
   const seconds = usualSeconds(usual, step);
   if (seconds === undefined) return undefined;
   const longest = usual?.longest.get(step) ?? seconds;
+  return endWords({ seconds, longest, workedSeconds }, 'expected', now);
+}
+
+/**
+ * The same for the whole run: `usually 12 min; expected to end 14:44 UTC, without the waits for you`. Both the
+ * earlier runs and this one are measured without the time in which they asked.
+ */
+export function expectedRunEnd(
+  usual: UsualTimes | undefined,
+  workedSeconds: number,
+  now: Date,
+): string | undefined {
+  const { wholeSeconds: seconds = 0, longestWhole: longest = seconds } = usual ?? {};
+  if (seconds < LEAST) return undefined;
+  return `${endWords({ seconds, longest, workedSeconds }, 'expected to end', now)}, without the waits for you`;
+}
+
+/** Half of all take longer than the middle one: what is over its time is not late by that. Seconds. */
+function endWords(
+  { seconds, longest, workedSeconds }: Record<'seconds' | 'longest' | 'workedSeconds', number>,
+  expected: string,
+  now: Date,
+): string {
   if (workedSeconds > Math.max(longest, seconds * SLACK.share) + SLACK.seconds)
     return `longer than usual (${roughly(seconds)})`;
   const left = seconds - workedSeconds;
   if (left < 0) return `usually ${roughly(seconds)}`;
-  return `usually ${roughly(seconds)}; expected ${clockAt(now.getTime() + left * 1000, seconds)} UTC`;
+  return `usually ${roughly(seconds)}; ${expected} ${clockAt(now.getTime() + left * 1000, seconds)} UTC`;
 }
 
 /** Minutes are as exact as it is known. */

@@ -197,6 +197,8 @@ export interface ActivityView {
   readonly overdue?: true;
   /** What earlier runs took for the whole step, and when it should end: `usually 4 min; …`. */
   readonly expected?: string;
+  /** The same for the whole run. */
+  readonly runExpected?: string;
   readonly progress?:
     | {
         readonly kind: 'bytes';

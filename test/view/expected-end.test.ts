@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { UsualTimes } from '../../src/view/app/usual-times.ts';
-import { expectedEnd, usualSeconds } from '../../src/view/expected-end.ts';
+import { expectedEnd, expectedRunEnd, usualSeconds } from '../../src/view/expected-end.ts';
 
 const NOW = new Date('2026-11-23T14:30:20.000Z');
 
@@ -39,5 +39,38 @@ describe('the expected end of a step', () => {
     expect(expectedEnd(undefined, 'restore', 0, NOW)).toBeUndefined();
     expect(expectedEnd(usual(240), 'count', 0, NOW)).toBeUndefined();
     expect(usualSeconds(undefined, 'restore')).toBeUndefined();
+  });
+});
+
+describe('the expected end of a run', () => {
+  const whole = (wholeSeconds: number | undefined, longestWhole = wholeSeconds): UsualTimes => ({
+    steps: new Map(),
+    longest: new Map(),
+    wholeSeconds,
+    longestWhole,
+    runs: 5,
+  });
+  const WITHOUT = ', without the waits for you';
+
+  test.each([
+    ['to the minute, rounded up', 720, 720, 60, `usually 12 min; expected to end 14:42 UTC${WITHOUT}`],
+    [
+      'to the second below two minutes',
+      90,
+      90,
+      60,
+      `usually 1 min 30 s; expected to end 14:30:50 UTC${WITHOUT}`,
+    ],
+    ['no more once it has passed', 720, 900, 800, `usually 12 min${WITHOUT}`],
+    ['no more in any of half the runs that take longer', 720, 2000, 1990, `usually 12 min${WITHOUT}`],
+    ['as longer than usual past all of them', 720, 2000, 2006, `longer than usual (12 min)${WITHOUT}`],
+    ['not at all for what is over before it is read', 4, 4, 0, undefined],
+    ['not at all where no run was proven before', undefined, undefined, 0, undefined],
+  ])('is said %s', (_, usually, longest, worked, words) => {
+    expect(expectedRunEnd(whole(usually, longest), worked, NOW)).toBe(words);
+  });
+
+  test('is not known before the history was read', () => {
+    expect(expectedRunEnd(undefined, 0, NOW)).toBeUndefined();
   });
 });

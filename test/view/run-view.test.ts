@@ -170,18 +170,28 @@ test('what is under way says what earlier runs took for the step, and the rail w
     ['negative', 1],
     ['record', 90],
   ] as const;
-  const usual = { steps: new Map(times), longest: new Map(times), runs: 3 };
+  const usual = {
+    steps: new Map(times),
+    longest: new Map(times),
+    wholeSeconds: 1200,
+    longestWhole: 1500,
+    runs: 3,
+  };
   const activity = { since: new Date().toISOString(), progress: undefined };
   const view = (usually?: typeof usual, now = new Date()) =>
     buildRunView({ ...run.state(), activity, runbook: rotateKey, prose: new Map(), usual: usually, now });
   expect(view(usual).activity?.expected).toMatch(/^usually 10 min; expected \d\d:\d\d UTC$/u);
   expect(view(usual, new Date(Date.now() + 3_600_000)).activity?.expected).toBe('longer than usual (10 min)');
+  expect(view(usual).activity?.runExpected).toMatch(
+    /^usually 20 min; expected to end \d\d:\d\d UTC, without the waits for you$/u,
+  );
   const { rail } = view(usual);
   expect(rail.flatMap(({ id, usual: seconds }) => (seconds === undefined ? [] : [[id, seconds]]))).toEqual([
     ['backup', 600],
     ['record', 90],
   ]);
   expect(view().activity).not.toHaveProperty('expected');
+  expect(view().activity).not.toHaveProperty('runExpected');
   expect(view().rail.every((step) => !('usual' in step))).toBe(true);
   await run.detach();
 });
@@ -205,11 +215,13 @@ test('time in which nobody drove the run does not make a step longer than usual'
       entries: [...entries, ...more],
       runbook: rotateKey,
       prose: new Map(),
-      usual: { steps, longest: steps, runs: 1 },
+      usual: { steps, longest: steps, wholeSeconds: 900, longestWhole: 900, runs: 1 },
       now: hourLater,
-    }).activity?.expected;
-  expect(view([])).toBe('longer than usual (10 min)');
-  expect(view([resumed])).toMatch(/^usually 10 min; expected/u);
+    }).activity;
+  expect(view([])?.expected).toBe('longer than usual (10 min)');
+  expect(view([])?.runExpected).toMatch(/^longer than usual \(15 min\)/u);
+  expect(view([resumed])?.expected).toMatch(/^usually 10 min; expected/u);
+  expect(view([resumed])?.runExpected).toMatch(/^usually 15 min; expected to end/u);
   await run.detach();
 });
 

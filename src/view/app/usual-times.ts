@@ -8,7 +8,9 @@ export interface UsualTimes {
   readonly steps: ReadonlyMap<string, number>;
   /** The longest of them. */
   readonly longest: ReadonlyMap<string, number>;
+  /** The whole run: the middle one, and the longest. */
   readonly wholeSeconds?: number | undefined;
+  readonly longestWhole?: number | undefined;
   readonly runs: number;
 }
 
@@ -25,6 +27,7 @@ export function usualTimes(
     steps: new Map([...ids].map((id) => [id, middle(timesIn(id)) ?? 0])),
     longest: new Map([...ids].map((id) => [id, Math.max(0, ...timesIn(id))])),
     wholeSeconds: middle(wholes),
+    longestWhole: wholes.length === 0 ? undefined : Math.max(...wholes),
     runs: earlier.length,
   };
 }

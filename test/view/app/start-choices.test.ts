@@ -207,4 +207,6 @@ test('the time in which a run waits for answers is not counted', () => {
   expect(usual.runs).toBe(3);
   expect(usual.steps.get('restore')).toBe(40);
   expect(usual.steps.has('choose')).toBe(false);
+  expect([usual.wholeSeconds, usual.longestWhole]).toEqual([40, 900]);
+  expect(usualTimes([], () => false).longestWhole).toBeUndefined();
 });

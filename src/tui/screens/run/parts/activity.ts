@@ -15,11 +15,12 @@ export function activityLines(activity: ActivityView | undefined, width: number,
     span(activity.title, 'text.strong'),
     span(`  ${formatElapsed(activity.seconds)}`, 'text.dim'),
   ];
-  const { expected = '' } = activity;
+  const { expected = '', runExpected = '' } = activity;
   const whole = [...title, span(expected === '' ? '' : `  step: ${expected}`, 'text.dim')];
   const lines =
     lineWidth(whole) <= width ? [whole] : limitRows(wrapLine(title, width, 2), TITLE_ROWS, width, look);
   if (expected !== '' && lineWidth(whole) > width) lines.push([span(`  step: ${expected}`, 'text.dim')]);
+  if (runExpected !== '') lines.push([span(`  run: ${runExpected}`, 'text.dim')]);
   if (activity.progress !== undefined) {
     lines.push([
       span('  '),
