@@ -27,6 +27,10 @@ export interface OtherWay {
   /** As the beginning of a sentence, lower case: `if orders is lost, recover it into another instance`. */
   readonly when: string;
   readonly command: string;
+  /** What the command is about, for whoever begins the same without it. */
+  readonly leadsTo:
+    | { readonly kind: 'recover'; readonly instance: string; readonly target?: string }
+    | { readonly kind: 'add-key'; readonly instance: string };
 }
 
 /** What is at stake when a name is typed, in one sentence each. */

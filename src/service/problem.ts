@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import { TRY_AGAIN_SOON } from '../base/failure.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import { show, type Untrusted, untrust } from '../base/text.ts';
@@ -68,9 +69,9 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
     'the service met an unexpected error',
     'try again; if it stays, tell the platform operator',
   ],
-  502: ['service.error', 'the router got no proper answer from the service', 'try again in a moment'],
-  503: ['service.error', 'the service is not available', 'try again in a moment'],
-  504: ['service.error', 'the router gave up waiting for the service', 'try again in a moment'],
+  502: ['service.error', 'the router got no proper answer from the service', TRY_AGAIN_SOON],
+  503: ['service.error', 'the service is not available', TRY_AGAIN_SOON],
+  504: ['service.error', 'the router gave up waiting for the service', TRY_AGAIN_SOON],
 };
 
 /** The error for a status that is not a success (service-api.md section 7, RFC 9110 section 15). */
@@ -101,7 +102,7 @@ function requestIdOf(headers: IncomingHttpHeaders): { readonly requestId?: strin
 }
 
 function rowOfClass(status: number): Row {
-  if (status >= 500) return ['service.error', 'the service failed', 'try again in a moment'];
+  if (status >= 500) return ['service.error', 'the service failed', TRY_AGAIN_SOON];
   if (status >= 400)
     return ['service.invalid', 'the service does not accept the request', 'check what was asked for'];
   if (status >= 300)

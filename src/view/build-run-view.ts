@@ -2,9 +2,10 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
+import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
-import type { Failure } from '../base/failure.ts';
+import { type Failure, TRY_AGAIN_SOON } from '../base/failure.ts';
 import { formatTime, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { type Timeline, timelineOf } from '../report/measure/timeline.ts';
@@ -256,6 +257,15 @@ function viewBanner(
   return {
     tone: inDoubt ? 'warn' : 'bad',
     text: readable(failure?.shortMessage ?? 'IN DOUBT: what the service did is not known'),
-    hints: (failure?.hints ?? []).map((hint) => show(hint)),
+    hints: hintsOf(failure, meta?.question?.(snapshot.context)).map((hint) => show(hint)),
   };
+}
+
+/** Where the instance may be lost, waiting for a moment is no advice: the question says what another try takes. */
+function hintsOf(failure: Failure | undefined, question: Question | undefined): readonly string[] {
+  const ways = question?.kind === 'choice' ? (question.otherWays ?? []) : [];
+  const isLost = ways.some(({ leadsTo }) => leadsTo.kind === 'recover');
+  const hints = failure?.hints ?? [];
+  if (!isLost) return hints;
+  return [...ways.map(({ when }) => when), ...hints.filter((hint) => hint !== TRY_AGAIN_SOON)];
 }

@@ -1,3 +1,4 @@
+import type { OtherWay } from '../../machines/parts/question.ts';
 import type { WatchedView } from './watched.ts';
 
 /**
@@ -131,7 +132,17 @@ export interface TroubleView {
   /** What was sent or tried, what came back, what the service shows, the code: each with its time. */
   readonly facts: readonly FactLine[];
   /** Exact commands that lead on or look into it, the most helpful first, and when each is the one. */
-  readonly commands: readonly { readonly when: string; readonly command: string }[];
+  readonly commands: readonly WayOn[];
+  /** How often the call failed in a row, and how: `the last 3 tries got 502`. */
+  readonly tries?: string;
+}
+
+/** An exact command that leads on or looks into something, and when it is the one to take. */
+export interface WayOn {
+  readonly when: string;
+  readonly command: string;
+  /** What a screen can begin in its place; undefined where only the command does it. */
+  readonly leadsTo?: OtherWay['leadsTo'];
 }
 
 /** How the confirmation on the screen is approved by a second person. */

@@ -9,7 +9,7 @@ import {
 } from '../../machines/parts/question.ts';
 import { readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import type { QuestionOption, QuestionView, StakesView, TroubleView } from './run-view.ts';
+import type { QuestionOption, QuestionView, StakesView, TroubleView, WayOn } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
 /** Who is asked, and when. */
@@ -34,7 +34,10 @@ export function viewQuestion(
   switch (question.kind) {
     case 'choice': {
       const { kind, otherWays = [] } = question;
-      return { kind, prompt, options, ...(trouble && { trouble: withOtherWays(trouble, otherWays) }) };
+      if (trouble === undefined) return { kind, prompt, options };
+      const shown = options.map((option) => withTries(option, trouble, otherWays));
+      const commands = [...otherWays.map(viewWay), ...trouble.commands];
+      return { kind, prompt, options: shown, trouble: { ...trouble, commands } };
     }
     case 'secret':
       return { ...question, prompt, options };
@@ -69,13 +72,22 @@ export function viewQuestion(
   }
 }
 
-/** The commands that lead on come before those that only look into it. */
-function withOtherWays(trouble: TroubleView, otherWays: readonly OtherWay[]): TroubleView {
-  const first = otherWays.map(({ when, command }) => ({
-    when: readable(when),
-    command: show(command, COMMAND_LIMIT),
-  }));
-  return { ...trouble, commands: [...first, ...trouble.commands] };
+/** A command that leads on, cleaned. */
+export function viewWay({ when, command, leadsTo }: OtherWay): WayOn {
+  return { when: readable(when), command: show(command, COMMAND_LIMIT), leadsTo };
+}
+
+/** Where the instance may be lost, another try says what it would take. */
+function withTries(
+  option: QuestionOption,
+  { tries }: TroubleView,
+  ways: readonly OtherWay[],
+): QuestionOption {
+  const lost = ways.find(({ leadsTo }) => leadsTo.kind === 'recover')?.leadsTo.instance;
+  if (option.event !== 'operator.retry' || lost === undefined) return option;
+  const so = tries === undefined ? '' : ` (${tries})`;
+  const does = option.hint === undefined ? '' : `; it ${option.hint}`;
+  return { ...option, hint: `only if ${show(lost, 120)} answers again${so}${does}` };
 }
 
 /** Longer than any command with its names. */

@@ -1,5 +1,5 @@
 import { callOf, verbTo } from '../../machines/parts/verb-words.ts';
-import type { Failure } from '../base/failure.ts';
+import { type Failure, failureFrom } from '../base/failure.ts';
 import { counted, formatTime, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { fieldsOf } from '../store/fields.ts';
@@ -12,7 +12,34 @@ import type { FactLine, TroubleView } from './run-view.ts';
  * showed, and the commands that look into it. Says no more than the record does.
  */
 export function viewTrouble(failure: Failure, entries: readonly Entry[], runId: string): TroubleView {
-  return { facts: factsOf(failure, attemptIn(entries)), commands: commandsFor(failure, runId) };
+  const tries = triesIn(entries);
+  return {
+    facts: factsOf(failure, attemptIn(entries)),
+    commands: commandsFor(failure, runId),
+    ...(tries === undefined ? {} : { tries }),
+  };
+}
+
+/** How often the call failed in a row, and what came back each time: `the last 3 tries got 502`. */
+function triesIn(entries: readonly Entry[]): string | undefined {
+  let activity: string | undefined;
+  const answers: string[] = [];
+  for (const { type, body } of entries.toReversed()) {
+    if (type !== 'event') continue;
+    const failed = failedActivity(body);
+    activity ??= failed;
+    if (activity !== undefined && doneActivity(body) === activity) break;
+    if (failed !== undefined && failed === activity) answers.push(answerIn(body));
+  }
+  if (answers.length === 0) return undefined;
+  const got = [...new Set(answers)].join(' and ');
+  return answers.length === 1 ? `the last try ${got}` : `the last ${answers.length} tries ${got}`;
+}
+
+function answerIn(body: Entry['body']): string {
+  const { evidence } = failureFrom(fieldsOf(fieldsOf(body)['event'])['error']);
+  if (typeof evidence['status'] === 'number') return `got ${evidence['status']}`;
+  return typeof evidence['transport'] === 'string' ? 'got no answer' : 'failed';
 }
 
 type Found<T extends RunEntryType> = { readonly at: string; readonly body: RunEntryBody<T> };
@@ -46,8 +73,16 @@ function attemptIn(entries: readonly Entry[]): Attempt | undefined {
 }
 
 function failedActivity(body: Entry['body']): string | undefined {
+  return /^xstate\.error\.actor\.(.+)$/u.exec(eventType(body))?.[1];
+}
+
+function doneActivity(body: Entry['body']): string | undefined {
+  return /^xstate\.done\.actor\.(.+)$/u.exec(eventType(body))?.[1];
+}
+
+function eventType(body: Entry['body']): string {
   const { type } = fieldsOf(fieldsOf(body)['event']);
-  return typeof type === 'string' ? /^xstate\.error\.actor\.(.+)$/u.exec(type)?.[1] : undefined;
+  return typeof type === 'string' ? type : '';
 }
 
 function about<T extends RunEntryType>(

@@ -50,6 +50,28 @@ test.each(['key.not-stored', 'backup.wrong-key'])('where %s, a key is entered fi
   expect(waysOf(code, { mode: 'perform' })).toEqual(['lifeboat keys add orders']);
 });
 
+test('what leads on is named for whoever begins it without the command, by the real names', () => {
+  const failure = { code: 'service.error', shortMessage: 'it failed', hints: [], evidence: {} };
+  const run = begun({ input: { instance: "o'rders", target: 'orders-dr', mode: 'both' } });
+  expect(otherWays({ ...run, failure })[0]?.leadsTo).toEqual({
+    kind: 'recover',
+    instance: "o'rders",
+    target: 'orders-dr',
+  });
+  const keyless = { ...run, failure: { ...failure, code: 'key.not-stored' } };
+  expect(otherWays(keyless)[0]?.leadsTo).toEqual({ kind: 'add-key', instance: "o'rders" });
+});
+
+test('a run that was stopped is neither stopped nor tried again', () => {
+  const run = begun({ input: { instance: 'orders' } });
+  const words = (code: string, isOver: boolean) =>
+    otherWays({ ...run, failure: { code, shortMessage: '', hints: [], evidence: {} } }, isOver)[0]?.when;
+  expect(words('service.error', false)).toBe('if orders is lost: stop the run, recover it into a target');
+  expect(words('service.error', true)).toBe('if orders is lost: recover it into a target');
+  expect(words('key.not-stored', false)).toMatch(/then try again$/u);
+  expect(words('key.not-stored', true)).toMatch(/then begin again$/u);
+});
+
 test('without a failure there is nothing to lead on from', () => {
   expect(otherWays(begun({ input: { instance: 'orders' } }))).toEqual([]);
 });

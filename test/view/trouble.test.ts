@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { OtherWay } from '../../machines/parts/question.ts';
 import type { Failure } from '../../src/base/failure.ts';
 import { describeQuestion } from '../../src/plain/describe-question.ts';
 import type { Entry } from '../../src/store/journal.ts';
@@ -7,6 +8,7 @@ import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
+import { viewQuestion } from '../../src/view/view-question.ts';
 import { viewTrouble } from '../../src/view/view-trouble.ts';
 import { drive } from '../tui/drive.ts';
 import { CHOICE, VIEWS } from '../tui/fake-views.ts';
@@ -102,6 +104,57 @@ describe('what is shown of a failure', () => {
       requestId: 'a\u202eb',
     });
     expect(rowsOf(found, []).join('')).not.toMatch(/\p{Cc}|\p{Cf}/u);
+  });
+});
+
+describe('the tries that failed in a row', () => {
+  const failed = (evidence: Failure['evidence'], activity = 'overview') =>
+    ['event', { event: { type: `xstate.error.actor.${activity}`, error: failure('x', evidence) } }] as const;
+  const done = ['event', { event: { type: 'xstate.done.actor.overview' } }] as const;
+  const retry = ['event', { event: { type: 'operator.retry' } }] as const;
+  const down = failed({ status: 502 });
+
+  test.each([
+    ['one', [down], 'the last try got 502'],
+    ['several with the same answer', [down, retry, down, retry, down], 'the last 3 tries got 502'],
+    [
+      'several with several answers',
+      [failed({ status: 503 }), retry, failed({ transport: 'ECONNREFUSED' })],
+      'the last 2 tries got no answer and got 503',
+    ],
+    ['none from before it worked', [down, retry, done, down], 'the last try got 502'],
+    ['none of another call', [failed({ status: 503 }, 'list'), retry, down], 'the last try got 502'],
+    ['one that says nothing of its answer', [failed({})], 'the last try failed'],
+    ['no try at all', [retry], undefined],
+  ] as const)('are counted: %s', (_, entries, words) => {
+    const all = entries.map(([type, body]) => [type, { ...body, to: 'preflight.failed' }] as const);
+    expect(viewTrouble(failure('service.error'), record(...all), '01J').tries).toBe(words);
+  });
+});
+
+describe('where the instance may be lost', () => {
+  const retry = { event: { type: 'operator.retry' }, label: 'try again', hint: 'asks the service again' } as const;
+  const stop = { event: { type: 'operator.stop' }, label: 'stop the run' } as const;
+  const leadsTo = { kind: 'recover', instance: 'orders' } as const;
+  const asked = (otherWays: readonly OtherWay[]) =>
+    viewQuestion(
+      { kind: 'choice', prompt: 'it failed', options: [retry, stop], otherWays },
+      { operator: 'ada', now: new Date(0), promised: { from: undefined } },
+      { facts: [], commands: [], tries: 'the last 3 tries got 502' },
+    ).options;
+
+  test('another try stays open and says what it would take', () => {
+    const [again] = asked([{ when: 'if orders is lost', command: 'lifeboat run', leadsTo }]);
+    expect(again?.disabled).toBeUndefined();
+    expect(again?.hint).toBe(
+      'only if orders answers again (the last 3 tries got 502); it asks the service again',
+    );
+  });
+
+  test('and nothing of that is said where another try needs no answer of a lost instance', () => {
+    expect(asked([])[0]?.hint).toBe('asks the service again');
+    const key = { kind: 'add-key', instance: 'orders' } as const;
+    expect(asked([{ when: 'enter it', command: 'x', leadsTo: key }])[0]?.hint).toBe('asks the service again');
   });
 });
 
