@@ -14,6 +14,7 @@ import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
 import type { Runbook } from './parts/runbook.ts';
 import { hasTagAt } from './parts/states.ts';
+import { otherWays } from './phases/other-ways.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
@@ -77,6 +78,7 @@ export function of<Input>(late: LateMachine, definition: Definition<Input>): Run
       return late.machine;
     },
     failure: ({ failure }) => failure,
+    waysOn: (context) => otherWays(context, true),
     skipped: ({ skipped }) => skipped,
     followUps: (context, state) =>
       followUpsOf(context, state !== undefined && hasTagAt(late.machine, state, 'sent')),

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
 import type { FallbackStep } from './fallback-step.ts';
 import type { FollowUp } from './follow-up.ts';
-import type { OperatorEvent, Question, QuestionOption } from './question.ts';
+import type { OperatorEvent, OtherWay, Question, QuestionOption } from './question.ts';
 
 /** The view's vocabulary. `in-doubt` decides the exit code of a run that stops there without a terminal. */
 export type StateTag =
@@ -121,6 +121,8 @@ export interface Runbook<Context = never, Input = unknown> {
   readonly input: z.ZodType<Input>;
   readonly facts: (context: Context) => readonly Fact[];
   readonly failure: (context: Context) => Failure | undefined;
+  /** What leads on from a run that was stopped at a failure; see `OtherWay`. */
+  readonly waysOn?: (context: Context) => readonly OtherWay[];
   readonly skipped: (context: Context) => readonly { readonly step: string; readonly reason: string }[];
   /**
    * The follow-ups of the run, open or closed; missing for a runbook that leaves none. With the state that

@@ -30,6 +30,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
     return lines(
       headline(outcome),
       ...outcome.remarks.map(({ tone, text }) => `  ${REMARKS[tone] ?? ''}${show(text)}`),
+      ...(outcome.ways ?? []).flatMap(({ when, command }) => [`${show(when)}:`, `  ${show(command, 4_000)}`]),
       about,
       ...(outcome.took === '' ? [] : [`took ${show(outcome.took)}`]),
       ...clocks,

@@ -21,6 +21,8 @@ type DrivingOptions = Pick<HostOptions, 'monotonic' | 'reading' | 'readMoment' |
   readonly stack: Stack;
   /** What a key on the screen of a run asks of the stack. */
   readonly onEffect: (effect: AppEffect) => void;
+  /** What leads on from a run, once its screen is closed. */
+  readonly onLead: (effect: AppEffect) => void;
 };
 
 export function createDriving(options: DrivingOptions): Driving {
@@ -42,6 +44,13 @@ export function createDriving(options: DrivingOptions): Driving {
       const done = Promise.withResolvers<'left' | 'closed'>();
       // The view that the screen has looked at last: to fold the run once more would cost as much again.
       const seen = { ...port, view: () => (driven = port.view()), fallback: () => port.fallback() };
+      // With the only screen the process goes, too: nothing can be begun after it.
+      const isAlone = stack.screens().length === 0;
+      let lead: AppEffect | undefined;
+      const onLead = (effect: AppEffect) => {
+        lead = effect;
+        done.resolve('closed');
+      };
       const screen = runScreen(seen, {
         now: options.monotonic,
         reading: options.reading,
@@ -49,6 +58,7 @@ export function createDriving(options: DrivingOptions): Driving {
         onDone: done.resolve,
         onSuspend: options.suspend,
         onEffect: options.onEffect,
+        onLead: isAlone ? undefined : onLead,
       });
       const close = () => done.resolve('left');
       closers.add(close);
@@ -71,6 +81,7 @@ export function createDriving(options: DrivingOptions): Driving {
         driven = undefined;
         stack.remove(screen);
         closers.delete(close);
+        if (lead !== undefined && leaving === undefined) options.onLead(lead);
       }
     },
   };

@@ -11,6 +11,8 @@ export interface ErrandsOptions {
   /** Says a line that goes away with the next key. */
   readonly say: (text: string) => void;
   readonly onDone: () => void;
+  /** What was begun is over, and its notice is gone. */
+  readonly onOver: () => void;
 }
 
 /** What begins and drives runs beneath the screens, one at a time. */
@@ -25,7 +27,7 @@ export interface Errands {
   settled(): Promise<unknown>;
 }
 
-export function createErrands({ isDriving, notice, remove, say, onDone }: ErrandsOptions): Errands {
+export function createErrands({ isDriving, notice, remove, say, onDone, onOver }: ErrandsOptions): Errands {
   const working = new Set<Promise<unknown>>();
   const refused = (title: string, thrown: unknown) => {
     const { shortMessage, hints } = failureOf(thrown);
@@ -54,6 +56,7 @@ export function createErrands({ isDriving, notice, remove, say, onDone }: Errand
         .finally(() => {
           working.delete(done);
           onDone();
+          onOver();
         });
       working.add(done);
     },

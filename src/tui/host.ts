@@ -69,7 +69,12 @@ export function createHost(options: HostOptions): Host {
     isRunAlone: app === undefined,
   });
   const stack = createStack(tell);
-  const driving = createDriving({ ...options, stack, onEffect: (effect) => perform(effect) });
+  /** Where a run has led that is closed now; what began it has to be over first. */
+  let next: AppEffect | undefined;
+  const onLead = (effect: AppEffect) => {
+    next = effect;
+  };
+  const driving = createDriving({ ...options, stack, onEffect: (effect) => perform(effect), onLead });
   const back = () => {
     const screens = stack.screens();
     const last = screens.at(-1);
@@ -104,6 +109,11 @@ export function createHost(options: HostOptions): Host {
     remove: stack.remove,
     say: (text) => perform({ type: 'say', text }),
     onDone: () => app?.facts.refresh(),
+    onOver: () => {
+      const effect = next;
+      next = undefined;
+      if (effect !== undefined) perform(effect);
+    },
   });
   const perform = (effect: AppEffect): unknown => {
     switch (effect.type) {

@@ -9,8 +9,8 @@ import type { Look } from './span.ts';
 /** A screen by its name, with what it is about. Every screen can be opened from every other one. */
 export type ScreenRequest =
   | { readonly name: 'board' }
-  /** `situation` skips the first question, `instance` the second. */
-  | { readonly name: 'start'; readonly situation?: string; readonly instance?: string }
+  /** `situation` skips the first question, `instance` the second, and `target` that one. */
+  | { readonly name: 'start'; readonly situation?: string; readonly instance?: string; readonly target?: string }
   | { readonly name: 'runs' }
   | { readonly name: 'watch'; readonly runId: string }
   | { readonly name: 'instance'; readonly instance: string }

@@ -231,6 +231,8 @@ export interface OutcomeView {
   readonly title: string;
   /** `1 min 52 s, 2026-11-21 03:00:41 to 03:02:33 UTC`. */
   readonly took: string;
+  /** What leads on from a run that was stopped at a failure; missing where nothing does. */
+  readonly ways?: readonly WayOn[];
   /** What has to be known before everything that went well, the worst first. */
   readonly remarks: readonly { readonly tone: Tone; readonly text: string }[];
   /** The report, which is written when somebody asks for it: the file, and the command that writes it. */

@@ -9,6 +9,7 @@ import { reportCommand, reportFile } from './app/report-text.ts';
 import type { FactGroupView, FactLine, OutcomeView, Verdict } from './run-view.ts';
 import { approvalsIn } from './view-approval.ts';
 import { FOLLOW_UPS_LABEL, remarksOn } from './view-follow-ups.ts';
+import { viewWay } from './view-question.ts';
 
 export interface EndedRun {
   readonly runbook: Runbook;
@@ -40,9 +41,11 @@ export function viewOutcome(run: EndedRun): OutcomeView | undefined {
     .map(({ step, reason }) => readable(`deviation at ${step}: ${reason}`));
   const undone = [...skipped.map(({ text }) => `not done: ${text}`), ...deviations];
   const approvals = approvalsIn(run.approvals);
+  const ways = closing.outcome === 'stopped' ? (runbook.waysOn?.(snapshot.context as never) ?? []) : [];
   const verdict = verdictOf(closing, undone.length + approvals.bypassed.length);
   return {
     ...ending(run, verdict, closing.title, closing.summary),
+    ...(ways.length === 0 ? {} : { ways: ways.map(viewWay) }),
     remarks: [
       ...approvals.bypassed.map((text) => ({ tone: 'bad' as const, text })),
       ...undone.map((text) => ({ tone: 'warn' as const, text })),

@@ -1,4 +1,4 @@
-import type { FollowUpView, QuestionView, RunView } from '../../src/view/run-view.ts';
+import type { FollowUpView, QuestionView, RunView, WayOn } from '../../src/view/run-view.ts';
 import { FOLLOW_UPS, OBJECTIVES, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
 
 /** Views of one invented run, one for each thing a screen has to show. */
@@ -57,6 +57,33 @@ const base: RunView = {
     text: `entry ${at + 1} of the journal: something was done and written down`,
     tone: at === 12 ? 'warn' : at === 13 ? 'good' : 'plain',
   })),
+};
+
+/** What leads on where orders may be lost. */
+export const WAY: WayOn = {
+  when: 'if orders is lost: stop the run, recover it into a target',
+  command: 'lifeboat run disaster-recovery orders --target orders-dr --perform',
+  leadsTo: { kind: 'recover', instance: 'orders', target: 'orders-dr' },
+};
+
+/** The question about a failure of an instance that does not answer. */
+export const LOST: QuestionView & { kind: 'choice' } = {
+  kind: 'choice',
+  prompt: 'the service is not available',
+  options: [
+    {
+      event: 'operator.retry',
+      label: 'try again',
+      hint: 'only if orders answers again (the last 3 tries got 502); it asks the service again',
+      recommended: false,
+    },
+    { event: 'operator.stop', label: 'stop the run', hint: 'nothing more is sent', recommended: false },
+  ],
+  trouble: {
+    facts: [{ label: 'answer', value: 'status 502', tone: 'plain' }],
+    commands: [WAY, { when: 'read the record', command: `lifeboat audit show ${RUN_ID}` }],
+    tries: 'the last 3 tries got 502',
+  },
 };
 
 export const CHOICE: QuestionView & { kind: 'choice' } = {
@@ -196,6 +223,20 @@ export const VIEWS = {
     },
     question: CHOICE,
     activity: { title: 'waiting for a new token', seconds: 12, progress: { kind: 'wait', secondsLeft: 9 } },
+  },
+  lost: { ...base, banner: { tone: 'bad', text: 'the service is not available', hints: [] }, question: LOST },
+  stopped: {
+    ...base,
+    outcome: {
+      tone: 'warn',
+      verdict: 'stopped',
+      title: 'stopped; no card was made',
+      took: '4 s, 2026-11-21 03:00:41 to 03:00:45 UTC',
+      ways: [{ ...WAY, when: 'if orders is lost: recover it into a target' }],
+      remarks: [],
+      report: { file: `report-${RUN_ID}.html`, command: `lifeboat report ${RUN_ID}` },
+      groups: [],
+    },
   },
   outcome: {
     ...base,

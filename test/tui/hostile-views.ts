@@ -1,4 +1,4 @@
-import type { FollowUpView, RunView } from '../../src/view/run-view.ts';
+import type { FollowUpView, RunView, WayOn } from '../../src/view/run-view.ts';
 
 /** Texts that act on a terminal, hide, or lie. Each carries a marker that proves that it was drawn. */
 export const HOSTILE: readonly string[] = [
@@ -69,6 +69,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     doable: 'cf',
     closed: undefined,
   };
+  const way: WayOn = { when: text, command: text, leadsTo: { kind: 'add-key', instance: text } };
   return {
     followUps: [followUp, { ...followUp, closed: { tone: 'good', text } }],
     objectives: [{ name: 'RTO', limit: 1, value: 2, running: true, tone: 'bad', detail: text }],
@@ -89,7 +90,9 @@ export function hostileView(text: string, kind: HostileKind): RunView {
     activity: { title: text, seconds: 1, progress: { kind: 'task', status: text } },
     log: [{ at: text, text, tone: 'warn' }],
     banner: { tone: 'bad', text, hints: [text] },
-    ...(kind === 'choice' && { question: { kind, prompt: text, options } }),
+    ...(kind === 'choice' && {
+      question: { kind, prompt: text, options, trouble: { facts: [], commands: [way], tries: text } },
+    }),
     ...(kind === 'typed-name' && {
       question: {
         kind,
@@ -127,6 +130,7 @@ export function hostileView(text: string, kind: HostileKind): RunView {
         verdict: 'not proven',
         title: text,
         took: text,
+        ways: [way],
         remarks: [{ tone: 'bad', text }],
         report: { file: text, command: text },
         anchor: text,

@@ -12,7 +12,7 @@ const SIZE = { columns: 80, rows: 24 };
 const now = () => new Date();
 
 /** The app with one open run on its list; what resuming it does is up to the test. */
-function openApp(resume: AppPort['resume']): Host {
+function openApp(resume: AppPort['resume'], monotonic = () => performance.now()): Host {
   const world = createWorld(randomFrom(1), now);
   const row = {
     runbook: 'rotate-key',
@@ -34,7 +34,7 @@ function openApp(resume: AppPort['resume']): Host {
   return createHost({
     look: { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false },
     now,
-    monotonic: () => performance.now(),
+    monotonic,
     readMoment: async () => ({ problem: 'not asked' }),
     write: () => undefined,
     lend: (act) => act(),
@@ -84,5 +84,56 @@ test('a run that was still being opened when everything was left is left too, fo
   opened.resolve();
   await leaving;
   expect(run.reasons).toEqual(['the terminal was lost']);
+  host.stop();
+});
+
+/** Each look at it is well past the time in which a question just shown ignores keys. */
+function unhurried(): () => number {
+  let at = 0;
+  return () => (at += 1_000);
+}
+
+const press = (host: Host, ...keys: readonly string[]) => {
+  for (const key of keys) host.press({ kind: 'key', key, text: key }, SIZE);
+};
+
+test.each([
+  ['a run that is stopped for it', VIEWS.lost, ['w', 'down', 'enter']],
+  ['a run that was stopped', VIEWS.stopped, ['w']],
+] as const)('%s leads on to the page that begins the recovery, and begins nothing', async (_, view, keys) => {
+  const run = createFakeRun(view, (answer, self) => {
+    self.show(VIEWS.stopped);
+    self.finish({ how: 'ended', exitCode: 1 });
+    expect(answer).toEqual({ event: 'operator.stop' });
+  });
+  if (view === VIEWS.stopped) run.finish({ how: 'ended', exitCode: 1 });
+  const host = openApp((_id, show) => shown(show, run), unhurried());
+  await resumeIn(host);
+  await expect.poll(() => host.top()?.title()).toBe('run of rotate-key');
+  press(host, ...keys);
+  await expect.poll(() => host.top()?.title()).toBe('start');
+  expect(host.top()?.request).toEqual({
+    name: 'start',
+    situation: 'region-gone',
+    instance: 'orders',
+    target: 'orders-dr',
+  });
+  expect(run.calls).toEqual([]);
+  press(host, 'escape');
+  expect(host.top()?.title()).toBe('runs');
+  await host.leave('the terminal was lost');
+  host.stop();
+});
+
+test('a run that has the process for itself is not stopped for a way that cannot be begun after it', async () => {
+  const run = createFakeRun(VIEWS.lost);
+  const host = openApp(async () => [], unhurried());
+  void host.showRun(run);
+  await expect.poll(() => host.top()?.title()).toBe('run of rotate-key');
+  // The dialogue is not there: Enter answers the question.
+  press(host, 'w', 'enter');
+  expect(run.answers).toEqual([{ event: 'operator.retry' }]);
+  expect(host.top()?.keys().find(({ label }) => label === 'way on')?.disabled).toMatch(/the app/u);
+  await host.leave('the terminal was lost');
   host.stop();
 });

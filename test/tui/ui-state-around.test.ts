@@ -2,9 +2,60 @@ import { describe, expect, it } from 'vitest';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
-import { SECRET, VIEWS } from './fake-views.ts';
+import { LOST, RUN_ID, SECRET, VIEWS } from './fake-views.ts';
 
 const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
+
+describe('the way that leads on from a failure', () => {
+  const start = {
+    type: 'open',
+    screen: { name: 'start', situation: 'region-gone', instance: 'orders', target: 'orders-dr' },
+  } as const;
+
+  it('asks first, and Enter alone stays', () => {
+    const ui = drive(VIEWS.lost);
+    ui.press('w', 'enter');
+    expect(ui.effects).toEqual([]);
+    expect(modeOf(ui.state())).toBe('choice');
+  });
+
+  it('stops the run when that is chosen, and leads on with all that is known of the way', () => {
+    const ui = drive(VIEWS.lost);
+    ui.press('w', 'down', 'enter');
+    expect(ui.effects).toEqual([{ type: 'answer', answer: { event: 'operator.stop' }, lead: start }]);
+    ui.press('w', 'enter');
+    expect(ui.effects).toHaveLength(1);
+  });
+
+  it('says why where the run cannot be stopped, and what can be done', () => {
+    const stop = { event: 'operator.stop', label: 'stop the run', recommended: false, disabled: 'it is sent' };
+    const ui = drive(asking({ ...LOST, options: [...LOST.options.slice(0, 1), stop] }));
+    ui.press('w');
+    expect(ui.effects).toEqual([]);
+    expect(ui.state().question?.problem?.text).toBe('not now: it is sent');
+    expect(ui.state().question?.problem?.hints.join()).toContain(`lifeboat resume ${RUN_ID} --abandon`);
+  });
+
+  it('has a key entered beside the run, which goes on', () => {
+    const key = { when: 'enter it', command: 'x', leadsTo: { kind: 'add-key', instance: 'orders' } } as const;
+    const ui = drive(asking({ ...LOST, trouble: { facts: [], commands: [key] } }));
+    ui.press('w');
+    expect(ui.effects).toEqual([{ type: 'app', effect: { type: 'add-key', instance: 'orders' } }]);
+  });
+
+  it('is open to a run that was stopped there, which needs no question', () => {
+    const ui = drive(VIEWS.stopped);
+    ui.press('w');
+    expect(ui.effects).toEqual([{ type: 'lead', effect: start }]);
+  });
+
+  it.each(['choice', 'outcome'] as const)('does nothing where none does: %s', (name) => {
+    const ui = drive(VIEWS[name]);
+    ui.press('w');
+    expect(ui.effects).toEqual([]);
+    expect(ui.state().overlay).toBe('none');
+  });
+});
 
 describe('leaving', () => {
   it('asks first, and Enter alone stays', () => {

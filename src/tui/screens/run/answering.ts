@@ -5,7 +5,7 @@ import type { QuestionOption, QuestionView } from '../../../view/run-view.ts';
 import { EMPTY_FIELD, edited, type Field, inserted } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
 import { isPickable, movePicker } from './picking.ts';
-import { inputOf, openedOf, type QuestionState, rowsOf } from './question-state.ts';
+import { effectOf, inputOf, openedOf, type QuestionState, rowsOf, wayAt } from './question-state.ts';
 import type { Step, UiState } from './screen-state.ts';
 
 /** Adds text to the field, in whatever pieces it comes. It never submits. */
@@ -229,6 +229,39 @@ function send(state: UiState, question: QuestionState, answer: RunAnswer): Step 
     { type: 'answer', answer },
   ];
 }
+
+/**
+ * Where a way leads on: a key is entered beside the run; another run is begun only when this one is over, for
+ * one instance has one open run. So it asks whether to stop this one, or says why that cannot be.
+ */
+export function leadOn(state: UiState): Step {
+  const { view, question } = state;
+  const way = wayAt(view);
+  if (way === undefined) return [state];
+  const effect = effectOf(way);
+  if (view.outcome !== undefined) return [state, { type: 'lead', effect }];
+  if (way.kind === 'add-key') return [state, { type: 'app', effect }];
+  const stop = view.question?.options.find(({ event }) => event === STOP);
+  if (stop !== undefined && stop.disabled === undefined) return [{ ...state, overlay: 'lead', leaveRow: 0 }];
+  if (question === undefined) return [state];
+  const why = stop?.disabled ?? 'it cannot be stopped here';
+  const hints = [
+    `a run on ${way.instance} begins only when this one is over`,
+    `leave it with q and give it up: lifeboat resume ${view.runId} --abandon REASON`,
+  ];
+  return [{ ...state, question: { ...question, problem: { text: `not now: ${why}`, hints } } }];
+}
+
+/** Stops the run, and leads on from it. */
+export function stopAndLead(state: UiState): Step {
+  const { view, question } = state;
+  const way = wayAt(view);
+  if (question === undefined || question.sending || way === undefined) return [state];
+  const sending = { ...state, question: { ...question, sending: true } };
+  return [sending, { type: 'answer', answer: { event: STOP }, lead: effectOf(way) }];
+}
+
+const STOP = 'operator.stop';
 
 function refuse(state: UiState, question: QuestionState, text: string): Step {
   return [{ ...state, question: { ...question, problem: { text, hints: [] } } }];

@@ -62,6 +62,7 @@ export type Intent =
   | 'copy-anchor'
   | 'wake'
   | 'copy'
+  | 'lead-on'
   | 'help'
   | 'ask-leave'
   | 'leave-now'
@@ -80,6 +81,9 @@ export interface Binding {
   /** `{unit}` stands for what the arrows of the picker move by. */
   readonly label: string;
   readonly description: string;
-  /** In the footer always, never, while something may wait for credentials, or where there is a command. */
-  readonly onScreen: 'always' | 'never' | 'paused' | 'command';
+  /**
+   * In the footer always, never, while something may wait for credentials, where there is a command, or where
+   * a way leads on.
+   */
+  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way';
 }

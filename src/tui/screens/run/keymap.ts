@@ -29,9 +29,13 @@ export function intentOf(mode: Mode, key: string): Intent | undefined {
 /** The bindings for the footer of a mode, the most needed first. */
 export function footerBindings(
   mode: Mode,
-  { isPaused, hasCommand }: { readonly isPaused: boolean; readonly hasCommand: boolean },
+  {
+    isPaused,
+    hasCommand,
+    hasWay,
+  }: { readonly isPaused: boolean; readonly hasCommand: boolean; readonly hasWay: boolean },
 ): readonly Binding[] {
-  const isShown = { always: true, never: false, paused: isPaused, command: hasCommand };
+  const isShown = { always: true, never: false, paused: isPaused, command: hasCommand, way: hasWay };
   return KEYMAP.filter(({ modes, onScreen }) => modes.includes(mode) && isShown[onScreen]);
 }
 

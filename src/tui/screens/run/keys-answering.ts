@@ -30,6 +30,15 @@ export const ANSWERING: readonly Binding[] = [
     onScreen: 'always',
   },
   {
+    intent: 'lead-on',
+    keys: ['w'],
+    modes: ['choice', 'over'],
+    shown: 'w',
+    label: 'way on',
+    description: 'begin what leads on from a failure; it asks first, and says what happens to this run',
+    onScreen: 'way',
+  },
+  {
     intent: 'copy',
     keys: ['y'],
     modes: ['choice', 'ways'],

@@ -229,7 +229,8 @@ function askedLines(
   look: Look,
   needed?: Size,
 ): Line[] {
-  if (overlay === 'leave') return limitRows(leaveLines(view, leaveRow, width, look), limit, width, look);
+  if (overlay === 'leave' || overlay === 'lead')
+    return limitRows(leaveLines(view, overlay, leaveRow, width, look), limit, width, look);
   if (view.watched !== undefined) return limitRows(watchedLines(view, width, look), limit, width, look);
   if (view.question === undefined || question === undefined) return [];
   return questionLines(view.question, question, width, limit, look, nowOf(view).getTime(), needed);

@@ -1,7 +1,8 @@
 import { counted } from '../../../base/format.ts';
 import { waysOf } from '../../../view/follow-up-words.ts';
 import { questionKey } from '../../../view/question-key.ts';
-import type { FollowUpView, QuestionOption, QuestionView } from '../../../view/run-view.ts';
+import type { FollowUpView, QuestionOption, QuestionView, RunView, WayOn } from '../../../view/run-view.ts';
+import type { AppEffect } from '../../live-screen.ts';
 
 /** What the operator has done about the question on the screen. */
 export interface QuestionState {
@@ -115,4 +116,19 @@ export function commandsAt(
   if (followUp === undefined || followUp.commands.length === 0) return undefined;
   const { commands, subject } = followUp;
   return { text: commands.join('\n'), what: `${counted(commands.length, 'command')} for ${subject}` };
+}
+
+/** What leads on from the failure that is asked about, or that the run was stopped at. */
+export function wayAt({ question, outcome }: Pick<RunView, 'question' | 'outcome'>): WayOn['leadsTo'] {
+  const trouble = question?.kind === 'choice' ? question.trouble : undefined;
+  const ways = outcome === undefined ? trouble?.commands : outcome.ways;
+  return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;
+}
+
+/** What the app does where a way leads. Nothing is begun by it: the page asks, and the terminal is asked. */
+export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
+  const { kind, instance } = way;
+  if (kind === 'add-key') return { type: 'add-key', instance };
+  const target = way.target === undefined ? {} : { target: way.target };
+  return { type: 'open', screen: { name: 'start', situation: 'region-gone', instance, ...target } };
 }

@@ -9,6 +9,7 @@ import type { Reading } from '../../watch-reading.ts';
 import type { Intent, Mode } from './key-binding.ts';
 import { intentOf, KEYMAP } from './keymap.ts';
 import { layOut, modeIn } from './layout.ts';
+import { effectOf, wayAt } from './question-state.ts';
 import type { UiState } from './screen-state.ts';
 import { createStore } from './store.ts';
 import { modeOf } from './ui-state.ts';
@@ -24,7 +25,16 @@ export interface RunScreenOptions {
   readonly onSuspend: () => void;
   /** What the app is to do: to show a screen, to copy a text. */
   readonly onEffect?: (effect: AppEffect) => void;
+  /**
+   * Closes the screen of the run, which has ended, for what leads on; missing where nothing can be begun after
+   * it.
+   */
+  readonly onLead?: ((effect: AppEffect) => void) | undefined;
 }
+
+/** Why another run cannot be begun from here. */
+const ALONE =
+  'lifeboat was started for this run alone: y copies the command; the app (lifeboat without words) leads there';
 
 /** Where a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
@@ -41,7 +51,7 @@ const TYPES: ReadonlySet<Mode> = new Set<Mode>(['log-filter', 'input', 'reason',
 /** The screen over a run. It listens to the run until `stop`. */
 export function runScreen(
   port: RunPort,
-  { now, reading, readMoment, onDone, onSuspend, onEffect }: RunScreenOptions,
+  { now, reading, readMoment, onDone, onSuspend, onEffect, onLead }: RunScreenOptions,
 ): LiveScreen & { stop(): void } {
   const store = createStore(port, {
     now,
@@ -51,7 +61,15 @@ export function runScreen(
     onClose: () => onDone('closed'),
     onSuspend,
     onEffect,
+    onLead,
   });
+  /** Why a key does nothing here, where the keymap cannot know. */
+  const disabledOf = (intent: Intent | undefined): string | undefined => {
+    if (intent !== 'lead-on') return undefined;
+    const way = wayAt(store.state().view);
+    if (way === undefined) return 'no way leads on from here';
+    return onLead === undefined && effectOf(way).type === 'open' ? ALONE : undefined;
+  };
   const layouts = lastLayout();
   let look: Look | undefined;
 
@@ -65,7 +83,9 @@ export function runScreen(
     isHeld = false,
   ) => {
     const text = modeAt(size) === 'shut' ? undefined : typed;
-    if (intent !== undefined) {
+    const disabled = disabledOf(intent);
+    if (disabled !== undefined) onEffect?.({ type: 'say', text: disabled });
+    else if (intent !== undefined) {
       const page = look === undefined ? { height: 1, last: 0 } : layouts(store.state(), size, look).page;
       store.dispatch({ type: 'intent', intent, key, page });
     } else if (text !== undefined && !isTooSmall(size)) store.dispatch({ type: 'text', text, key, isHeld });
@@ -77,7 +97,7 @@ export function runScreen(
     title: () => `run of ${store.state().view.runbook}`,
     subscribe: store.subscribe,
     isTyping: () => TYPES.has(modeOf(store.state())),
-    keys: () => keysOf(modeOf(store.state())),
+    keys: () => keysOf(modeOf(store.state()), disabledOf),
     needs: () => [],
     layOut(size, drawn) {
       look = drawn;
@@ -112,14 +132,18 @@ function lastLayout() {
   };
 }
 
-function keysOf(mode: Mode): readonly ShownKey[] {
+function keysOf(
+  mode: Mode,
+  disabledOf: (intent: Intent) => string | undefined,
+): readonly ShownKey[] {
   return KEYMAP.filter(({ modes }) => modes.includes(mode)).map(
-    ({ keys, shown, label, description, onScreen }) => ({
+    ({ intent, keys, shown, label, description, onScreen }) => ({
       keys,
       shown,
       label: label.replace('{unit}', ''),
       description,
       inFooter: onScreen === 'always',
+      disabled: disabledOf(intent),
     }),
   );
 }

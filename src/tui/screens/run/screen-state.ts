@@ -9,7 +9,8 @@ import type { QuestionState } from './question-state.ts';
 /** Everything the screen depends on, apart from its size. */
 export interface UiState {
   readonly view: RunView;
-  readonly overlay: 'none' | 'help' | 'leave' | 'fallback' | 'log' | 'step';
+  /** `lead` asks whether to stop the run for the way that leads on. */
+  readonly overlay: 'none' | 'help' | 'leave' | 'lead' | 'fallback' | 'log' | 'step';
   /** The fallback script, while it is shown. */
   readonly fallback?: string;
   readonly leaveRow: number;
@@ -80,7 +81,10 @@ export type Action =
 
 /** What has to happen in the world after an action. */
 export type Effect =
-  | { readonly type: 'answer'; readonly answer: RunAnswer }
+  /** `lead` follows once the answer has ended the run. */
+  | { readonly type: 'answer'; readonly answer: RunAnswer; readonly lead?: AppEffect }
+  /** The screen of a run that has ended is closed for what leads on. */
+  | { readonly type: 'lead'; readonly effect: AppEffect }
   /** What a field holds is to be read as a moment; a `moment` action brings the result. */
   | { readonly type: 'read-moment'; readonly text: string }
   /** The fallback script is to be fetched; a `fallback` action brings it. */

@@ -37,6 +37,8 @@ export interface StoreOptions {
   readonly onClose: () => void;
   /** What the app is to do: to show a screen, to copy a text. */
   readonly onEffect?: ((effect: AppEffect) => void) | undefined;
+  /** The run has ended, and its screen is to be closed for this. */
+  readonly onLead?: ((effect: AppEffect) => void) | undefined;
 }
 
 /**
@@ -97,6 +99,8 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
         return port.wake();
       case 'app':
         return options.onEffect?.(effect.effect);
+      case 'lead':
+        return options.onLead?.(effect.effect);
       case 'fallback':
         return dispatch({ type: 'fallback', text: fallbackOf(port) });
       case 'read-moment':
@@ -108,6 +112,12 @@ export function createStore(port: RunPort, options: StoreOptions): Store {
           () => {
             look();
             dispatch({ type: 'answered' });
+            const { lead } = effect;
+            if (lead !== undefined && port.view().outcome !== undefined)
+              void port.ended.then(
+                () => options.onLead?.(lead),
+                () => undefined,
+              );
           },
           (error: unknown) => {
             const { shortMessage, hints } = failureOf(error);

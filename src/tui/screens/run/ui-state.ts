@@ -3,7 +3,7 @@ import type { OutcomeView, RunView } from '../../../view/run-view.ts';
 import type { Page } from '../../bands.ts';
 import type { AppEffect } from '../../live-screen.ts';
 import { EMPTY_FIELD } from '../../parts/field.ts';
-import { answerQuestion, typeText } from './answering.ts';
+import { answerQuestion, leadOn, stopAndLead, typeText } from './answering.ts';
 import type { Intent, Mode } from './key-binding.ts';
 import { isMeant, withKey, withNewToRead } from './keyboard.ts';
 import { lookAround, typeFilter } from './looking.ts';
@@ -34,6 +34,7 @@ export function firstState(view: RunView, now: number): UiState {
 /** What the keyboard talks to. */
 export function modeOf(state: UiState): Mode {
   if (state.overlay === 'log' && state.isFiltering) return 'log-filter';
+  if (state.overlay === 'lead') return 'leave';
   if (state.overlay !== 'none') return state.overlay;
   if (state.view.outcome !== undefined) return 'over';
   if (state.view.watched !== undefined) return 'looking';
@@ -202,6 +203,8 @@ function onIntent(state: UiState, intent: Intent, page: Page): Step {
       const found = commandsAt(state.view.question, state.question);
       return found === undefined ? [state] : [state, { type: 'app', effect: { type: 'copy', ...found } }];
     }
+    case 'lead-on':
+      return leadOn(state);
     case 'page-down':
       return [
         {
@@ -255,5 +258,6 @@ function inLeaveDialogue(state: UiState, intent: 'up' | 'down' | 'choose'): Step
     return [{ ...state, leaveRow }];
   }
   const next: UiState = { ...state, overlay: 'none' };
+  if (state.overlay === 'lead') return LEAVE_CHOICES[state.leaveRow] === 'leave' ? stopAndLead(next) : [next];
   return LEAVE_CHOICES[state.leaveRow] === 'leave' ? [next, { type: 'leave' }] : [next];
 }

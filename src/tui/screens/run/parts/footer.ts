@@ -4,14 +4,14 @@ import { ruleOf } from '../../../parts/header.ts';
 import { type Line, type Look, type Span, span } from '../../../span.ts';
 import type { Binding, Intent, Mode } from '../key-binding.ts';
 import { footerBindings } from '../keymap.ts';
-import { commandsAt, type QuestionState } from '../question-state.ts';
+import { commandsAt, type QuestionState, wayAt } from '../question-state.ts';
 
 /**
  * The keys that work now, on the lower edge of the screen's
  * frame. Those that do not fit are left to the help; the way on and the way out get their place first.
  */
 export function footerLine(
-  view: Pick<RunView, 'mode' | 'paused' | 'question'>,
+  view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome'>,
   mode: Mode,
   width: number,
   look: Look,
@@ -22,7 +22,8 @@ export function footerLine(
   let used = lineWidth(line);
   const unit = asked?.picker?.unit ?? '';
   const hasCommand = commandsAt(view.question, asked) !== undefined;
-  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand });
+  const hasWay = wayAt(view) !== undefined;
+  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand, hasWay });
   const entries = new Map<Binding, Span[]>();
   for (const binding of bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings))) {
     const label = ` ${binding.label.replace('{unit}', unit)}`;

@@ -7,19 +7,23 @@ export const LEAVE_CHOICES = ['stay', 'leave'] as const;
 
 /**
  * The leave dialogue. Leaving harms nothing, and it says so; where nobody can carry the run on, it says that.
+ * `lead` asks it of a run that has to be stopped for another one.
  */
 export function leaveLines(
-  { runId, gone }: Pick<RunView, 'runId' | 'gone'>,
+  { runId, instance, gone }: Pick<RunView, 'runId' | 'instance' | 'gone'>,
+  what: 'leave' | 'lead',
   cursor: number,
   width: number,
   look: Look,
 ): Line[] {
+  const left = gone ?? `the run stays open; resume it with \`lifeboat resume ${runId}\``;
+  const title = what === 'leave' ? 'leave this run?' : 'stop this run for the way on?';
   const choices = [
     ['stay', 'go on with the run here'],
-    ['leave', gone ?? `the run stays open; resume it with \`lifeboat resume ${runId}\``],
+    what === 'leave' ? ['leave', left] : [`stop it, and recover ${instance}`, STOPPED],
   ] as const;
   return [
-    ruleLine('leave this run?', width, look, 'accent'),
+    ruleLine(title, width, look, 'accent'),
     ...choices.flatMap(([label, meaning], at) => [
       [
         span(at === cursor ? `${look.glyphs.cursor} ` : '  ', 'selected'),
@@ -29,3 +33,7 @@ export function leaveLines(
     ]),
   ];
 }
+
+/** One instance has one open run: the other one begins only when this one is over. */
+const STOPPED =
+  'this run is closed as stopped, and sends nothing more; the recovery is laid out then, and begins only when you confirm it';

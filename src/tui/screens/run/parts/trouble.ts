@@ -1,4 +1,4 @@
-import type { QuestionView } from '../../../../view/run-view.ts';
+import type { QuestionView, WayOn } from '../../../../view/run-view.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { wrapLine } from '../../../line.ts';
 import { type Line, type Look, span } from '../../../span.ts';
@@ -12,9 +12,13 @@ import { factLines } from './facts.ts';
 export function troubleLines(question: QuestionView, width: number, look: Look): Line[] {
   if (question.kind !== 'choice' || question.trouble === undefined) return [];
   const { facts, commands } = question.trouble;
-  const [first = [], ...others] = commands.map(({ when, command }, at) => [
-    ...wrapLine([span(`${when}${at === 0 ? ' (y copies it)' : ''}:`, 'text.dim')], width),
+  const [first = [], ...others] = commands.map(({ when, command, leadsTo }, at) => [
+    ...wrapLine([span(`${when}${at === 0 ? keysOf(leadsTo) : ''}:`, 'text.dim')], width),
     ...commandLines(command, width).lines,
   ]);
   return [...first, ...factLines(facts, width, look), ...others.flat()];
+}
+
+function keysOf(leadsTo: WayOn['leadsTo']): string {
+  return leadsTo === undefined ? ' (y copies it)' : ' (w leads there, y copies it)';
 }
