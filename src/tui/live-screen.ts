@@ -10,7 +10,12 @@ import type { Look } from './span.ts';
 export type ScreenRequest =
   | { readonly name: 'board' }
   /** `situation` skips the first question, `instance` the second, and `target` that one. */
-  | { readonly name: 'start'; readonly situation?: string; readonly instance?: string; readonly target?: string }
+  | {
+      readonly name: 'start';
+      readonly situation?: string;
+      readonly instance?: string;
+      readonly target?: string;
+    }
   | { readonly name: 'runs' }
   | { readonly name: 'watch'; readonly runId: string }
   | { readonly name: 'instance'; readonly instance: string }

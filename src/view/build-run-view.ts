@@ -266,6 +266,5 @@ function hintsOf(failure: Failure | undefined, question: Question | undefined): 
   const ways = question?.kind === 'choice' ? (question.otherWays ?? []) : [];
   const isLost = ways.some(({ leadsTo }) => leadsTo.kind === 'recover');
   const hints = failure?.hints ?? [];
-  if (!isLost) return hints;
-  return [...ways.map(({ when }) => when), ...hints.filter((hint) => hint !== TRY_AGAIN_SOON)];
+  return isLost ? hints.filter((hint) => hint !== TRY_AGAIN_SOON) : hints;
 }

@@ -133,7 +133,12 @@ test('a run that has the process for itself is not stopped for a way that cannot
   // The dialogue is not there: Enter answers the question.
   press(host, 'w', 'enter');
   expect(run.answers).toEqual([{ event: 'operator.retry' }]);
-  expect(host.top()?.keys().find(({ label }) => label === 'way on')?.disabled).toMatch(/the app/u);
+  expect(
+    host
+      .top()
+      ?.keys()
+      .find(({ label }) => label === 'way on')?.disabled,
+  ).toMatch(/the app/u);
   await host.leave('the terminal was lost');
   host.stop();
 });

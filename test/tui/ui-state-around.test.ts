@@ -28,7 +28,12 @@ describe('the way that leads on from a failure', () => {
   });
 
   it('says why where the run cannot be stopped, and what can be done', () => {
-    const stop = { event: 'operator.stop', label: 'stop the run', recommended: false, disabled: 'it is sent' };
+    const stop = {
+      event: 'operator.stop',
+      label: 'stop the run',
+      recommended: false,
+      disabled: 'it is sent',
+    };
     const ui = drive(asking({ ...LOST, options: [...LOST.options.slice(0, 1), stop] }));
     ui.press('w');
     expect(ui.effects).toEqual([]);

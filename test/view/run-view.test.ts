@@ -114,7 +114,8 @@ test('a failure is a banner with its hints, and the step is marked', async () =>
       preflight: {
         kind: 'read',
         run: async () => {
-          throw new LifeboatError('service.unreachable', 'no way there', { hints: ['is the VPN up?'] });
+          const hints = ['is the VPN up?', 'try again in a moment'];
+          throw new LifeboatError('service.unreachable', 'no way there', { hints });
         },
       },
     }),
@@ -122,6 +123,7 @@ test('a failure is a banner with its hints, and the step is marked', async () =>
   const run = await world.takeUp();
   await reaches(run, 'preflight.lookingFailed');
   const view = viewOf(run);
+  // An instance that may be lost does not come back by waiting: what leads on is in the question.
   expect(view.banner).toEqual({ tone: 'bad', text: 'no way there', hints: ['is the VPN up?'] });
   expect(view.rail[0]?.state).toBe('failed');
   await run.detach();

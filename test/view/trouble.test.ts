@@ -133,7 +133,11 @@ describe('the tries that failed in a row', () => {
 });
 
 describe('where the instance may be lost', () => {
-  const retry = { event: { type: 'operator.retry' }, label: 'try again', hint: 'asks the service again' } as const;
+  const retry = {
+    event: { type: 'operator.retry' },
+    label: 'try again',
+    hint: 'asks the service again',
+  } as const;
   const stop = { event: { type: 'operator.stop' }, label: 'stop the run' } as const;
   const leadsTo = { kind: 'recover', instance: 'orders' } as const;
   const asked = (otherWays: readonly OtherWay[]) =>

@@ -34,7 +34,7 @@ export interface RunScreenOptions {
 
 /** Why another run cannot be begun from here. */
 const ALONE =
-  'lifeboat was started for this run alone: y copies the command; the app (lifeboat without words) leads there';
+  'lifeboat was started for this run alone: give the command in a shell, or begin it in the app (`lifeboat`)';
 
 /** Where a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
@@ -132,10 +132,7 @@ function lastLayout() {
   };
 }
 
-function keysOf(
-  mode: Mode,
-  disabledOf: (intent: Intent) => string | undefined,
-): readonly ShownKey[] {
+function keysOf(mode: Mode, disabledOf: (intent: Intent) => string | undefined): readonly ShownKey[] {
   return KEYMAP.filter(({ modes }) => modes.includes(mode)).map(
     ({ intent, keys, shown, label, description, onScreen }) => ({
       keys,

@@ -9,7 +9,11 @@ import { layOut } from './pages.ts';
 import { chosenSituation, knownInstances, openedState, type State, stepsFor, wishOf } from './state.ts';
 
 /** Start a run: by what has happened, then on which instance, with what, and after a look at what it does. */
-export function startScreen({ situation, instance, target }: ScreenRequest & { readonly name: 'start' }): OpenScreen {
+export function startScreen({
+  situation,
+  instance,
+  target,
+}: ScreenRequest & { readonly name: 'start' }): OpenScreen {
   return (options) => {
     const given = {
       ...(chosenSituation({ answers: { ...(situation === undefined ? {} : { situation }) } }) === undefined

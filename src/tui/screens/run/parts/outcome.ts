@@ -62,7 +62,11 @@ export function finishedLines(
 }
 
 /** `✓ PROVEN`, how long it took, and below it the sentence. */
-function resultLines({ tone, verdict, title, took, ways = [] }: OutcomeView, width: number, look: Look): Line[] {
+function resultLines(
+  { tone, verdict, title, took, ways = [] }: OutcomeView,
+  width: number,
+  look: Look,
+): Line[] {
   const token = tokenOf(tone);
   const word: Line = [span(`${signOf(tone, look)} ${verdict.toUpperCase()}`, token)];
   const both = [...word, span(`  ${took}`, 'text.dim')];
@@ -70,7 +74,7 @@ function resultLines({ tone, verdict, title, took, ways = [] }: OutcomeView, wid
     ...(lineWidth(both) <= width ? [both] : [word, ...wrapLine([span(`  ${took}`, 'text.dim')], width, 2)]),
     ...wrapLine([span(`  ${title}`, 'text.strong')], width, 2),
     ...ways.flatMap(({ when, command, leadsTo }) => [
-      ...wrapLine([span(`${when}${leadsTo === undefined ? '' : ' (w leads there)'}:`)], width),
+      ...wrapLine([span(`${when}${leadsTo === undefined ? '' : ' (w)'}:`)], width),
       ...commandLines(command, width).lines,
     ]),
   ];

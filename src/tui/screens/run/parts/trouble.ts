@@ -20,5 +20,5 @@ export function troubleLines(question: QuestionView, width: number, look: Look):
 }
 
 function keysOf(leadsTo: WayOn['leadsTo']): string {
-  return leadsTo === undefined ? ' (y copies it)' : ' (w leads there, y copies it)';
+  return leadsTo === undefined ? ' (y copies it)' : ' (w; y copies it)';
 }
