@@ -1,7 +1,8 @@
+import { show } from '../../base/text.ts';
 import { GraphemeSegmenter } from '../../plain/graphemes.ts';
 import { cells, cutText } from '../../plain/width.ts';
 import type { BoundKey } from '../live-screen.ts';
-import { type Line, type Look, span } from '../span.ts';
+import { type Line, type Look, span, TEXT_LIMIT } from '../span.ts';
 
 /** A field of one line: its text, and before which character the cursor is. Characters are graphemes. */
 export interface Field {
@@ -106,6 +107,14 @@ export function edited(field: Field, intent: FieldIntent): Field {
 /** A field that holds this text, with the cursor behind it. */
 export function fieldOf(text: string): Field {
   return typed(EMPTY_FIELD, text);
+}
+
+/** The field as it is printed: what could act on the terminal may be wider there than it is. */
+export function printedField({ text, cursor }: Field): Field {
+  const all = graphemes(text);
+  const shown = (from: number, to?: number) => show(all.slice(from, to).join(''), TEXT_LIMIT);
+  const before = shown(0, cursor);
+  return { text: before + shown(cursor), cursor: graphemes(before).length };
 }
 
 /** The row of a field in at most `width` cells; what is left of the cursor is cut first. */

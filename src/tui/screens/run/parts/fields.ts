@@ -1,9 +1,8 @@
-import { show } from '../../../../base/text.ts';
 import type { QuestionView } from '../../../../view/run-view.ts';
 import { secretWords } from '../../../../view/secret-words.ts';
 import { cutLine, lineWidth, wrapLine } from '../../../line.ts';
-import { type Field, fieldLine, graphemes } from '../../../parts/field.ts';
-import { type Line, type Look, type Span, span, TEXT_LIMIT } from '../../../span.ts';
+import { type Field, fieldLine, graphemes, printedField } from '../../../parts/field.ts';
+import { type Line, type Look, type Span, span } from '../../../span.ts';
 import type { QuestionState } from '../question-state.ts';
 
 /** A field of one row behind a lead and a label; the part of a long text around the cursor is shown. */
@@ -17,21 +16,13 @@ export function fieldRow(
 ): Line {
   const name = label === '' ? [] : [span(label, 'accent')];
   const room = Math.max(4, width - lineWidth([lead, ...name]));
-  const line = fieldLine('', shownOf(field), room, look).filter(({ text }) => text !== '');
+  const line = fieldLine('', printedField(field), room, look).filter(({ text }) => text !== '');
   return cutLine([lead, ...name, ...line.map((part) => inField(part, focused))], width, look);
 }
 
 function inField({ text, token }: Span, focused: boolean): Span {
   if (token === 'cursor') return { text, token: focused ? token : 'text.strong' };
   return { text, token: 'text.strong' };
-}
-
-/** The field as it is printed: what could act on the terminal may be wider there than it is. */
-function shownOf({ text, cursor }: Field): Field {
-  const all = graphemes(text);
-  const shown = (from: number, to?: number) => show(all.slice(from, to).join(''), TEXT_LIMIT);
-  const before = shown(0, cursor);
-  return { text: before + shown(cursor), cursor: graphemes(before).length };
 }
 
 /**
