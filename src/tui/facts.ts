@@ -35,6 +35,8 @@ const FRESH_MS: Readonly<Record<SourceName, number>> = {
   moment: 60_000,
   report: 60_000,
   lab: 2_000,
+  folder: 5_000,
+  secretFile: 2_000,
 };
 
 /** As often as the screen is drawn: a fleet of five hundred answers far more often. */

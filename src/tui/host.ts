@@ -141,7 +141,7 @@ export function createHost(options: HostOptions): Host {
       case 'lab':
         return errands.beside('the lab', () => needed(app).port.changeLab(effect.change));
       case 'add-key':
-        return errands.beside('the key', () => needed(app).port.addKey(effect.instance));
+        return errands.beside('the key', () => needed(app).port.addKey(effect.instance, effect.file));
       case 'press': {
         back();
         const screen = stack.top();

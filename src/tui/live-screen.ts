@@ -57,8 +57,8 @@ export type AppEffect =
   | { readonly type: 'write-report'; readonly runId: string }
   /** Breaks or mends something in the lab that the config names, and says what came of it. */
   | { readonly type: 'lab'; readonly change: LabChange }
-  /** Has a key of an instance entered on the ordinary terminal, and says what came of it. */
-  | { readonly type: 'add-key'; readonly instance: string }
+  /** Has a key of an instance taken from a file, or entered on the ordinary terminal, and says what came of it. */
+  | { readonly type: 'add-key'; readonly instance: string; readonly file?: string }
   /** Hides names and ids on every screen, or shows them again. */
   | { readonly type: 'present' }
   /** A line that goes away with the next key, or with an empty one. */

@@ -128,6 +128,8 @@ export function createWorld(random: Random, now: () => Date): World {
       moment: load('moment'),
       report: load('report'),
       lab: load('lab'),
+      folder: load('folder'),
+      secretFile: load('secretFile'),
     },
     start: (wish, show) => {
       begun.push(wish);
@@ -142,7 +144,8 @@ export function createWorld(random: Random, now: () => Date): World {
       if (random.inPercent(25)) throw failure(random);
       return `report-${runId}.html`;
     },
-    addKey: async (instance) => {
+    addKey: async (instance, file) => {
+      if (file === '') throw new Error('a key was taken from no file at all');
       if (random.inPercent(25)) throw failure(random);
       return `a key of ${instance} is stored`;
     },
@@ -351,6 +354,11 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
       calls: some(() => ({ at: time(), instance: word(), endpoint: word(), detail: word() })),
       callCount: number(),
     }),
+    folder: ({ begins }) => ({
+      items: some(() => ({ name: begins + word(), isFolder: random.inPercent(50) })),
+      isCut: random.inPercent(20),
+    }),
+    secretFile: () => random.one(['readable', 'unread'] as const),
     report: () => ({
       markdown: random.one([
         VIEWS.choice.prose.markdown,

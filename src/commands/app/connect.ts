@@ -50,10 +50,13 @@ export function connect(context: CommandContext, config: LoadedConfig, lend: Len
       const module = await import('./change-lab.ts');
       return module.changeLab(config, change);
     },
-    addKey: async (instance) => {
+    addKey: async (instance, file) => {
       const { keysAdd } = await import('../keys/keys.ts');
+      const { pathOf } = await import('./load-folder.ts');
       const lines: string[] = [];
-      await keysAdd(beside(context, lend, lines), [], { instance });
+      // A path by itself: `-` is no standard input here, which is the keyboard of the app.
+      const flags = file === undefined ? {} : { file: pathOf(context.env, file) };
+      await keysAdd(beside(context, lend, lines), [], { instance, ...flags });
       return lines.join('; ');
     },
     shell: () => shell(context),

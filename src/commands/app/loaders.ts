@@ -6,6 +6,7 @@ import { loadBackups } from './load-backups.ts';
 import { loadDryRun } from './load-dry-run.ts';
 import { loadEntries, loadOlderEntries } from './load-entries.ts';
 import { fleetLoader } from './load-fleet.ts';
+import { folderLooker } from './load-folder.ts';
 import { homeOf } from './load-home.ts';
 import { loadInstance } from './load-instance.ts';
 import { loadKeys } from './load-keys.ts';
@@ -17,6 +18,7 @@ import { loadDrillRuns, runsLoader } from './load-runs.ts';
 /** How the app learns what its screens show. Only looks, and leaves nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
   const loadRuns = runsLoader(context);
+  const look = folderLooker(context);
   return {
     home: async (_, emit) => emit(await homeOf(context, config)),
     fleet: fleetLoader(context, config),
@@ -32,5 +34,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
     moment: async (of, emit) => emit(await loadMoment(of)),
     report: async (of, emit) => emit(await loadReport(context, of)),
     lab: async (_, emit, signal) => emit(await loadLab(config, signal)),
+    folder: async (of, emit, signal) => emit(await look.folder(of, signal)),
+    secretFile: async (of, emit, signal) => emit(await look.secretFile(of, signal)),
   };
 }

@@ -24,10 +24,11 @@ export interface AppPort {
    */
   changeLab(change: LabChange): Promise<string>;
   /**
-   * Asks for a key of an instance on the ordinary terminal, where it is not shown, and stores it; gives in
-   * words what came of it. Rejects where nothing was stored.
+   * Takes a key of an instance from a file, or asks for it on the ordinary terminal, where it is not shown,
+   * and stores it; gives in words what came of it. Rejects where nothing was stored. `file` is a path as
+   * somebody typed it: a `~` at its beginning is the home of the user.
    */
-  addKey(instance: string): Promise<string>;
+  addKey(instance: string, file?: string): Promise<string>;
   /**
    * Opens a shell on the ordinary terminal, with this home and config in its environment; waits for its end.
    */

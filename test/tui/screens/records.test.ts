@@ -6,6 +6,7 @@ import { runsScreen } from '../../../src/tui/screens/runs/runs.ts';
 import { ENTRIES_A_PAGE, type EntriesPage, entryRows } from '../../../src/view/app/entries-page.ts';
 import type { KeyRow } from '../../../src/view/app/keys-facts.ts';
 import type { RunRow } from '../../../src/view/app/run-row.ts';
+import type { FolderNames } from '../../../src/view/app/sources.ts';
 import { shown } from './screen-bench.ts';
 
 const HOSTILE = 'ev\u001b[31mil \u202e注文 שלום';
@@ -172,6 +173,116 @@ describe('the keys', () => {
     expect(several.effects).toEqual([
       { type: 'say', text: 'no key shows which instance is meant: press : and type `add a key`' },
     ]);
+  });
+});
+
+describe('a key from a file', () => {
+  const key = {
+    instance: 'orders',
+    fingerprint: 'aaaaaaaaaaaa',
+    state: 'added' as const,
+    isHeld: true,
+    setAt: undefined,
+    endedAt: undefined,
+    provenAt: undefined,
+    provenBackups: 0,
+    isConfigured: true,
+  };
+  const folders: Readonly<Record<string, FolderNames>> = {
+    '/': { items: [{ name: 'keys', isFolder: true }], isCut: false },
+    '/keys/': {
+      items: [
+        'orders.key',
+        'orders-dr.key',
+        `${HOSTILE}.key`,
+        '.hidden',
+        ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+      ].map((name) => ({ name, isFolder: false })),
+      isCut: false,
+    },
+  };
+  const asking = (more: Parameters<typeof shown>[1] = {}, failed: Parameters<typeof shown>[3] = {}) => {
+    const one = shown(
+      keysScreen({ name: 'keys' }),
+      {
+        keys: () => ({ store: 'vault file', rows: [key] }),
+        folder: ({ folder, begins }) => (begins === '' ? folders[folder] : undefined),
+        secretFile: () => 'readable',
+        ...more,
+      },
+      { columns: 80, rows: 12 },
+      failed,
+    );
+    one.press('f');
+    one.fits();
+    return one;
+  };
+
+  test('is asked for in a field that Tab completes, and stored by Enter', () => {
+    const one = asking();
+    expect(one.text()).toContain('the key of orders');
+    one.press('/', 'k', 'tab');
+    one.fits();
+    expect(one.text()).toMatch(/file: \/keys\/ /u);
+    expect(one.screen.needs()).toContainEqual({ source: 'folder', of: { folder: '/keys/', begins: '' } });
+    expect(one.text()).toContain('A\n');
+    expect(one.text()).not.toContain('.hidden');
+    one.press('o', 'tab');
+    expect(one.text()).toMatch(/file: \/keys\/orders /u);
+    one.press('.', 'tab');
+    expect(one.text()).toContain('it can be read: Enter stores it as a key of orders');
+    expect(one.screen.needs()).toContainEqual({ source: 'secretFile', of: '/keys/orders.key' });
+    one.press('enter');
+    expect(one.effects.at(-1)).toEqual({ type: 'add-key', instance: 'orders', file: '/keys/orders.key' });
+    expect(one.screen.isTyping()).toBe(false);
+  });
+
+  test('the names of a folder are scrolled by Tab once nothing is left to complete, and are shown cleaned', () => {
+    const one = asking();
+    one.screen.paste('/keys/', { columns: 80, rows: 12 });
+    one.fits();
+    expect(one.text()).toContain('more row');
+    expect(one.text()).toContain('ev\ufffd[31mil \ufffd注文');
+    const before = one.text();
+    one.press('tab');
+    expect(one.text()).not.toBe(before);
+    expect(one.text()).toMatch(/file: \/keys\/ /u);
+  });
+
+  test('a file that cannot be taken is refused with the words of the command line, before it is taken', () => {
+    const failed = {
+      part: {
+        state: 'failed',
+        at: new Date(0),
+        code: 'input.file',
+        why: '/x cannot be read: it is not there',
+        hints: ['nothing was stored or sent'],
+      },
+      isAsking: false,
+    } as const;
+    const one = asking({ secretFile: () => undefined }, { secretFile: failed });
+    one.press('enter');
+    expect(one.effects).toEqual([{ type: 'say', text: 'type the path of the file first' }]);
+    one.screen.paste('/x\n', { columns: 80, rows: 12 });
+    one.fits();
+    expect(one.text()).toContain('/x cannot be read: it is not there');
+    expect(one.text()).toContain('hint: nothing was stored or sent');
+    one.press('enter');
+    expect(one.effects.at(-1)).toEqual({ type: 'say', text: '/x cannot be read: it is not there' });
+    expect(one.screen.isTyping()).toBe(true);
+  });
+
+  test('Escape stores nothing, and what was given before can be had again', () => {
+    const one = asking();
+    one.press(...'/keys/a', 'escape');
+    expect(one.effects).toEqual([]);
+    expect(one.screen.title()).toBe('keys');
+    one.press('f', ...'/keys/b', 'enter', 'f', ...'/keys/c', 'enter', 'f', 'up', 'up', 'up');
+    expect(one.text()).toMatch(/file: \/keys\/b /u);
+    one.press('down');
+    expect(one.text()).toMatch(/file: \/keys\/c /u);
+    one.press('down');
+    expect(one.text()).toContain('the key of orders');
   });
 });
 

@@ -4,7 +4,7 @@ import { glyphsFor } from '../../../src/tui/glyphs.ts';
 import { lineWidth } from '../../../src/tui/line.ts';
 import type { AppEffect, LiveScreen } from '../../../src/tui/live-screen.ts';
 import type { OpenScreen } from '../../../src/tui/module-screen.ts';
-import type { Facts, SourceName, Sources } from '../../../src/view/app/sources.ts';
+import type { Fact, Facts, SourceName, Sources } from '../../../src/view/app/sources.ts';
 
 const NOW = new Date('2026-11-23T12:00:00Z');
 const LOOK = { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: true };
@@ -20,10 +20,15 @@ type Answers = Partial<{
   [Name in SourceName]: (of: Sources[Name]['of']) => Sources[Name]['value'] | undefined;
 }>;
 
+/** Why a source could not be asked. */
+type Failed = Partial<Record<SourceName, Fact<never>>>;
+
 /** Facts that are known since a moment ago; what has no answer was not asked. */
-function factsOf(answers: Answers): Facts {
+function factsOf(answers: Answers, failed: Failed): Facts {
   return {
     get: (source, of) => {
+      const failure = failed[source];
+      if (failure !== undefined) return failure;
       const value = (answers[source] as ((of: unknown) => unknown) | undefined)?.(of);
       if (value === undefined) return { part: { state: 'unasked' }, isAsking: false };
       return { part: { state: 'known', at: NOW, value }, last: { at: NOW, value }, isAsking: false } as never;
@@ -32,10 +37,15 @@ function factsOf(answers: Answers): Facts {
 }
 
 /** A screen under test, and what it asked for. */
-export function shown(open: OpenScreen, answers: Answers, size: Size = { columns: 80, rows: 24 }) {
+export function shown(
+  open: OpenScreen,
+  answers: Answers,
+  size: Size = { columns: 80, rows: 24 },
+  failed: Failed = {},
+) {
   const effects: AppEffect[] = [];
   const screen: LiveScreen = open({
-    facts: factsOf(answers),
+    facts: factsOf(answers, failed),
     now: () => NOW,
     onEffect: (effect) => effects.push(effect),
   });

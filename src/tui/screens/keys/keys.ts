@@ -18,54 +18,75 @@ import {
   moved,
   typedInto,
 } from '../../parts/list.ts';
+import { givenWith, pathField, pathNeeds } from '../../parts/path-field.ts';
 import { filledUp, tableLines } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
+import { type KeyFile, type KeyFileIntent, keyFileAfter, keyFileKeys, keyFileLayout } from './key-file.ts';
 import { stateWords } from './state-words.ts';
 
-type Intent = 'open' | 'copy' | 'journal' | 'add' | ListIntent;
+type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | ListIntent | KeyFileIntent;
+
+interface State {
+  readonly list: ListState;
+  /** The field that lies over the list. */
+  readonly over: KeyFile | undefined;
+  /** Paths that were given here, the newest first. */
+  readonly given: readonly string[];
+}
 
 /** The keys of every instance by fingerprint: which are held, and what they open. Never a key. */
 export function keysScreen(_: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
-  return screen<ListState, Intent>({
-    init: FRESH_LIST,
-    subject: () => '',
-    title: () => 'keys',
+  return screen<State, Intent>({
+    init: { list: FRESH_LIST, over: undefined, given: [] },
+    subject: ({ over }) => over?.instance ?? '',
+    title: ({ over }) => (over === undefined ? 'keys' : 'key from a file'),
     badge: (_, around) => badgeOfHome(around),
-    isTyping: ({ isFiltering }) => isFiltering,
-    keys: keysOf,
-    needs: (list, around) => {
+    isTyping: ({ list, over }) => over !== undefined || list.isFiltering,
+    keys: ({ list, over }, around) =>
+      over === undefined ? keysOf(list, around) : keyFileKeys(over, around.facts),
+    needs: ({ list, over }, around) => {
       const home = { source: 'home', of: null } as const;
       // The backups of one instance are asked for, not those of five hundred.
       const here = atCursor(list, around);
       const keys = { source: 'keys', of: null } as const;
+      if (over !== undefined) return [home, keys, ...pathNeeds(over.path, around.facts)];
       return here?.isConfigured === true
         ? [home, keys, { source: 'backups', of: here.instance }]
         : [home, keys];
     },
-    reduce: (list, input, around) => {
-      if (input.type === 'text') return [typedInto(list, input.text)];
-      const keys = rowsOf(list, around).map(keyOf);
-      if (isListIntent(input.intent)) return [moved(list, input.intent, keys, input.page.height)];
-      if (input.intent === 'add') {
-        const wanted = wantingKey(list, around);
-        return 'instance' in wanted ? [list, { type: 'add-key', ...wanted }] : [list];
+    reduce: (state, input, around) => {
+      const { list, over, given } = state;
+      if (over !== undefined) {
+        const [next, ...effects] = keyFileAfter(over, input, around.facts);
+        const isGiven = effects.length > 0;
+        return [{ ...state, over: next, given: isGiven ? givenWith(over.path) : given }, ...effects];
       }
+      if (input.type === 'text') return [{ ...state, list: typedInto(list, input.text) }];
+      const keys = rowsOf(list, around).map(keyOf);
+      if (isListIntent(input.intent))
+        return [{ ...state, list: moved(list, input.intent, keys, input.page.height) }];
+      const wanted = wantingKey(list, around);
+      if (input.intent === 'add')
+        return 'instance' in wanted ? [state, { type: 'add-key', ...wanted }] : [state];
+      if (input.intent === 'add-file')
+        return 'instance' in wanted ? [{ ...state, over: { ...wanted, path: pathField(given) } }] : [state];
       const here = atCursor(list, around);
-      if (here === undefined) return [list];
+      if (here === undefined) return [state];
       const { instance, fingerprint } = here;
       switch (input.intent) {
         case 'copy':
-          return [list, { type: 'copy', text: fingerprint, what: `the fingerprint of ${instance}` }];
+          return [state, { type: 'copy', text: fingerprint, what: `the fingerprint of ${instance}` }];
         case 'open':
-          return [list, { type: 'open', screen: { name: 'instance', instance } }];
+          return [state, { type: 'open', screen: { name: 'instance', instance } }];
         case 'journal':
-          return [list, { type: 'open', screen: { name: 'journal', stream: `instance/${instance}` } }];
+          return [state, { type: 'open', screen: { name: 'journal', stream: `instance/${instance}` } }];
         default:
-          return [list];
+          return [state];
       }
     },
-    layOut: (list, around, look) => {
+    layOut: ({ list, over }, around, look) => {
       const { columns, rows: height } = around.size;
+      if (over !== undefined) return keyFileLayout(over, around, look);
       const { part, last } = around.facts.get('keys', null);
       const rows = rowsOf(list, around);
       const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
@@ -233,6 +254,15 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
       shown: 'a',
       label: 'add key',
       description: 'enter a key of this instance, which is not shown',
+      inFooter: true,
+      disabled: 'why' in wanted ? wanted.why : undefined,
+    },
+    {
+      intent: 'add-file',
+      keys: ['f'],
+      shown: 'f',
+      label: 'from a file',
+      description: 'store a key of this instance that a file holds',
       inFooter: true,
       disabled: 'why' in wanted ? wanted.why : undefined,
     },

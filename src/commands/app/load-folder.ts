@@ -1,0 +1,110 @@
+import { opendir, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { whyUnread } from '../../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { TooSlow, within } from '../../base/patience.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { readSecretFile } from '../../cli/read-secret-file.ts';
+import type { FolderName, FolderNames, FolderWanted, SecretFile } from '../../view/app/sources.ts';
+
+const MOST_NAMES = 500;
+/** Of a folder with more names than these, some that begin as wanted may be missing. */
+const MOST_LOOKED_AT = 50_000;
+const PATIENCE_MS = 3_000;
+/** Who types on within it has not meant this file. */
+const TYPING_MS = 150;
+
+/** The path that somebody typed in the app, from the root on. */
+export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
+  const isAtHome = typed === '~' || typed.startsWith('~/');
+  return resolve(isAtHome ? join(env['HOME'] || homedir(), typed.slice(1)) : typed);
+}
+
+/**
+ * Looks into folders and at files for a field that asks for a path. It gives up after three seconds, as on a
+ * network mount that is dead; until that mount answers, it looks at nothing else, so that no more threads
+ * get stuck.
+ */
+export function folderLooker(context: CommandContext) {
+  let isStuck = false;
+  const inTime = async <T>(act: () => Promise<T>): Promise<T> => {
+    if (isStuck) throw new TooSlow('a folder that was looked at before has not answered yet');
+    const doing = act();
+    try {
+      return await within(PATIENCE_MS, () => doing);
+    } catch (thrown) {
+      if (thrown instanceof TooSlow) {
+        isStuck = true;
+        const heard = () => {
+          isStuck = false;
+        };
+        doing.then(heard, heard);
+      }
+      throw thrown;
+    }
+  };
+  return {
+    /** Rejects with why the folder cannot be listed. */
+    async folder(wanted: FolderWanted, signal: AbortSignal): Promise<FolderNames> {
+      const path = pathOf(context.env, wanted.folder);
+      try {
+        return await inTime(() => namesIn(path, wanted.begins, signal));
+      } catch (cause) {
+        throw unread(`${show(path)} cannot be listed`, cause);
+      }
+    },
+    /** Rejects with what `keys add --file` says of it. */
+    async secretFile(typed: string, signal: AbortSignal): Promise<SecretFile> {
+      await pause(TYPING_MS, undefined, { signal });
+      const path = pathOf(context.env, typed);
+      try {
+        const stats = await inTime(() => stat(path));
+        if (!stats.isFile() && !stats.isDirectory()) return 'unread';
+      } catch (cause) {
+        throw unread(`${show(path)} cannot be read`, cause);
+      }
+      await readSecretFile(path, context);
+      return 'readable';
+    },
+  };
+}
+
+async function namesIn(path: string, begins: string, signal: AbortSignal): Promise<FolderNames> {
+  const items: FolderName[] = [];
+  let looked = 0;
+  for await (const entry of await opendir(path)) {
+    looked += 1;
+    const isLast = items.length === MOST_NAMES || looked > MOST_LOOKED_AT || signal.aborted;
+    if (isLast) return { items: items.toSorted(byName), isCut: true };
+    if (!entry.name.startsWith(begins)) continue;
+    const isFolder = entry.isFile()
+      ? false
+      : entry.isDirectory() || (await isFolderAt(join(path, entry.name)));
+    items.push({ name: entry.name, isFolder });
+  }
+  return { items: items.toSorted(byName), isCut: false };
+}
+
+/** What a link leads to counts; one that leads nowhere is a name like others. */
+async function isFolderAt(path: string): Promise<boolean> {
+  return stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+}
+
+function byName(one: FolderName, other: FolderName): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+function unread(what: string, cause: unknown): LifeboatError {
+  const why = cause instanceof TooSlow ? cause.message : whyUnread(cause);
+  return new LifeboatError('input.file', `${what}: ${why}`, {
+    hints: ['nothing was stored or sent'],
+    cause,
+    exitCode: EXIT.usage,
+  });
+}

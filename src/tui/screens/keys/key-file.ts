@@ -1,0 +1,74 @@
+import type { Facts } from '../../../view/app/sources.ts';
+import { band, type Layout } from '../../bands.ts';
+import type { AppEffect, Around, BoundKey, Input } from '../../live-screen.ts';
+import {
+  isPathIntent,
+  type PathField,
+  type PathIntent,
+  pathIn,
+  pathKeys,
+  pathLines,
+  pathMoved,
+  pathTyped,
+  whyNotFile,
+} from '../../parts/path-field.ts';
+import { filledUp } from '../../parts/table.ts';
+import type { Look } from '../../span.ts';
+
+/** The field in which somebody names the file with a key of an instance. */
+export interface KeyFile {
+  readonly instance: string;
+  readonly path: PathField;
+}
+
+export type KeyFileIntent = 'take' | 'close' | PathIntent;
+
+/** The keys of the field now. */
+export function keyFileKeys({ path }: KeyFile, facts: Facts): readonly BoundKey<KeyFileIntent>[] {
+  return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path), CLOSE];
+}
+
+const TAKE: BoundKey<KeyFileIntent> = {
+  intent: 'take',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'store the key',
+  description: 'store the key that the file holds, as `lifeboat keys add --file` does',
+  inFooter: true,
+};
+const CLOSE: BoundKey<KeyFileIntent> = {
+  intent: 'close',
+  keys: ['escape', 'ctrl+c'],
+  shown: 'Esc',
+  label: 'back',
+  description: 'go back to the keys; nothing is stored',
+  inFooter: true,
+};
+
+/** The field after an input; undefined once it is closed. An effect says that the path was given. */
+export function keyFileAfter(
+  over: KeyFile,
+  input: Input<string>,
+  facts: Facts,
+): readonly [KeyFile | undefined, ...AppEffect[]] {
+  const { instance, path } = over;
+  if (input.type === 'text') return [{ instance, path: pathTyped(path, input.text, facts) }];
+  if (input.intent === 'close') return [undefined];
+  if (input.intent === 'take') {
+    const said = { type: 'say', text: `storing the key of ${instance}` } as const;
+    return [undefined, said, { type: 'add-key', instance, file: pathIn(path) }];
+  }
+  if (!isPathIntent(input.intent)) return [over];
+  return [{ instance, path: pathMoved(path, input.intent, facts, input.page) }];
+}
+
+export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Around, look: Look): Layout {
+  const { columns, rows } = size;
+  const words = {
+    label: 'file: ',
+    empty: `the file holds the key of ${instance} and nothing else, on one line; ~/ is your home`,
+    ready: `it can be read: Enter stores it as a key of ${instance}`,
+  };
+  const { lines, page } = pathLines(path, facts, words, [columns, rows], look);
+  return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
+}

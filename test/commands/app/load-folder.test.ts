@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import type { CommandContext } from '../../../src/cli/context.ts';
+import { readSecretFile } from '../../../src/cli/read-secret-file.ts';
+import { folderLooker, pathOf } from '../../../src/commands/app/load-folder.ts';
+
+/** A home with some files, and what looks into it. */
+function openHome() {
+  const home = mkdtempSync(join(tmpdir(), 'lifeboat-folder-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const context = { env: { HOME: home }, stdin: Readable.from([]) } as unknown as CommandContext;
+  const look = folderLooker(context);
+  const { signal } = new AbortController();
+  const put = (name: string, text: string | Buffer = 'a key of several words\n', mode = 0o600) => {
+    writeFileSync(join(home, name), text);
+    chmodSync(join(home, name), mode);
+  };
+  return {
+    home,
+    context,
+    put,
+    folder: (folder: string, begins = '') => look.folder({ folder, begins }, signal),
+    file: (typed: string) => look.secretFile(typed, signal),
+  };
+}
+
+test('a folder is listed by name, with what links lead to, and hidden names', async () => {
+  const { home, folder, put } = openHome();
+  for (const name of ['b.key', '.hidden', 'ev\u001b[2Jil']) put(name);
+  mkdirSync(join(home, 'keys'));
+  symlinkSync('keys', join(home, 'link'));
+  symlinkSync('nowhere', join(home, 'lost'));
+  const item = (name: string, isFolder = false) => ({ name, isFolder });
+  const items = [
+    item('.hidden'),
+    item('b.key'),
+    item('ev\u001b[2Jil'),
+    item('keys', true),
+    item('link', true),
+    item('lost'),
+  ];
+  expect(await folder('~/')).toEqual({ items, isCut: false });
+  expect(await folder(`${home}/`, 'li')).toEqual({ items: [item('link', true)], isCut: false });
+});
+
+test('of a folder with more than five hundred names some are listed, and those that begin as typed all', async () => {
+  const { folder, put } = openHome();
+  for (let at = 0; at < 520; at += 1) put(`${at < 7 ? 'few' : 'many'}-${at}`, '');
+  const all = await folder('~/');
+  expect(all.isCut).toBe(true);
+  expect(all.items).toHaveLength(500);
+  const few = await folder('~/', 'few-');
+  expect([few.isCut, few.items.length]).toEqual([false, 7]);
+});
+
+test('a folder that is not there says so', async () => {
+  const { folder, home } = openHome();
+  await expect(folder('~/nowhere/')).rejects.toMatchObject({
+    code: 'input.file',
+    shortMessage: `${join(home, 'nowhere')} cannot be listed: it is not there`,
+  });
+});
+
+test('what is wrong with a file is said in the words of the command line', async () => {
+  const { home, context, put, file } = openHome();
+  put('good');
+  put('empty', '');
+  put('lines', 'one\ntwo\n');
+  put('large', Buffer.alloc(70_000, 'k'));
+  put('written', 'a key of several words\n', 0o666);
+  mkdirSync(join(home, 'keys'));
+  expect(await file('~/good')).toBe('readable');
+  for (const name of ['empty', 'lines', 'large', 'written', 'keys', 'nowhere', 'good/below']) {
+    const said = await readSecretFile(join(home, name), context).catch((thrown: unknown) => thrown);
+    const { code, shortMessage } = said as { code: string; shortMessage: string };
+    await expect(file(`~/${name}`), name).rejects.toMatchObject({ code, shortMessage });
+    expect(shortMessage).not.toContain('several words');
+  }
+});
+
+test('a pipe keeps what is in it for the one who takes the key', async () => {
+  const { home, file } = openHome();
+  execFileSync('mkfifo', [join(home, 'pipe')]);
+  expect(await file('~/pipe')).toBe('unread');
+});
+
+test('a path is one of the file system: no home of others, and never standard input', () => {
+  const env = { HOME: '/srv/somebody' };
+  expect(pathOf(env, '~')).toBe('/srv/somebody');
+  expect(pathOf(env, '~/a b')).toBe('/srv/somebody/a b');
+  expect(pathOf(env, '/etc/../x')).toBe('/x');
+  expect(pathOf(env, '-')).toBe(join(process.cwd(), '-'));
+  expect(pathOf(env, '~other/x')).toBe(join(process.cwd(), '~other/x'));
+});
