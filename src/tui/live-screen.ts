@@ -19,7 +19,8 @@ export type ScreenRequest =
   | { readonly name: 'runs' }
   | { readonly name: 'watch'; readonly runId: string }
   | { readonly name: 'instance'; readonly instance: string }
-  | { readonly name: 'keys' }
+  /** `addTo` only asks for the file with a key of this instance. */
+  | { readonly name: 'keys'; readonly addTo?: string }
   | { readonly name: 'journal'; readonly stream?: string }
   | { readonly name: 'report'; readonly runId: string }
   | { readonly name: 'lab' };

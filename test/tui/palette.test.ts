@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ShownKey } from '../../src/tui/live-screen.ts';
 import { paletteScreen } from '../../src/tui/screens/palette/palette.ts';
+import type { Home } from '../../src/view/app/home.ts';
 import type { RunRow } from '../../src/view/app/run-row.ts';
 import { ago, fact, factsOf, opened, SIZE } from './fake-fleet.ts';
 
@@ -8,6 +9,11 @@ const RUN: RunRow = {
   ...{ runId: '01RUN', runbook: 'restore-backup', version: '3', instance: 'orders', mode: 'LIVE' },
   ...{ startedAt: ago(2), lastAt: ago(1), status: 'open', where: 'choose the backup', proven: false },
   followUps: 0,
+};
+
+const HOME: Home = {
+  instances: [{ name: 'orders', role: 'source', isRehearsal: true, revision: '62', place: '' }],
+  ...{ operator: 'robin', folder: '', config: '', store: '' },
 };
 
 const DEAD_KEY: ShownKey = {
@@ -21,7 +27,7 @@ const DEAD_KEY: ShownKey = {
 
 function palette(isDriving = false) {
   const screen = paletteScreen({ keys: [DEAD_KEY], isDriving, hidesNames: false });
-  return opened(screen, factsOf({ runs: fact([RUN]) }));
+  return opened(screen, factsOf({ runs: fact([RUN]), home: fact(HOME) }));
 }
 
 describe('the palette', () => {
@@ -38,6 +44,16 @@ describe('the palette', () => {
     expect(at(SIZE).join('\n')).toContain('resume 01RUN');
     screen.paste(' stock', SIZE);
     expect(at(SIZE).join('\n')).toContain('nothing fits');
+  });
+
+  test('adds the first key of an instance from a file, where no list shows one yet', () => {
+    const { screen, at, effects } = palette();
+    screen.paste('orders from a file', SIZE);
+    expect(at(SIZE).join('\n')).toContain('add a key of orders from a file');
+    screen.press({ kind: 'key', key: 'enter' }, SIZE);
+    expect(effects).toEqual([
+      { type: 'instead', effect: { type: 'open', screen: { name: 'keys', addTo: 'orders' } } },
+    ]);
   });
 
   test('starts nothing in a window that drives a run', () => {

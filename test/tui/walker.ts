@@ -40,7 +40,10 @@ const REQUESTS: {
   runs: () => ({ name: 'runs' }),
   watch: ({ runIds }, random) => ({ name: 'watch', runId: random.one(['not-a-run', ...runIds]) }),
   instance: ({ names }, random) => ({ name: 'instance', instance: random.one(['not-there', ...names]) }),
-  keys: () => ({ name: 'keys' }),
+  keys: ({ names }, random) => ({
+    name: 'keys',
+    ...(names.length > 0 && random.inPercent(50) ? { addTo: random.one(names) } : {}),
+  }),
   journal: ({ runIds }, random) => ({
     name: 'journal',
     ...(runIds.length > 0 && random.inPercent(50) ? { stream: `run/${random.one(runIds)}` } : {}),

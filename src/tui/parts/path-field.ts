@@ -146,11 +146,13 @@ export function pathLines(
   look: Look,
 ): { readonly lines: readonly Line[]; readonly page: Page } {
   const { field, scroll } = path;
-  const names = namesFor(field, facts) ?? { items: [], isCut: false };
+  const known = namesFor(field, facts);
+  const names = known ?? { items: [], isCut: false };
   const found = candidatesOf(field, names);
   const of = pathIn(path);
   const { word } = partsOf(field);
-  const isBegun = found.some(({ name, isFolder }) => name !== word || isFolder);
+  const isInside = known !== undefined && word === '';
+  const isBegun = isInside || found.some(({ name, isFolder }) => name !== word || isFolder);
   const isExact = found.some(({ name, isFolder }) => name === word && !isFolder);
   const said =
     of === ''
@@ -160,7 +162,9 @@ export function pathLines(
         : fileLines(facts.get('secretFile', of), ready, width, look);
   const head = [fieldLine(label, printedField(field), width, look), ...said, BLANK];
   const more = names.isCut ? [[span('there are more: type how the name begins', 'text.dim')]] : [];
+  const none = names.items.length === 0 ? '  the folder is empty' : '  only hidden names: a dot shows them';
   const rows = [
+    ...(isInside && found.length === 0 && !names.isCut ? [[span(none, 'text.dim')]] : []),
     ...found.map(({ name, isFolder }): Line => [span(`  ${name}${isFolder ? '/' : ''}`)]),
     ...more,
     ...unlisted(field, facts),

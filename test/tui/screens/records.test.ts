@@ -272,6 +272,33 @@ describe('a key from a file', () => {
     expect(one.screen.isTyping()).toBe(true);
   });
 
+  test('is asked for at once where the screen is opened for it, and the screen goes with the field', () => {
+    const one = shown(keysScreen({ name: 'keys', addTo: HOSTILE }), {
+      folder: ({ folder }) => folders[folder],
+    });
+    one.fits();
+    one.press('escape');
+    expect(one.effects).toEqual([{ type: 'back' }]);
+    one.press('/', 'x', 'enter');
+    expect(one.effects.at(-1)).toEqual({
+      type: 'instead',
+      effect: { type: 'add-key', instance: HOSTILE, file: '/x' },
+    });
+  });
+
+  test('a folder without names to show says so, and nothing is said against it yet', () => {
+    const hidden = { items: [{ name: '.ssh', isFolder: true }], isCut: false };
+    const one = asking({
+      folder: ({ folder }) => (folder === '~/' ? hidden : { items: [], isCut: false }),
+      secretFile: () => undefined,
+    });
+    expect(one.text()).toContain('the folder is empty');
+    one.press('~', 'tab');
+    expect(one.text()).toContain('only hidden names: a dot shows them');
+    one.press('.');
+    expect(one.text()).toContain('.ssh/');
+  });
+
   test('Escape stores nothing, and what was given before can be had again', () => {
     const one = asking();
     one.press(...'/keys/a', 'escape');

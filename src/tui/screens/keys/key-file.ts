@@ -19,6 +19,8 @@ import type { Look } from '../../span.ts';
 export interface KeyFile {
   readonly instance: string;
   readonly path: PathField;
+  /** Whether the screen was opened for it alone: then it goes when the field does. */
+  readonly isAlone: boolean;
 }
 
 export type KeyFileIntent = 'take' | 'close' | PathIntent;
@@ -41,7 +43,7 @@ const CLOSE: BoundKey<KeyFileIntent> = {
   keys: ['escape', 'ctrl+c'],
   shown: 'Esc',
   label: 'back',
-  description: 'go back to the keys; nothing is stored',
+  description: 'go back; nothing is stored',
   inFooter: true,
 };
 
@@ -51,15 +53,16 @@ export function keyFileAfter(
   input: Input<string>,
   facts: Facts,
 ): readonly [KeyFile | undefined, ...AppEffect[]] {
-  const { instance, path } = over;
-  if (input.type === 'text') return [{ instance, path: pathTyped(path, input.text, facts) }];
-  if (input.intent === 'close') return [undefined];
+  const { instance, path, isAlone } = over;
+  if (input.type === 'text') return [{ ...over, path: pathTyped(path, input.text, facts) }];
+  if (input.intent === 'close') return isAlone ? [over, { type: 'back' }] : [undefined];
   if (input.intent === 'take') {
     const said = { type: 'say', text: `storing the key of ${instance}` } as const;
-    return [undefined, said, { type: 'add-key', instance, file: pathIn(path) }];
+    const add = { type: 'add-key', instance, file: pathIn(path) } as const;
+    return isAlone ? [over, said, { type: 'instead', effect: add }] : [undefined, said, add];
   }
   if (!isPathIntent(input.intent)) return [over];
-  return [{ instance, path: pathMoved(path, input.intent, facts, input.page) }];
+  return [{ ...over, path: pathMoved(path, input.intent, facts, input.page) }];
 }
 
 export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Around, look: Look): Layout {

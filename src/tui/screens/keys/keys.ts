@@ -35,9 +35,10 @@ interface State {
 }
 
 /** The keys of every instance by fingerprint: which are held, and what they open. Never a key. */
-export function keysScreen(_: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
+export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
+  const over = addTo === undefined ? undefined : { instance: addTo, path: pathField([]), isAlone: true };
   return screen<State, Intent>({
-    init: { list: FRESH_LIST, over: undefined, given: [] },
+    init: { list: FRESH_LIST, over, given: [] },
     subject: ({ over }) => over?.instance ?? '',
     title: ({ over }) => (over === undefined ? 'keys' : 'key from a file'),
     badge: (_, around) => badgeOfHome(around),
@@ -69,7 +70,9 @@ export function keysScreen(_: ScreenRequest & { readonly name: 'keys' }): OpenSc
       if (input.intent === 'add')
         return 'instance' in wanted ? [state, { type: 'add-key', ...wanted }] : [state];
       if (input.intent === 'add-file')
-        return 'instance' in wanted ? [{ ...state, over: { ...wanted, path: pathField(given) } }] : [state];
+        return 'instance' in wanted
+          ? [{ ...state, over: { ...wanted, path: pathField(given), isAlone: false } }]
+          : [state];
       const here = atCursor(list, around);
       if (here === undefined) return [state];
       const { instance, fingerprint } = here;

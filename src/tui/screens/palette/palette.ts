@@ -193,6 +193,10 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
         about: 'typed or pasted twice on the ordinary terminal, never shown',
         effect: { type: 'instead', effect: { type: 'add-key', instance: name } },
       },
+      go(`add a key of ${name} from a file`, 'its path is asked for, and Tab completes it', {
+        name: 'keys',
+        addTo: name,
+      }),
     ]),
     ...open.map(
       ({ runId, runbook, instance, where }): Item => ({
