@@ -60,7 +60,7 @@ const base: RunView = {
 };
 
 /** What leads on where orders may be lost. */
-export const WAY: WayOn = {
+const WAY: WayOn = {
   when: 'if orders is lost: stop the run, recover it into a target',
   command: 'lifeboat run disaster-recovery orders --target orders-dr --perform',
   leadsTo: { kind: 'recover', instance: 'orders', target: 'orders-dr' },

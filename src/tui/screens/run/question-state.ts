@@ -118,8 +118,16 @@ export function commandsAt(
   return { text: commands.join('\n'), what: `${counted(commands.length, 'command')} for ${subject}` };
 }
 
-/** What leads on from the failure that is asked about, or that the run was stopped at. */
-export function wayAt({ question, outcome }: Pick<RunView, 'question' | 'outcome'>): WayOn['leadsTo'] {
+/**
+ * What leads on from the failure that is asked about, or that the run was stopped at; nothing from a run that
+ * is only looked at.
+ */
+export function wayAt({
+  question,
+  outcome,
+  watched,
+}: Pick<RunView, 'question' | 'outcome' | 'watched'>): WayOn['leadsTo'] {
+  if (watched !== undefined) return undefined;
   const trouble = question?.kind === 'choice' ? question.trouble : undefined;
   const ways = outcome === undefined ? trouble?.commands : outcome.ways;
   return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;

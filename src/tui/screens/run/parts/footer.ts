@@ -11,7 +11,7 @@ import { commandsAt, type QuestionState, wayAt } from '../question-state.ts';
  * frame. Those that do not fit are left to the help; the way on and the way out get their place first.
  */
 export function footerLine(
-  view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome'>,
+  view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome' | 'watched'>,
   mode: Mode,
   width: number,
   look: Look,
