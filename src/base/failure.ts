@@ -27,6 +27,3 @@ export function failureFrom(error: unknown): Failure {
     evidence: {},
   };
 }
-
-/** The hint of an answer that may be better soon. Where the service is gone, it is not: see `viewBanner`. */
-export const TRY_AGAIN_SOON = 'try again in a moment';

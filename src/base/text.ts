@@ -61,3 +61,6 @@ export function printableJson(value: unknown): string {
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** The hint of an answer that may be better soon. Where the service is gone, it is not: see `viewBanner`. */
+export const TRY_AGAIN_SOON = 'try again in a moment';

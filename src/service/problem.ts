@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
-import { TRY_AGAIN_SOON } from '../base/failure.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
-import { show, type Untrusted, untrust } from '../base/text.ts';
+import { show, TRY_AGAIN_SOON, type Untrusted, untrust } from '../base/text.ts';
 
 const TEXT_LIMIT = 2000;
 

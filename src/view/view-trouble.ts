@@ -1,5 +1,5 @@
 import { callOf, verbTo } from '../../machines/parts/verb-words.ts';
-import { type Failure, failureFrom } from '../base/failure.ts';
+import type { Failure } from '../base/failure.ts';
 import { counted, formatTime, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { fieldsOf } from '../store/fields.ts';
@@ -37,9 +37,10 @@ function triesIn(entries: readonly Entry[]): string | undefined {
 }
 
 function answerIn(body: Entry['body']): string {
-  const { evidence } = failureFrom(fieldsOf(fieldsOf(body)['event'])['error']);
-  if (typeof evidence['status'] === 'number') return `got ${evidence['status']}`;
-  return typeof evidence['transport'] === 'string' ? 'got no answer' : 'failed';
+  const { error } = fieldsOf(fieldsOf(body)['event']);
+  const { status, transport } = fieldsOf(fieldsOf(error)['evidence']);
+  if (typeof status === 'number') return `got ${status}`;
+  return typeof transport === 'string' ? 'got no answer' : 'failed';
 }
 
 type Found<T extends RunEntryType> = { readonly at: string; readonly body: RunEntryBody<T> };

@@ -123,12 +123,7 @@ function textOver(state: UiState, width: number, look: Look): Line[] | undefined
   return followUp === undefined ? undefined : followUpLines(followUp, width, look);
 }
 
-const COVERS: ReadonlySet<UiState['overlay']> = new Set<UiState['overlay']>([
-  'help',
-  'fallback',
-  'log',
-  'step',
-]);
+const COVERS: ReadonlySet<string> = new Set<UiState['overlay']>(['help', 'fallback', 'log', 'step']);
 
 function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
   const bottom = COVERS.has(state.overlay)
