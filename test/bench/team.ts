@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { initPostgresStore } from '../../src/store/postgres/init.ts';
-import { startCluster } from '../store/postgres/cluster.ts';
+import { startCluster } from '../bench-kit/postgres.ts';
 
 export interface TeamBench {
   /** Durable appends a second of all processes together. Budget: at least 1,000 from 50. */

@@ -1,5 +1,5 @@
 import { initPostgresStore } from '../../src/store/postgres/init.ts';
-import { addressOf, ask, type Servers, startServers } from '../team/servers.ts';
+import { addressOf, ask, type Cluster, startCluster } from '../bench-kit/postgres.ts';
 
 /** The database of one trial, on a server that all of them share. */
 export interface TrialDatabase {
@@ -17,29 +17,29 @@ const TEMPLATE = 'lifeboat_empty';
 /** Tells the processes that this one starts where the server is. */
 const PORT = 'TRIAL_DATABASE_PORT';
 
-let shared: Promise<Servers> | undefined;
+let shared: Promise<Cluster> | undefined;
 let made = 0;
 
 /** Starts the server that all trials share, here and in the processes that are started from here. */
 export async function shareDatabases(): Promise<void> {
   shared ??= startShared();
-  process.env[PORT] = String((await shared).primary.port);
+  process.env[PORT] = String((await shared).port);
 }
 
 /** An empty store in a database of its own; the server is started by the first one. */
 export async function freshDatabase(): Promise<TrialDatabase> {
   if (process.env[PORT] === undefined) await shareDatabases();
-  const port = Number(process.env[PORT]);
+  const where = { host: '127.0.0.1', port: Number(process.env[PORT]) };
   made += 1;
   const name = `trial_${process.pid}_${made}`;
   const kept = `${name}_kept`;
-  const copy = (from: string, to: string) => ask(port, `create database ${to} template ${from}`);
-  const drop = (one: string) => ask(port, `drop database if exists ${one} with (force)`);
+  const copy = (from: string, to: string) => ask(where, `create database ${to} template ${from}`);
+  const drop = (one: string) => ask(where, `drop database if exists ${one} with (force)`);
   await copy(TEMPLATE, name);
   return {
     // Where the clock runs twenty times as fast, the usual five seconds are over before a busy server
     // answers.
-    address: `${addressOf([port], name)}&connect_timeout=100`,
+    address: `${addressOf([where.port], name)}&connect_timeout=100`,
     keep: async () => void (await copy(name, kept)),
     putBack: async () => {
       await drop(name);
@@ -54,22 +54,22 @@ export async function freshDatabase(): Promise<TrialDatabase> {
 
 /** Ends the shared server, if there is one. */
 export async function closeDatabases(): Promise<void> {
-  await (await shared)?.close();
+  await (await shared)?.remove();
   shared = undefined;
   delete process.env[PORT];
 }
 
-async function startShared(): Promise<Servers> {
-  const servers = await startServers();
+async function startShared(): Promise<Cluster> {
+  const cluster = await startCluster({ open: true });
   try {
-    await servers.primary.query(`create database ${TEMPLATE}`);
+    await cluster.query(`create database ${TEMPLATE}`);
     await initPostgresStore({
-      address: `${addressOf([servers.primary.port], TEMPLATE)}&connect_timeout=100`,
+      address: `${addressOf([cluster.port], TEMPLATE)}&connect_timeout=100`,
       env: {},
     });
-    return servers;
+    return cluster;
   } catch (thrown) {
-    await servers.close();
+    await cluster.remove();
     throw thrown;
   }
 }

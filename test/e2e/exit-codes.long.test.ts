@@ -6,6 +6,7 @@ import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { type BenchOptions, changes, ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { until } from '../bench-kit/until.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
@@ -173,9 +174,4 @@ function amend(env: TestBench['env'], line: string): void {
 
 function always(method: string, trouble: Trouble) {
   return (call: Call): Trouble | undefined => (call.method === method ? trouble : undefined);
-}
-
-/** Looks at what other processes do, and so it has to look again and again. */
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setTimeout(resolve, 20));
 }

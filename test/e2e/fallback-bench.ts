@@ -5,9 +5,9 @@ import type { FallbackStep } from '../../machines/parts/fallback-step.ts';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
 import type { FallbackInstance } from '../../src/view/fallback/instance.ts';
 import { renderFallback } from '../../src/view/fallback/render-fallback.ts';
+import { type Followed, followFallback, recorder } from '../bench-kit/follow-fallback.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { instanceOf, temporaryFolder } from '../lab/helpers.ts';
-import { type Followed, followFallback, recorder } from './follow-fallback.ts';
 
 /**
  * A person with a fallback script, a shell and a `cf` that only writes down what it is asked for; and a

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
+import { followFallback, recorder } from '../bench-kit/follow-fallback.ts';
 import { changes, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../lab/helpers.ts';
-import { followFallback, recorder } from './follow-fallback.ts';
 
 const DO_IT = '';
 const HAND_DONE = '';

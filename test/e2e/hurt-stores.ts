@@ -1,10 +1,9 @@
 import { copyFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
+import { addressOf, type Cluster } from '../bench-kit/postgres.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
-import { addressOf, type Servers } from '../team/servers.ts';
 import { database, loseLog } from './rolled-back.ts';
 
 /** What somebody with a database tool can do to the store of a bench, of either engine. */
@@ -66,27 +65,15 @@ export function hurtSqlite(bench: TestBench): HurtStore {
 }
 
 /** A database of its own on a server that lets everybody in, for LIFEBOAT_STORE of a bench. */
-export async function databaseOn({ primary }: Servers, name: string) {
-  const query = async (sql: string, database = name): Promise<Record<string, unknown>[]> => {
-    const client = new Client({ host: '127.0.0.1', port: primary.port, user: 'postgres', database });
-    await client.connect();
-    try {
-      const result = await client.query<Record<string, unknown>>(sql);
-      return (Array.isArray(result) ? result.at(-1) : result).rows;
-    } finally {
-      await client.end();
-    }
-  };
+export async function databaseOn(cluster: Cluster, name: string) {
+  const query = (sql: string) => cluster.query<Record<string, unknown>>(sql, name);
   const anew = async (from: string, to: string) => {
-    await query(`drop database if exists ${to} with (force)`, 'postgres');
-    await query(
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`,
-      'postgres',
-    );
-    await query(`create database ${to} template ${from}`, 'postgres');
+    await cluster.query(`drop database if exists ${to} with (force)`);
+    await cluster.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`);
+    await cluster.query(`create database ${to} template ${from}`);
   };
   await anew('template0', name);
-  return { address: addressOf([primary.port], name), hurt: hurtPostgres(query, anew, name) };
+  return { address: addressOf([cluster.port], name), hurt: hurtPostgres(query, anew, name) };
 }
 
 function hurtPostgres(

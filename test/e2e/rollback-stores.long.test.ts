@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { type Cluster, startCluster } from '../bench-kit/postgres.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
-import { type Servers, startServers } from '../team/servers.ts';
 import { databaseOn, type HurtStore, hurtSqlite } from './hurt-stores.ts';
 import {
   accept,
@@ -20,12 +20,12 @@ import {
   UNANSWERED,
 } from './rolled-back.ts';
 
-let servers: Servers;
+let cluster: Cluster;
 let parts = 0;
 beforeAll(async () => {
-  servers = await startServers();
+  cluster = await startCluster({ open: true });
 });
-afterAll(() => servers?.close());
+afterAll(() => cluster?.remove());
 
 describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
   const benches = useBenches({ cheapVault: true, leaseMs: 3_000 });
@@ -44,7 +44,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
       return { bench, hurt: hurtSqlite(bench) };
     }
     made += 1;
-    const { address: store, hurt } = await databaseOn(servers, `rolled_back_${made}`);
+    const { address: store, hurt } = await databaseOn(cluster, `rolled_back_${made}`);
     const bench = await benches(context, { ...UNANSWERED, store });
     await bench.run('store', 'init');
     return { bench, hurt };
@@ -186,7 +186,7 @@ describe('a team’s store', () => {
   ])('whose last append lost %s goes on by the way that is printed', async ([, sql = ''], context) => {
     const { expect } = context;
     parts += 1;
-    const { address: store, hurt } = await databaseOn(servers, `in_part_${parts}`);
+    const { address: store, hurt } = await databaseOn(cluster, `in_part_${parts}`);
     const bench = await benches(context, { ...UNANSWERED, store });
     await bench.run('store', 'init');
     const { restore } = await killedRestore(bench);
@@ -213,7 +213,7 @@ describe('a team’s store', () => {
 
   test('that was emptied and begun anew by a colleague does not hide a call without an outcome', async (context) => {
     const { expect } = context;
-    const { address: store, hurt } = await databaseOn(servers, 'begun_anew');
+    const { address: store, hurt } = await databaseOn(cluster, 'begun_anew');
     const bench = await benches(context, { ...UNANSWERED, store });
     await bench.run('store', 'init');
     const { restore } = await killedRestore(bench);
@@ -230,7 +230,7 @@ describe('a team’s store', () => {
 
   test('that is named for the first time on a used home takes its entries by the command that is printed', async (context) => {
     const { expect } = context;
-    const { address: store } = await databaseOn(servers, 'first_time');
+    const { address: store } = await databaseOn(cluster, 'first_time');
     const bench = await benches(context, UNANSWERED);
     await lived(bench);
     const restore = ['backups', 'restore', await newest(bench), ...SURE];

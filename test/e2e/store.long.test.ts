@@ -2,22 +2,22 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
+import { addressOf, type Cluster, startCluster } from '../bench-kit/postgres.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { openBench, type TestBench } from '../bench-kit/test-bench.ts';
-import { addressOf, type Servers, startServers } from '../team/servers.ts';
 
 const product = builtProduct({ cheapVault: true, leaseMs: 3_000 });
-let servers: Servers;
+let cluster: Cluster;
 let made = 0;
 beforeAll(async () => {
-  servers = await startServers();
+  cluster = await startCluster({ open: true });
 });
-afterAll(() => servers?.close());
+afterAll(() => cluster?.remove());
 
 async function freshAddress(): Promise<string> {
   made += 1;
-  await servers.primary.query(`create database store_${made}`);
-  return addressOf([servers.primary.port], `store_${made}`);
+  await cluster.query(`create database store_${made}`);
+  return addressOf([cluster.port], `store_${made}`);
 }
 
 type Ending = { onTestFinished: (end: () => Promise<void>) => void };
@@ -114,15 +114,11 @@ test('a move that was killed is taken up by the same command', async (context) =
   await bench.run('store', 'init');
   Object.assign(bench.env, { LIFEBOAT_STORE: 'sqlite' });
   // The database has the target, and nothing comes back to whoever copies.
-  await servers.primary.query(
-    `alter database ${new URL(store).pathname.slice(1)} with allow_connections false`,
-  );
+  await cluster.query(`alter database ${new URL(store).pathname.slice(1)} with allow_connections false`);
   const copy = (confirm: number) =>
     bench.run('store', 'copy', '--from', 'sqlite', '--to', store, '--confirm', String(confirm));
   expect((await copy(size)).code).toBe(1);
-  await servers.primary.query(
-    `alter database ${new URL(store).pathname.slice(1)} with allow_connections true`,
-  );
+  await cluster.query(`alter database ${new URL(store).pathname.slice(1)} with allow_connections true`);
   const moving = bench.start('store', 'copy', '--from', 'sqlite', '--to', store, '--confirm', String(size));
   while ((await statusOf(bench)).movedTo === undefined && moving.child.exitCode === null);
   moving.child.kill('SIGKILL');

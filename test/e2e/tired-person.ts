@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Followed } from '../bench-kit/follow-fallback.ts';
 import { installCf } from '../bench-kit/install-cf.ts';
-import type { Followed } from './follow-fallback.ts';
 
 /** What a person has at hand who follows a fallback script. */
 export interface Hands {

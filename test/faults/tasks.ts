@@ -1,5 +1,5 @@
-import { until } from '../bench-kit/foreign/curl.ts';
 import type { ForeignServer } from '../bench-kit/foreign/server.ts';
+import { until } from '../bench-kit/until.ts';
 import type { Fault } from './faults.ts';
 import type { Passing, Reply } from './proxy.ts';
 import type { Seen } from './seen.ts';

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import process from 'node:process';
-import { recorder } from '../e2e/follow-fallback.ts';
+import { followFallback, recorder } from '../bench-kit/follow-fallback.ts';
 
 /** What became of somebody who has followed a fallback script to its end. */
 export interface Followed {
@@ -27,25 +24,7 @@ export async function followAll(
   const log = join(folder, 'cf.log');
   // Words may hold ends of lines, so they end with NUL, and so does a call.
   writeFileSync(join(bin, 'cf'), `#!/bin/sh\n{ printf '%s\\0' "$@"; printf '\\0'; } >> '${log}'\n`);
-  writeFileSync(join(folder, 'fallback.sh'), fallback, { mode: 0o600 });
-  const child = spawn('bash', ['fallback.sh'], {
-    cwd: folder,
-    env: { PATH: `${bin}:${process.env['PATH']}`, HOME: folder, TMPDIR: folder, PAUSE: '0.1' },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let screen = '';
-  let read = 0;
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    screen += text;
-    if (!screen.endsWith('> ')) return;
-    child.stdin.write(`${answerTo(screen.slice(read), token)}\n`);
-    read = screen.length;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    screen += text;
-  });
-  child.stdin.on('error', () => undefined);
-  await once(child, 'close');
+  const { screen } = await followFallback(fallback, (asked) => answerTo(asked, token), { folder, bin });
   const calls = readFileSync(log, 'utf8').split('\0\0').slice(0, -1);
   return { screen, folder, cf: calls.map((call) => call.split('\0')) };
 }

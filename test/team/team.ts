@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
+import { type DatabaseWire, openDatabaseWire } from '../bench-kit/database-wire.ts';
+import { addressOf, type Pair, startPair } from '../bench-kit/postgres.ts';
 import type { Product } from '../bench-kit/product.ts';
 import { type BenchOptions, openBench, type TestBench } from '../bench-kit/test-bench.ts';
 import { openWire, type Wire } from '../crash/wire.ts';
-import { type DatabaseWire, openDatabaseWire } from './database-wire.ts';
-import { addressOf, type Servers, startServers } from './servers.ts';
 
 /**
  * Somebody with a machine of their own: a home, a key store, and ways to the database and to the service that
@@ -25,7 +25,7 @@ export interface Person {
 /** Two people, one database with a standby, one service that counts what it is asked for. */
 export interface Team {
   readonly product: Product;
-  readonly servers: Servers;
+  readonly servers: Pair;
   readonly ada: Person;
   readonly bob: Person;
   /** Everything in the store, in order of the log, past every wire. */
@@ -40,14 +40,14 @@ const DATABASE = 'lifeboat';
 /** Sets everything up: the store is made, both have written to it, and both are believed. */
 export async function openTeam(product: Product, options: BenchOptions = {}): Promise<Team> {
   await using opened = new AsyncDisposableStack();
-  const servers = await startServers({ standby: true });
-  opened.defer(() => servers.close());
+  const servers = await startPair();
+  opened.defer(() => servers.remove());
   await servers.primary.query(`create database ${DATABASE}`);
-  const ports = [servers.primary.port, servers.standby?.port ?? 0];
+  const ports = [servers.primary.port, servers.standby.port];
   const admit = async (name: string, more: BenchOptions): Promise<Person> => {
-    const database = await openDatabaseWire(ports);
+    const database = await openDatabaseWire(servers.primary, servers.standby);
     opened.defer(() => database.close());
-    const store = addressOf(database.ports, DATABASE);
+    const store = database.address(DATABASE);
     const asked = { inFlight: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
     const bench = await openBench(product, asked);
     opened.defer(() => bench.close());

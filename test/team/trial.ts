@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Ended, Product, Running } from '../bench-kit/product.ts';
+import { until } from '../bench-kit/until.ts';
 import type { Stage } from '../crash/stage.ts';
 import { startOn } from '../crash/start.ts';
 import { type Case, nameOf } from './cases.ts';
-import { until } from './servers.ts';
 import { openTeam, type Team } from './team.ts';
 
 /** What came of a case. */
@@ -124,11 +124,12 @@ async function strike(team: Team, { blow }: Case, ada: Running): Promise<() => P
       signal('SIGCONT');
       return () => database.mend();
     case 'database restarted':
-      await servers.primary.restart();
+      await servers.primary.crash();
+      await servers.primary.start();
       goOn();
       return () => undefined;
     default:
-      await servers.primary.kill();
+      await servers.primary.crash();
       await servers.promote();
       goOn();
       return () => undefined;

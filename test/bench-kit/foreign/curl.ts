@@ -95,8 +95,3 @@ export async function openScene(
     },
   };
 }
-
-/** Waits until something is so; the test's own limit ends a wait that has no end. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(5);
-}

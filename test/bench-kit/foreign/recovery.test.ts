@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { curl, KEY, openScene, until } from './curl.ts';
+import { until } from '../until.ts';
+import { curl, KEY, openScene } from './curl.ts';
 
 const REVISIONS = [61, 62] as const;
 

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { curl, KEY, openScene, TOKENS, until } from './curl.ts';
+import { until } from '../until.ts';
+import { curl, KEY, openScene, TOKENS } from './curl.ts';
 
 const REVISIONS = [61, 62] as const;
 const ISO_UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)$/;

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
+import { until } from '../until.ts';
 import type { Trouble } from './call.ts';
-import { curl, openScene, until } from './curl.ts';
+import { curl, openScene } from './curl.ts';
 
 describe('trouble', () => {
   test('an answer can be lost with the work done, or without', async (context) => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { curl, KEY, openScene, type Scene, TOKENS, until } from './curl.ts';
+import { until } from '../until.ts';
+import { curl, KEY, openScene, type Scene, TOKENS } from './curl.ts';
 import { unpack } from './pack.ts';
 
 interface Task {

@@ -3,14 +3,14 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Hold, Journal, NewEntry } from '../../../src/store/journal.ts';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { compareProjections } from '../../../src/store/projected.ts';
-import { until } from '../../team/servers.ts';
+import { type DatabaseBlow, openDatabaseWire } from '../../bench-kit/database-wire.ts';
+import { startCluster } from '../../bench-kit/postgres.ts';
+import { until } from '../../bench-kit/until.ts';
 import { allOf } from '../contract/all-of.ts';
 import { notesProjection } from '../contract/projection.ts';
 import { notes, opened } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
-import { startCluster } from './cluster.ts';
 import { postgresStore } from './postgres-store.ts';
-import { startProxy } from './proxy.ts';
 
 /* What becomes of appends, holds and followers when connections break. */
 const cluster = await startCluster();
@@ -21,32 +21,38 @@ const env = process.env;
 /** A writer that holds `run/a`, on a way that can be cut. */
 async function scene({ ttl = 20_000, patience = 20_000 } = {}) {
   const store = await postgresStore(cluster);
-  const proxy = await startProxy(cluster);
-  const address = proxy.address(store.database);
+  const wire = await openDatabaseWire(cluster);
+  const address = wire.address(store.database);
   const journal = await openPostgresStore({
     ...{ address, env, by: 'tester', signer: store.signer, projections: [], ttl, patience },
   });
   onTestFinished(async () => {
-    proxy.open();
+    wire.mend();
     await journal.close();
-    await proxy.close();
+    await wire.close();
   });
   const hold = await journal.hold('run/a');
   const append = (text: string) => journal.append([note(text)], [hold]);
   await append('first');
   const texts = async () => (await journal.read('run/a')).map(({ body }) => (body as { text: string }).text);
-  const isThere = async (text: string) =>
-    (await cluster.query('select from lifeboat.entries where body like $1', store.database, [`%${text}%`]))
-      .length > 0;
-  return { store, proxy, journal, hold, append, texts, isThere };
+  /** Breaks the connection that says these words: before they arrive, or when they are done, before the answer. */
+  const breaksAt = (at: DatabaseBlow['at'], words: string) =>
+    new Promise<void>((resolve) => {
+      const strike = (cutOff: () => void) => {
+        cutOff();
+        resolve();
+      };
+      wire.arm({ words, nth: 1, at, strike });
+    });
+  return { store, wire, journal, hold, append, texts, breaksAt };
 }
 
 const note = (text: string): NewEntry => ({ stream: 'run/a', type: 'note', body: { text } });
 
 describe('an append whose connection breaks', () => {
   test('is found where its answer was lost, and there once', async () => {
-    const { proxy, append, texts, isThere, journal } = await scene();
-    const lost = proxy.loseAnswer('marked', () => isThere('marked'));
+    const { append, texts, breaksAt, journal } = await scene();
+    const lost = breaksAt('done', 'marked');
     const [entry] = await append('marked');
     await lost;
     expect(entry).toMatchObject({ seq: 2, index: 2, body: { text: 'marked' } });
@@ -56,8 +62,8 @@ describe('an append whose connection breaks', () => {
   });
 
   test('is sent again where it did not arrive', async () => {
-    const { proxy, append, texts } = await scene();
-    const lost = proxy.loseRequest('marked');
+    const { breaksAt, append, texts } = await scene();
+    const lost = breaksAt('held', 'marked');
     await append('marked');
     await lost;
     await append('next');
@@ -65,30 +71,30 @@ describe('an append whose connection breaks', () => {
   });
 
   test('is tried again until the store can be reached', async () => {
-    const { proxy, append, texts } = await scene();
-    proxy.cut(false);
+    const { wire, append, texts } = await scene();
+    wire.cut();
     const appended = append('later');
-    proxy.open();
+    wire.mend();
     expect(await appended).toMatchObject([{ seq: 2 }]);
     expect(await texts()).toEqual(['first', 'later']);
   });
 
   test('ends the journal where the store cannot be reached in time', async () => {
-    const { proxy, append } = await scene({ patience: 300 });
-    proxy.cut(false);
+    const { wire, append } = await scene({ patience: 300 });
+    wire.cut();
     const refused = {
       code: 'journal.lost',
       hints: [expect.stringContaining('no further step'), expect.any(String)],
     };
     await expect(append('later')).rejects.toMatchObject(refused);
-    proxy.open();
+    wire.mend();
     await expect(append('later')).rejects.toMatchObject(refused);
   });
 
   test('keeps its place in a group of appends, each of them written once', async () => {
-    const { proxy, journal, hold, texts, isThere } = await scene();
+    const { breaksAt, journal, hold, texts } = await scene();
     const all = Array.from({ length: 20 }, (_, number) => `<${number}>`);
-    const lost = proxy.loseAnswer('<7>', () => isThere('<7>'));
+    const lost = breaksAt('done', '<7>');
     await Promise.all(all.map((text) => journal.append([note(text)], [hold])));
     await lost;
     expect(await texts()).toEqual(['first', ...all]);
@@ -132,7 +138,7 @@ test('forty installations that write to a new store at the same moment all get i
 });
 
 test('a follower misses nothing when its connections break', async () => {
-  const { proxy, journal, append } = await scene();
+  const { wire, journal, append } = await scene();
   const enough = new AbortController();
   const heard: number[] = [];
   const following = (async () => {
@@ -142,7 +148,10 @@ test('a follower misses nothing when its connections break', async () => {
     }
   })();
   for (let number = 0; number < 10; number += 1) {
-    if (number % 3 === 0) proxy.cut(true);
+    if (number % 3 === 0) {
+      wire.cut();
+      wire.mend();
+    }
     await append(`n${number}`);
   }
   await following;

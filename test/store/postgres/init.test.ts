@@ -2,10 +2,10 @@ import { Client } from 'pg';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
+import { startCluster } from '../../bench-kit/postgres.ts';
 import { NOTES } from '../contract/projection.ts';
 import { note } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
-import { startCluster } from './cluster.ts';
 import { postgresStore } from './postgres-store.ts';
 
 /* What `lifeboat store init` makes, and who may do what with it. */

@@ -1,11 +1,11 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { Hold, Journal } from '../../../src/store/journal.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { until } from '../../team/servers.ts';
+import { openDatabaseWire } from '../../bench-kit/database-wire.ts';
+import { startCluster } from '../../bench-kit/postgres.ts';
+import { until } from '../../bench-kit/until.ts';
 import { freshSigner } from '../fresh-signer.ts';
-import { startCluster } from './cluster.ts';
 import { postgresStore } from './postgres-store.ts';
-import { startProxy } from './proxy.ts';
 import { startWriter } from './writer-processes.ts';
 
 /* Leases by the database's clock: who loses one, who gets it, and when. */
@@ -91,13 +91,13 @@ test('a process that stood still for longer than its lease says that it lost it,
 
 test('who is cut off from the database loses the hold in time, and nobody has it before', async () => {
   const store = await postgresStore(cluster);
-  const proxy = await startProxy(cluster);
-  onTestFinished(() => proxy.close());
-  const cutOff = await opened(proxy.address(store.database));
+  const wire = await openDatabaseWire(cluster);
+  onTestFinished(() => wire.close());
+  const cutOff = await opened(wire.address(store.database));
   const journal = await opened(store.address);
   const hold = await cutOff.hold('run/a');
   await cutOff.append([note], [hold]);
-  proxy.cut(false);
+  wire.cut();
   let wasLost = false;
   hold.lost.addEventListener('abort', () => {
     wasLost = true;
@@ -105,7 +105,7 @@ test('who is cut off from the database loses the hold in time, and nobody has it
   const { after } = await taken(journal);
   expect([wasLost, hold.lasts()]).toEqual([true, 0]);
   expect(after).toBeLessThan(2 * TTL);
-  proxy.open();
+  wire.mend();
   await expect(cutOff.append([note], [hold])).rejects.toMatchObject({ code: 'journal.conflict' });
 });
 

@@ -2,15 +2,14 @@ import { afterAll, beforeAll } from 'vitest';
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { landInPostgres, movedFromPostgres } from '../../../src/store/postgres/moving.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { addressOf, type Servers, startServers } from '../../team/servers.ts';
+import { type Cluster, startCluster } from '../../bench-kit/postgres.ts';
 import { type MovableStore, movingContract, sqliteStore } from '../moving.ts';
 
-let servers: Servers;
-let made = 0;
+let cluster: Cluster;
 beforeAll(async () => {
-  servers = await startServers();
+  cluster = await startCluster();
 });
-afterAll(() => servers?.close());
+afterAll(() => cluster?.remove());
 
 movingContract('a move from SQLite to PostgreSQL', async () => ({
   source: sqliteStore(),
@@ -22,9 +21,7 @@ movingContract('a move from PostgreSQL to SQLite', async () => ({
 }));
 
 async function postgres(): Promise<MovableStore> {
-  made += 1;
-  await servers.primary.query(`create database moving_${made}`);
-  const where = { address: addressOf([servers.primary.port], `moving_${made}`), env: {} };
+  const where = { address: cluster.address(await cluster.makeDatabase()), env: {} };
   await initPostgresStore(where);
   return {
     open: (signer) => openPostgresStore({ ...where, by: 'Robin', signer, projections: [] }),

@@ -5,10 +5,10 @@ import type { Hold, Journal, StoredEntry, StreamName } from '../../../src/store/
 import { hashOf } from '../../../src/store/leaf.ts';
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
+import type { Cluster } from '../../bench-kit/postgres.ts';
 import { NOTES } from '../contract/projection.ts';
 import type { StoreUnderTest } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
-import type { Cluster } from './cluster.ts';
 
 /** Long enough for a renewal on a busy machine, short enough to be waited for. */
 const TTL = 9_000;

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
+import { startCluster } from '../../bench-kit/postgres.ts';
 import { storeContract } from '../contract.ts';
-import { startCluster } from './cluster.ts';
 import { postgresStore } from './postgres-store.ts';
 
 const cluster = await startCluster();

@@ -3,12 +3,12 @@ import { leafText } from '../../../src/store/leaf.ts';
 import { entryOf } from '../../../src/store/new-entry.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
 import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { startCluster } from '../../bench-kit/postgres.ts';
+import { until } from '../../bench-kit/until.ts';
 import { randomFrom } from '../../random.ts';
-import { until } from '../../team/servers.ts';
 import { allOf } from '../contract/all-of.ts';
 import { freshSigner } from '../fresh-signer.ts';
 import { naiveRoot } from '../log/naive.ts';
-import { startCluster } from './cluster.ts';
 import { postgresStore } from './postgres-store.ts';
 import { startWriter, type WriterProcess } from './writer-processes.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { openPostgresForReading } from '../../../src/store/postgres/open.ts';
-import { type Cluster, startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from '../../bench-kit/postgres.ts';
 
 /* A server that encrypts, with certificates of an authority that nobody else knows. */
 const certificates = mkdtempSync(join(tmpdir(), 'certificates-'));
@@ -134,7 +134,7 @@ async function startEncrypting(): Promise<Cluster> {
   await plain.query(`alter system set ssl_cert_file = '${join(plain.folder, 'server.crt')}'`);
   await plain.query(`alter system set ssl_key_file = '${join(plain.folder, 'server.key')}'`);
   await plain.query('alter system set ssl = on');
-  await plain.stop();
+  await plain.crash();
   await plain.start();
   return plain;
 }

@@ -1,5 +1,5 @@
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
-import { startCluster } from './cluster.ts';
+import { startCluster } from '../../bench-kit/postgres.ts';
 
 /*
  * `npm run team`: a PostgreSQL from the npm registry with an empty store in it, to try out what several

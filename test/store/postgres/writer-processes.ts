@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import { until } from '../../team/servers.ts';
+import { until } from '../../bench-kit/until.ts';
 
 /** What a writing process has said so far. */
 export interface WriterProcess {

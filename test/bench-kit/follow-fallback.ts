@@ -10,12 +10,13 @@ export interface Followed {
 }
 
 /**
- * Follows a fallback script as a person does who has only bash: the answers are the lines that are typed.
+ * Follows a fallback script as a person does who has only bash: the answers are the lines that are typed, or
+ * what each prompt is answered with.
  * Programs in `bin` come before those of the machine; nothing of this project is in its environment.
  */
 export async function followFallback(
   fallback: string,
-  answers: readonly string[],
+  answers: readonly string[] | ((asked: string) => string),
   where: { readonly folder: string; readonly bin?: string },
 ): Promise<Followed> {
   const path = join(where.folder, 'fallback.sh');
@@ -27,12 +28,17 @@ export async function followFallback(
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let screen = '';
+  let answered = 0;
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
       screen += text;
+      if (typeof answers !== 'function' || stream !== child.stdout || !screen.endsWith('> ')) return;
+      child.stdin.write(`${answers(screen.slice(answered))}\n`);
+      answered = screen.length;
     });
   }
-  child.stdin.on('error', () => undefined).end(answers.map((line) => `${line}\n`).join(''));
+  child.stdin.on('error', () => undefined);
+  if (typeof answers !== 'function') child.stdin.end(answers.map((line) => `${line}\n`).join(''));
   const [code] = (await once(child, 'close')) as [number | null];
   return { code, screen };
 }

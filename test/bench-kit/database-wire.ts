@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { addressOf, type Cluster } from './postgres.ts';
 
 /** When something happens to whoever writes these words. */
 export interface DatabaseBlow {
@@ -12,13 +14,13 @@ export interface DatabaseBlow {
    * has answered that it is durable, and nothing of that answer is passed on until `release`.
    */
   readonly at: 'held' | 'done';
-  strike(): void;
+  /** `cutOff` breaks the connection that it met: what was kept back there never arrives. */
+  strike(cutOff: () => void): void;
 }
 
-/** The way from one person's machine to the databases, which can be cut. Carries every byte as it is. */
+/** The way from one person's machine to a database on one server or several, which can be cut. Carries every byte as it is. */
 export interface DatabaseWire {
-  /** In the order of the servers. */
-  readonly ports: readonly number[];
+  address(database: string): string;
   arm(blow: DatabaseBlow): void;
   /** Passes on what was kept back. */
   release(): void;
@@ -34,18 +36,21 @@ export interface DatabaseWire {
 /** ReadyForQuery outside of a transaction (PostgreSQL documentation, "Message Formats"). */
 const IDLE = Buffer.from([0x5a, 0, 0, 0, 5, 0x49]);
 
-export async function openDatabaseWire(targets: readonly number[]): Promise<DatabaseWire> {
-  const pairs = new Set<{ readonly client: Socket; readonly upstream: Socket }>();
+export async function openDatabaseWire(...clusters: readonly Cluster[]): Promise<DatabaseWire> {
+  const open = new Set<() => void>();
   let state: 'whole' | 'cut' | 'silent' = 'whole';
   let blow: DatabaseBlow | undefined;
   let met = 0;
   let kept: (() => void)[] = [];
   let isKeeping = false;
 
-  const carry = (client: Socket, target: number) => {
-    const upstream = connect({ host: '127.0.0.1', port: target });
-    const pair = { client, upstream };
-    pairs.add(pair);
+  const carry = (client: Socket, { folder, port }: Cluster) => {
+    const upstream = connect(join(folder, `.s.PGSQL.${port}`));
+    const cutOff = () => {
+      client.resetAndDestroy();
+      upstream.destroy();
+    };
+    open.add(cutOff);
     let awaitsIdle = false;
     /** From the blow on, this connection passes nothing on in this direction. */
     let keeps: 'up' | 'down' | undefined;
@@ -59,7 +64,7 @@ export async function openDatabaseWire(targets: readonly number[]): Promise<Data
         else {
           keeps = 'up';
           isKeeping = true;
-          strike();
+          strike(cutOff);
         }
       }
       pass(upstream, 'up', bytes);
@@ -69,7 +74,7 @@ export async function openDatabaseWire(targets: readonly number[]): Promise<Data
         awaitsIdle = false;
         keeps = 'down';
         isKeeping = true;
-        strike();
+        strike(cutOff);
       }
       pass(client, 'down', bytes);
     });
@@ -77,24 +82,27 @@ export async function openDatabaseWire(targets: readonly number[]): Promise<Data
       socket.setNoDelay(true);
       socket.on('error', () => undefined);
       socket.on('close', () => {
-        pairs.delete(pair);
+        open.delete(cutOff);
         client.destroy();
         upstream.destroy();
       });
     }
   };
-  const strike = () => {
+  const strike = (cutOff: () => void) => {
     const struck = blow;
     blow = undefined;
-    struck?.strike();
+    struck?.strike(cutOff);
   };
   const servers = await Promise.all(
-    targets.map(async (target) => {
-      const server = createServer((client) => (state === 'cut' ? client.destroy() : carry(client, target)));
+    clusters.map(async (cluster) => {
+      const server = createServer((client) =>
+        state === 'cut' ? client.resetAndDestroy() : carry(client, cluster),
+      );
       await once(server.listen(0, '127.0.0.1'), 'listening');
       return server;
     }),
   );
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
   const release = () => {
     isKeeping = false;
     const now = kept;
@@ -102,7 +110,7 @@ export async function openDatabaseWire(targets: readonly number[]): Promise<Data
     for (const write of now) write();
   };
   return {
-    ports: servers.map((server) => (server.address() as AddressInfo).port),
+    address: (database) => addressOf(ports, database),
     arm: (one) => {
       blow = one;
       met = 0;
@@ -110,14 +118,14 @@ export async function openDatabaseWire(targets: readonly number[]): Promise<Data
     release,
     cut: (how) => {
       state = how ?? 'cut';
-      if (how === undefined) for (const { client } of pairs) client.destroy();
+      if (how === undefined) for (const cutOff of open) cutOff();
     },
     mend: () => {
       state = 'whole';
       release();
     },
     close: async () => {
-      for (const { client } of pairs) client.destroy();
+      for (const cutOff of open) cutOff();
       await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
     },
   };
