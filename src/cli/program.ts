@@ -12,16 +12,27 @@ import { printError } from './print-error.ts';
 import { usageError } from './usage-error.ts';
 import { type CommonFlags, wordsOf } from './words-of.ts';
 
+/** What was done to the terminal before the commands were loaded, and how to undo it. */
+export interface EarlyTerminal {
+  /** Given when the first frame of the screen is painted already. */
+  readonly giveScreenBack?: (() => void) | undefined;
+  /** Given while the terminal shows nothing of what is typed, because a passphrase may be asked for. */
+  readonly unhush?: (() => void) | undefined;
+}
+
+/** What a command line has of its process. */
+export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
+
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `beforeError`: it belongs on the ordinary screen. `unhush` is for
- * the commands (`CommandContext`).
+ * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` is for
+ * the commands (`CommandContext`). Everything is read and printed by what is given of the process.
  */
 export async function parse(
   argv: readonly string[],
   version: string,
-  beforeError: () => void = () => undefined,
-  unhush?: () => void,
+  own: OwnProcess,
+  { giveScreenBack: beforeError = () => undefined, unhush }: EarlyTerminal,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
   const form = formOfErrors(argv);
@@ -30,15 +41,15 @@ export async function parse(
   };
   const helpToStderr = (text: string) => {
     beforeError();
-    if (form === 'table') process.stderr.write(text);
+    if (form === 'table') own.stderr.write(text);
   };
-  const program = commandLine(version, { finish, helpToStderr, unhush });
+  const program = commandLine(version, { own, finish, helpToStderr, unhush });
   try {
-    if (asksApp(argv, process)) {
+    if (asksApp(argv, own)) {
       const { app } = await import('../commands/app/app.ts');
       const [, configPath] = argv;
       return await app({
-        ...contextFor(version, configPath === undefined ? [] : [{ config: configPath }]),
+        ...contextFor(own, version, configPath === undefined ? [] : [{ config: configPath }]),
         unhush,
       });
     }
@@ -46,11 +57,11 @@ export async function parse(
     return exitCode;
   } catch (thrown) {
     // A group without a command has printed its help.
-    if (thrown instanceof HelpPrinted && asksLines(argv, process)) process.stderr.write(LINES_HINT);
+    if (thrown instanceof HelpPrinted && asksLines(argv, own)) own.stderr.write(LINES_HINT);
     if (thrown instanceof HelpPrinted && (thrown.isWanted || form === 'table'))
       return thrown.isWanted ? EXIT.closed : EXIT.usage;
     beforeError();
-    return printError(thrown instanceof HelpPrinted ? thrown.error : thrown, process.stderr, form);
+    return printError(thrown instanceof HelpPrinted ? thrown.error : thrown, own.stderr, form);
   }
 }
 
@@ -61,6 +72,7 @@ hint: the app needs a terminal that can be drawn on; in lines: lifeboat status, 
 
 /** What happens while a command line is parsed; without it, nothing can be run. */
 interface Hearing {
+  readonly own: OwnProcess;
   /** Gets the exit code of the command that was run. */
   finish(exitCode: number): void;
   /** Gets the help of a group that was called without a command. */
@@ -71,10 +83,18 @@ interface Hearing {
 /** All commands with their flags and words. */
 export function commandLine(
   version: string,
-  { finish, helpToStderr, unhush }: Hearing = { finish: () => undefined, helpToStderr: () => undefined },
+  { own, finish, helpToStderr, unhush }: Hearing = {
+    own: process,
+    finish: () => undefined,
+    helpToStderr: () => undefined,
+  },
 ): Command {
   const program = new Command('lifeboat')
-    .configureOutput({ outputError: () => undefined, writeErr: helpToStderr })
+    .configureOutput({
+      outputError: () => undefined,
+      writeErr: helpToStderr,
+      writeOut: (text) => void own.stdout.write(text),
+    })
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'show this help')
     .configureHelp({ subcommandTerm: termOf, optionDescription: wordsOfOption })
@@ -100,7 +120,7 @@ export function commandLine(
       }
       const { args, flags, levels } = wordsOf(made);
       const action = await load();
-      finish(await action({ ...contextFor(version, levels), connect, unhush }, args, flags as never));
+      finish(await action({ ...contextFor(own, version, levels), connect, unhush }, args, flags as never));
     });
   };
   defineAll(program, command);
@@ -151,8 +171,11 @@ function leave(command: Command, error: CommanderError): never {
   throw usageError(command, error);
 }
 
-function contextFor(version: string, levels: readonly CommonFlags[]): CommandContext {
-  const { stdin, stdout, stderr, env } = process;
+function contextFor(
+  { stdin, stdout, stderr, env }: OwnProcess,
+  version: string,
+  levels: readonly CommonFlags[],
+): CommandContext {
   const configPath = levels.findLast(({ config }) => config !== undefined)?.config;
   const output = formFrom(levels satisfies readonly FormFlags[]);
   return { stdin, stdout, stderr, env, version, configPath, output, passphrase: keepPassphrase() };

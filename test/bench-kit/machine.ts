@@ -1,10 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
+import { type OwnProcess, parse } from '../../src/cli/program.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';
+import { schemasIn } from './results.ts';
 
 /** Somebody's machine: a folder with all that is theirs, and the product. */
 export interface Machine {
@@ -18,6 +22,11 @@ export interface Machine {
   start(...args: string[]): Running;
   /** Starts a command below another program, such as a tracer. */
   startUnder(under: readonly string[], ...args: string[]): Running;
+  /**
+   * Runs a command to its end without a process of its own, from the source: for what it says and gives, where
+   * neither a signal, a terminal nor the end of a process is the promise.
+   */
+  here(...args: string[]): Promise<Ended>;
   /** Runs a command to its end. */
   run(...args: string[]): Promise<Ended>;
   /** Runs a command that has to end with 0, and gives what it wrote to stdout. */
@@ -72,6 +81,7 @@ export function openMachine(product: Product, context?: Pick<TestContext, 'onTes
     env,
     start,
     startUnder,
+    here: (...args) => runHere(args, env),
     run: (...args) => start(...args).ended,
     good: async (...args) => {
       const { code, stdout, stderr } = await start(...args).ended;
@@ -98,6 +108,17 @@ export function furnish({ folder, home, env }: Machine, belongings: Belongings):
     LIFEBOAT_PASSPHRASE_FILE: join(folder, 'passphrase'),
     ...belongings.env,
   });
+}
+
+async function runHere(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const said = Promise.all([text(stdout), text(stderr)]);
+  const own = { stdin: Readable.from([]), stdout, stderr, env: { PATH: process.env['PATH'], ...env } };
+  const code = await parse(args, '0.0.0', own as unknown as OwnProcess, {});
+  for (const stream of [stdout, stderr]) stream.end();
+  const [printed, complained] = await said;
+  for (const output of [printed, complained]) schemasIn(output);
+  return { code, stdout: printed, stderr: complained };
 }
 
 async function readEntries(env: NodeJS.ProcessEnv, of = ''): Promise<readonly Entry[]> {

@@ -40,7 +40,7 @@ async function printedBy(argv: readonly string[]): Promise<string> {
     }),
   );
   try {
-    await parse(argv, '0.0.0');
+    await parse(argv, '0.0.0', process, {});
     return printed;
   } finally {
     for (const spy of spies) spy.mockRestore();

@@ -89,9 +89,9 @@ describe.concurrent('a download with exit 1, and nothing under its name', () => 
   ];
 
   test.for(CASES)('%s', { timeout: 60_000 }, async ([_, body, words, listed = SHAPED.length], context) => {
-    const { run, folder } = await person(context, listed, body);
+    const { here, folder } = await person(context, listed, body);
     const file = join(folder, 'backup');
-    const { code, stdout, stderr } = await run('--out', file);
+    const { code, stdout, stderr } = await here('--out', file);
     context.expect(stderr).toContain(words);
     context.expect([code, stdout]).toEqual([1, '']);
     // What came to its end and is no whole backup is kept under another name, which is said.
@@ -139,9 +139,9 @@ describe.concurrent('a download that is saved says what was checked', () => {
   ];
 
   test.for(CASES)('%s', async ([_, body, listed, found], context) => {
-    const { run, folder } = await person(context, listed, body);
+    const { here, folder } = await person(context, listed, body);
     const file = join(folder, 'backup');
-    const { code, stdout, stderr } = await run('--out', file, '--json');
+    const { code, stdout, stderr } = await here('--out', file, '--json');
     context.expect(code, stderr).toBe(0);
     const bytes = readFileSync(file);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -181,7 +181,7 @@ test('standard output is for the bytes alone', async (context) => {
   context.expect(code).toBe(2);
 });
 
-/** Someone with a config for a service that gives every download this body. `run` downloads backup 7. */
+/** Someone with a config for a service that gives every download this body. `run` downloads backup 7, and `here` does so in this process. */
 async function person(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   listed: number | undefined,
@@ -200,6 +200,8 @@ async function person(
   });
   const folder = join(machine.folder, 'downloads');
   mkdirSync(folder);
-  const run = (...args: string[]) => machine.run('backups', 'download', '7', ...args);
-  return { folder, run };
+  const words = ['backups', 'download', '7'];
+  const here = (...args: string[]) => machine.here(...words, ...args);
+  const run = (...args: string[]) => machine.run(...words, ...args);
+  return { folder, here, run };
 }

@@ -198,7 +198,7 @@ describe.concurrent('a command line', () => {
     '%j is refused, and the first line says what is wrong with it',
     async ([args, words], context) => {
       const { expect } = context;
-      const { code, stderr } = await (await bench(context)).run(...args);
+      const { code, stderr } = await (await bench(context)).here(...args);
       // For a program, the same is one object.
       expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
     },
