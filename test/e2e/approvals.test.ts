@@ -15,7 +15,7 @@ describe.concurrent('a change that a second person has to approve', () => {
 
   test('waits with exit 3, names file and command, and goes on once somebody has signed', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, entries, request, ada } = await withApprovals(bench, context);
+    const { server, rotate, here, run, entries, request, ada } = await withApprovals(bench, context);
     const first = await rotate();
     expect(first.code, first.stderr).toBe(3);
     expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
@@ -57,13 +57,13 @@ describe.concurrent('a change that a second person has to approve', () => {
     );
     expect(verdict.status, verdict.stderr).toBe(0);
     expect(verdict.stdout).toContain(body('approval.given')['key']);
-    const audit = await run('audit', 'verify');
+    const audit = await here('audit', 'verify');
     expect(audit.code, audit.stdout).toBe(0);
   });
 
   test('the glass can be broken: with a reason, loudly, and on record', async (context) => {
     const { expect } = context;
-    const { server, rotate, run, entries } = await withApprovals(bench, context);
+    const { server, rotate, here, entries } = await withApprovals(bench, context);
     const end = await rotate('--break-glass', 'Ada is asleep');
     expect(end.code, end.stderr).toBe(0);
     expect(end.stderr).toMatch(
@@ -72,7 +72,7 @@ describe.concurrent('a change that a second person has to approve', () => {
     expect(changes(server)).toMatchObject({ patches: 1 });
     const bypassed = (await entries()).find(({ type }) => type === 'approval.bypassed');
     expect(bypassed?.body).toMatchObject({ reason: 'Ada is asleep' });
-    expect((await run('audit', 'verify')).code).toBe(0);
+    expect((await here('audit', 'verify')).code).toBe(0);
   });
 
   test('without approvals in the config nothing is asked, and nothing is written', async (context) => {

@@ -93,7 +93,7 @@ describe.concurrent('a restore in doubt', () => {
     const next = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', id);
     expect([next.code, restoresSent(home)], next.stderr).toEqual([5, 1]);
     // What the killed process asked last, no entry may cover; nothing else is open.
-    const audit = await home.run('audit', 'verify');
+    const audit = await home.here('audit', 'verify');
     const open = audit.stdout.match(/^(?:problem|limit): .*/gmu) ?? [];
     expect(open.filter((line) => !line.includes(' goes on for '))).toEqual([]);
     expect(audit.code, audit.stdout).toBe(open.length === 0 ? 0 : 3);

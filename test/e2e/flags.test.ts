@@ -233,17 +233,17 @@ describe.concurrent('a command line', () => {
 
   test('names a run by the beginning of its id, or as the last one', async (context) => {
     const { expect } = context;
-    const { run, rotate } = await bench(context);
+    const { here, run, rotate } = await bench(context);
     await rotate();
     expect((await run('run', 'back-up-and-verify', 'orders', '--yes')).code).toBe(0);
-    const ids = itemsIn<{ runId: string }>((await run('runs', '--json')).stdout).map(({ runId }) => runId);
+    const ids = itemsIn<{ runId: string }>((await here('runs', '--json')).stdout).map(({ runId }) => runId);
     const [first = '', second = ''] = ids;
     const reported = async (word: string) =>
-      JSON.parse((await run('report', word, '-o', 'json')).stdout).run.id as string;
+      JSON.parse((await here('report', word, '-o', 'json')).stdout).run.id as string;
     expect(await reported('last')).toBe(second);
     expect(await reported(first.slice(0, 24).toLowerCase())).toBe(first);
-    expect((await run('audit', 'show', 'last')).stdout).toContain(second);
-    expect((await run('report', '')).stderr).toContain('there is no run without a name');
-    expect((await run('report', first.slice(0, 4))).stderr).toContain('there is more than one run');
+    expect((await here('audit', 'show', 'last')).stdout).toContain(second);
+    expect((await here('report', '')).stderr).toContain('there is no run without a name');
+    expect((await here('report', first.slice(0, 4))).stderr).toContain('there is more than one run');
   });
 });

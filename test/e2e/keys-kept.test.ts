@@ -58,14 +58,14 @@ describe.concurrent('a key change whose process dies while the request is under 
   test('keeps another new key from being sent until its request cannot arrive any more', async (context) => {
     const { expect } = context;
     const { trouble, murder } = killAtPatch(undefined);
-    const { start, run, server } = await bench(context, { trouble, inFlight: '10m' });
+    const { start, here, run, server } = await bench(context, { trouble, inFlight: '10m' });
     const killed = start(...NEW_KEY);
     murder.kill = () => killed.child.kill('SIGKILL');
     await killed.ended;
     const second = await run(...NEW_KEY);
     expect(second.code, second.stderr).toBe(3);
     expect(second.stderr).toContain('may still arrive');
-    const listed = await run('keys', 'list', '--json');
+    const listed = await here('keys', 'list', '--json');
     expect(listed.stdout).toContain('"state":"uncertain"');
     const rotated = await run(...ROTATE, ...ANSWERED);
     expect(rotated.code, rotated.stderr).not.toBe(0);
@@ -178,7 +178,7 @@ describe.concurrent('keys that are only looked at', () => {
 
   test('are listed from a home that cannot be written', async (context) => {
     const { expect } = context;
-    const { home, run, rotate, startUnder } = await bench(context);
+    const { home, here, rotate, startUnder } = await bench(context);
     expect((await rotate()).code).toBe(0);
     for (const name of ['lifeboat.db-wal', 'lifeboat.db-shm']) rmSync(join(home, name), { force: true });
     // The superuser may write wherever the mode forbids it, but not on a disk that is mounted for reading
@@ -191,7 +191,7 @@ describe.concurrent('keys that are only looked at', () => {
     if (!isRoot) chmodSync(home, 0o700);
     expect(listed.code, listed.stderr).toBe(0);
     expect(listed.stdout).toMatch(/proven/);
-    expect((await run('keys', 'list')).stdout).toBe(listed.stdout);
+    expect((await here('keys', 'list')).stdout).toBe(listed.stdout);
   });
 });
 
@@ -234,7 +234,7 @@ describe.concurrent('a stored access token', () => {
     expect(same.map(({ code }) => code)).toEqual([0, 0]);
     const [one, two] = same.map(({ stdout }) => /held in .*, as ([0-9a-f]{12})$/m.exec(stdout)?.[1]);
     expect(one).not.toBe(two);
-    const listed = await ada.run('keys', 'list');
+    const listed = await ada.here('keys', 'list');
     expect(listed.stderr).toContain('fingerprints are made with a secret of this key store');
 
     writeFileSync(key, CANARIES.givenKey, { mode: 0o600 });

@@ -12,7 +12,7 @@ describe.concurrent('lifeboat prune', () => {
 
   test('shows what may go and removes nothing until that is confirmed; the journal stays whole', async (context) => {
     const { expect } = context;
-    const { run, rotate, home } = await bench(context);
+    const { here, run, rotate, home } = await bench(context);
     expect((await rotate()).code).toBe(0);
     const folder = join(home, 'drills');
     for (const day of ['01', '02']) {
@@ -34,16 +34,16 @@ describe.concurrent('lifeboat prune', () => {
       items: [{ kind: 'drill', what: 'full, proven' }],
     });
     expect(readdirSync(folder)).toEqual(['20260302-000000']);
-    expect((await run('audit', 'verify')).code).toBe(0);
+    expect((await here('audit', 'verify')).code).toBe(0);
     expect((await run('prune', '--older-than', '30d')).stderr).toContain('nothing that may be removed');
   });
 
   test('a download of a closed run goes, the one that proves the key does not', async (context) => {
     const { expect } = context;
-    const { run, rotate, home } = await bench(context);
+    const { here, run, rotate, home } = await bench(context);
     expect((await rotate()).code).toBe(0);
     expect((await run(...PROVE)).code).toBe(0);
-    const runs = itemsIn<{ readonly runId: string }>((await run('runs', '--json')).stdout);
+    const runs = itemsIn<{ readonly runId: string }>((await here('runs', '--json')).stdout);
     const runId = runs.at(-1)?.runId;
     const folder = join(home, 'backups', 'orders');
     // A copy of a backup that proves nothing, of a run that left nothing to do.
@@ -56,7 +56,7 @@ describe.concurrent('lifeboat prune', () => {
       `backup-77-prove-${runId}.tgz.enc`,
     ]);
     expect(readdirSync(folder).toSorted()).toEqual(before.filter((name) => !name.startsWith('backup-77-')));
-    expect((await run('status', 'orders', '--json')).stdout).toContain('"isProven":true');
+    expect((await here('status', 'orders', '--json')).stdout).toContain('"isProven":true');
   });
 
   test('--older-than is needed, and has to be a duration', async (context) => {

@@ -13,9 +13,9 @@ describe.concurrent('a recovery against a foreign service', () => {
       const { end, sent } = await runFlow(opened, flow);
       expect(end.code, end.stderr).toBe(flow.code);
       expect(sent().every(({ did }) => did)).toBe(true);
-      const audit = await opened.run('audit', 'verify');
+      const audit = await opened.here('audit', 'verify');
       expect(audit.code, audit.stdout).toBe(0);
-      expect((await opened.run('followups')).code).toBe(0);
+      expect((await opened.here('followups')).code).toBe(0);
     },
   );
 });

@@ -39,10 +39,10 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
     expect(again.stderr).toMatch(
       /armed in the lost part: restoreBackup on orders, by a single command, sent .* UTC; its outcome is not known/u,
     );
-    const runs = await bench.run('runs');
+    const runs = await bench.here('runs');
     expect(runs.code, runs.stderr).toBe(0);
     expect(runs.stderr).toMatch(/^warning: the journal was rolled back: .*; see lifeboat doctor$/mu);
-    expect((await bench.run('audit', 'verify')).code).toBe(1);
+    expect((await bench.here('audit', 'verify')).code).toBe(1);
     const unsure = await bench.run('audit', 'accept-loss', '--reason', 'the disk was changed');
     expect([unsure.code, sent(bench)], unsure.stderr).toEqual([3, 1]);
     const accepted = await bench.run(
@@ -116,13 +116,13 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       const refusal = await bench.run(...restore);
       refused(expect, refusal, /^lifeboat: .*lifeboat\.db cannot be read: /mu);
       expect(refusal.stderr).toContain('`keys list`, `audit verify` and downloads still work');
-      const keys = await bench.run('keys', 'list', '--json');
+      const keys = await bench.here('keys', 'list', '--json');
       expect(keys.code, keys.stderr).toBe(1);
       expect(JSON.parse(keys.stdout)).toMatchObject({
         unread: expect.stringContaining('cannot be read'),
         items: [{ instance: 'orders', held: true, state: 'unknown' }],
       });
-      expect((await bench.run('audit', 'verify')).code).toBe(1);
+      expect((await bench.here('audit', 'verify')).code).toBe(1);
       const accepted = await accept(bench, 'the disk lost half of it');
       expect(accepted.code, accepted.stderr).toBe(0);
       expect(accepted.stdout).toContain('accepted: 1 call in doubt');

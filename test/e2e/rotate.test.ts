@@ -19,7 +19,7 @@ describe.concurrent('a rotation against a foreign service', () => {
     'is proven in revision $revision with $profile, and openssl agrees',
     async ({ revision, profile }, context) => {
       const { expect } = context;
-      const { server, rotate, run, entries, vault } = await bench(context, { revision, profile });
+      const { server, rotate, here, entries, vault } = await bench(context, { revision, profile });
       const { code, stdout, stderr } = await rotate();
       expect(code, stderr).toBe(0);
       expect(stdout).toContain('the key is rotated and proven');
@@ -38,7 +38,7 @@ describe.concurrent('a rotation against a foreign service', () => {
       ]);
       expect(await listWithOpenssl(path, profile, CANARIES.oldKey)).toEqual([]);
 
-      const audit = await run('audit', 'verify');
+      const audit = await here('audit', 'verify');
       expect(audit.code, audit.stdout).toBe(0);
       expect(audit.stdout).toContain('intact, up to the newest checkpoint of each place: ');
     },
@@ -46,7 +46,7 @@ describe.concurrent('a rotation against a foreign service', () => {
 
   test('begins from nothing: no home, no vault, a key in a file', async (context) => {
     const { expect } = context;
-    const { server, home, folder, run, rotate, vault } = await benchWithRealVault(context, {
+    const { server, home, folder, here, run, rotate, vault } = await benchWithRealVault(context, {
       firstDay: true,
     });
     await writeFile(`${folder}/key`, `${CANARIES.oldKey}\n`, { mode: 0o600 });
@@ -57,7 +57,7 @@ describe.concurrent('a rotation against a foreign service', () => {
     expect(await readFile(`${home}/vault.age`, 'latin1')).toMatch(
       /^age-encryption\.org\/v1\n-> scrypt \S+ 17\n/,
     );
-    const listed = await run('keys', 'list', 'orders', '--json');
+    const listed = await here('keys', 'list', 'orders', '--json');
     expect(itemsIn(listed.stdout)).toEqual(
       expect.arrayContaining([expect.objectContaining({ state: 'proven' })]),
     );
@@ -74,19 +74,19 @@ describe.concurrent('a rotation against a foreign service', () => {
 
   test('a run can be read afterwards: list, record and report agree', async (context) => {
     const { expect } = context;
-    const { rotate, run } = await bench(context);
+    const { rotate, here, run } = await bench(context);
     expect((await rotate()).code).toBe(0);
-    const list = await run('runs', '--json');
+    const list = await here('runs', '--json');
     const runs = itemsIn<{ runId: string }>(list.stdout);
     expect(runs).toEqual([expect.objectContaining({ status: 'closed', proven: true })]);
     const [{ runId } = { runId: '' }] = runs;
-    const report = await run('report', runId);
+    const report = await here('report', runId);
     expect(report.code, report.stderr).toBe(0);
     expect(report.stdout).toContain(runId);
     expect(report.stdout).toMatch(/readable/);
-    const record = await run('audit', 'show', runId);
+    const record = await here('audit', 'show', runId);
     expect(record.stdout).toContain('Robin');
-    expect(itemsIn((await run('runs', '--open', '--json')).stdout)).toEqual([]);
+    expect(itemsIn((await here('runs', '--open', '--json')).stdout)).toEqual([]);
     expect((await run('resume', runId)).code).toBe(2);
   });
 });

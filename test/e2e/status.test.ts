@@ -24,7 +24,7 @@ describe.concurrent('lifeboat status', () => {
 
   test('says why an instance could not be recovered, and that it could once key, backup and card are there', async (context) => {
     const { expect } = context;
-    const { run, rotate, server } = await bench(context);
+    const { here, run, rotate, server } = await bench(context);
     const before = await run('status', '--json');
     expect(before.code, before.stderr).toBe(1);
     const orders = statusIn(before, 'orders');
@@ -39,7 +39,7 @@ describe.concurrent('lifeboat status', () => {
     expect((await rotate()).code).toBe(0);
     const prepared = await run(...PREPARE);
     expect(prepared.code, prepared.stderr).toBe(0);
-    const after = await run('status', 'orders', '--json');
+    const after = await here('status', 'orders', '--json');
     expect(after.code, after.stdout).toBe(0);
     expect(statusIn(after, 'orders')).toMatchObject({
       recoverable: { answer: 'yes', reasons: [] },
@@ -66,9 +66,9 @@ describe.concurrent('lifeboat status', () => {
 
   test('a token that is refused makes every part of the service unknown, and is in no output', async (context) => {
     const { expect } = context;
-    const { run, tokenFile } = await bench(context);
+    const { here, tokenFile } = await bench(context);
     writeFileSync(tokenFile, `${CANARIES.otherToken}\n`);
-    const ended = await run('status', 'orders');
+    const ended = await here('status', 'orders');
     expect(ended.code).toBe(1);
     expect(ended.stdout).toContain(
       'orders: unknown: the instance could not be read: the service refuses the token',
@@ -78,8 +78,8 @@ describe.concurrent('lifeboat status', () => {
 
   test('V0, which says nothing of the instance itself, is judged by its list', async (context) => {
     const { expect } = context;
-    const { run } = await bench(context, { revision: 'v0' });
-    const orders = statusIn(await run('status', 'orders', '--json'), 'orders');
+    const { here } = await bench(context, { revision: 'v0' });
+    const orders = statusIn(await here('status', 'orders', '--json'), 'orders');
     expect(orders.parts).toMatchObject({ overview: { state: 'missing' }, backups: { state: 'known' } });
     expect(orders.newestBackup).toBeDefined();
     expect(orders.recoverable.answer).toBe('no');
@@ -87,10 +87,10 @@ describe.concurrent('lifeboat status', () => {
 
   test('--prometheus writes a whole file that the exporter may read, and replaces it', async (context) => {
     const { expect } = context;
-    const { run, folder } = await bench(context);
+    const { here, folder } = await bench(context);
     const file = join(folder, 'lifeboat.prom');
     for (const _ of ['first', 'again']) {
-      expect((await run('status', 'orders', '--prometheus', file)).code).toBe(1);
+      expect((await here('status', 'orders', '--prometheus', file)).code).toBe(1);
       const samples = parseMetrics(readFileSync(file, 'utf8'));
       expect(samples.find(({ name }) => name === 'lifeboat_instance_recoverable')).toMatchObject({
         labels: { instance: 'orders', way: 'in_place' },
@@ -99,14 +99,14 @@ describe.concurrent('lifeboat status', () => {
     }
     expect(statSync(file).mode & 0o777).toBe(0o644);
     expect(readdirSync(folder).filter((name) => name.startsWith('lifeboat.prom'))).toEqual(['lifeboat.prom']);
-    const missing = await run('status', '--prometheus', join(folder, 'nowhere', 'lifeboat.prom'));
+    const missing = await here('status', '--prometheus', join(folder, 'nowhere', 'lifeboat.prom'));
     expect(missing.code).toBe(1);
     expect(missing.stderr).toContain('cannot be written');
   });
 
   test('an instance that is not in the config is a usage error', async (context) => {
-    const { run } = await bench(context);
-    context.expect((await run('status', 'nosuch')).code).toBe(2);
+    const { here } = await bench(context);
+    context.expect((await here('status', 'nosuch')).code).toBe(2);
   });
 });
 

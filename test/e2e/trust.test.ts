@@ -137,14 +137,14 @@ describe.skipIf(!isRoot)('what others could have written', { concurrent: true },
     'a home %s is neither written nor read, and doctor names it',
     async ([, spoil, says], context) => {
       const { expect } = context;
-      const { home, run, server, rotate } = await bench(context);
+      const { home, here, run, server, rotate } = await bench(context);
       const before = readdirSync(home);
       spoil(home);
       const ended = [
         await rotate(),
-        await run('runs'),
-        await run('keys', 'list'),
-        await run('audit', 'verify'),
+        await here('runs'),
+        await here('keys', 'list'),
+        await here('audit', 'verify'),
       ];
       for (const { code, stderr } of ended) {
         expect(code, stderr).toBe(2);

@@ -20,7 +20,10 @@ describe.concurrent('an action that was accepted and left no trace', { timeout: 
 
   test('is done for the process that comes when it is over, and the record says how it is known', async (context) => {
     const { expect } = context;
-    const { start, run, server, entries } = await bench(context, { taskMs: 3_000, twist: showing(STILL) });
+    const { start, here, run, server, entries } = await bench(context, {
+      taskMs: 3_000,
+      twist: showing(STILL),
+    });
     const recreate = ['run', 'change-instance', '--instance', 'orders', '--action', 'recreate'] as const;
     const first = start(...recreate, '--yes', '--confirm', 'orders');
     await expect.poll(() => first.stderr(), { timeout: 30_000 }).toContain('status deploying');
@@ -33,7 +36,7 @@ describe.concurrent('an action that was accepted and left no trace', { timeout: 
     expect(changes(server)).toMatchObject({ patches: 1 });
     expect(outputOf(await entries(), 'waitForInstance')).toMatchObject({ seenDeploying: false });
     const runId = (await entries()).find(({ stream }) => stream.startsWith('run/'))?.stream.slice(4) ?? '';
-    const report = await run('report', runId);
+    const report = await here('report', runId);
     expect(report.stdout).toMatch(UNSEEN);
   });
 
