@@ -167,7 +167,7 @@ describe.concurrent('a call that was killed while its answer was awaited is not 
       rmSync(join(bench.home, name), { force: true });
     const anew = await accept(bench, 'somebody has rewritten it');
     expect(anew.code, anew.stderr).toBe(0);
-    expect((await bench.run('doctor')).stdout).toMatch(/^ok +entries +all \d+ were hashed anew/mu);
+    expect((await bench.run('doctor')).stdout).toMatch(/^ok +entries +all \d+ were hashed again/mu);
   });
 
   test('when there are two copies of a home: whoever comes second sends nothing', async (context) => {

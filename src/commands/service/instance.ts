@@ -56,7 +56,7 @@ export const instanceSettings: Action<
     async ({ instance }) => ({
       title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
       warnings: allowed
-        ? ['the service does not report this setting: somebody may have forbidden updates on purpose']
+        ? ['the service does not report this setting: this overrules whoever forbade updates on purpose']
         : ['no update, and no security fix, is installed by itself until they are allowed again'],
       act: (perform) =>
         perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),
