@@ -2,6 +2,7 @@ import { type ParsedComponents, parse } from 'chrono-node';
 import { formatSpan } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import {
+  formatHere,
   formatIn,
   formatOffset,
   formatUtc,
@@ -60,12 +61,15 @@ export function readMoment(text: string, options: MomentOptions): Moment | { rea
   const { earliest, latest } = edges(options);
   if (!(earliest <= latest)) return { problem: 'there is no range to choose a time from' };
   if (read >= earliest && read <= latest) return momentOf(new Date(read), zone);
-  const [first, last] = [earliest, latest].map((edge) => `${formatIn(edge, zone)} (${formatUtc(edge)})`);
+  const [first, last] = [earliest, latest].map((edge) => {
+    const [here, utc] = formatHere(edge, zone);
+    return utc === undefined ? here : `${here} (${utc})`;
+  });
   const side =
     read < earliest
       ? `${formatSpan((earliest - read) / 1000)} before the earliest`
       : `${formatSpan((read - latest) / 1000)} after the latest`;
-  const problem = `${formatIn(read, zone)} is ${side}: choose between ${first} and ${last}`;
+  const problem = `${formatHere(read, zone)[0]} is ${side}: choose between ${first} and ${last}`;
   return { problem };
 }
 

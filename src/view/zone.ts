@@ -70,9 +70,11 @@ export function formatUtc(instantMs: number): string {
   return `${digits(instantMs)} UTC`;
 }
 
-/** The instant on the clock of this machine and in UTC; once where this machine's clock shows UTC then. */
-export function formatHere(instantMs: number): readonly [string, ...string[]] {
-  const zone = localZone();
+/**
+ * The instant on a clock of the zone, this machine's by default, and in UTC; once where that clock shows UTC
+ * then.
+ */
+export function formatHere(instantMs: number, zone: string = localZone()): readonly [string, ...string[]] {
   const utc = formatUtc(instantMs);
   return offsetAt(instantMs, zone) === 0 ? [utc] : [formatIn(instantMs, zone), utc];
 }
