@@ -99,15 +99,28 @@ async function openByPalette(terminal: Terminal, wanted: string, opened: RegExp,
   await shows(opened, ([header = '']) => header);
 }
 
-/** A key that is asked for on the ordinary terminal is not given: Ctrl-C leads back to the screen. */
+/**
+ * A key that is asked for on the ordinary terminal is not given: Ctrl-C leads back to the screen, once for each
+ * time that it is asked for. Keys that were typed before the prompt came may ask for it anew.
+ */
 async function comesUp(terminal: Terminal, why: () => string): Promise<void> {
-  if (isAsked(terminal)) terminal.type('\u0003');
-  await vi.waitFor(() => expect(isWhole(terminal), why()).toBe(true), { timeout: 20_000 });
+  let left = 0;
+  const look = () => {
+    const asked = terminal.text().match(PROMPTS)?.length ?? 0;
+    if (isAsked(terminal) && asked > left) {
+      left = asked;
+      terminal.type('\u0003');
+    }
+    expect(isWhole(terminal), why()).toBe(true);
+  };
+  await vi.waitFor(look, { timeout: 20_000 });
 }
+
+const PROMPTS = /(?:key of orders|once more)/gu;
 
 function isAsked(terminal: Terminal): boolean {
   const lines = terminal.text().trimEnd().split('\n');
-  return !terminal.isTaken() && /(?:key of orders|once more)/u.test(lines.at(-1) ?? '');
+  return !terminal.isTaken() && (lines.at(-1) ?? '').search(PROMPTS) >= 0;
 }
 
 /** The badge above, the way out below, or the ordinary screen again. */

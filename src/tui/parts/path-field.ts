@@ -131,7 +131,7 @@ export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   const of = pathIn(path);
   if (of === '') return 'type the path of the file first';
   const { part } = facts.get('secretFile', of);
-  return part.state === 'failed' ? part.why : undefined;
+  return part.state === 'failed' ? part.why || 'the file cannot be taken' : undefined;
 }
 
 /**
