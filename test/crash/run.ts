@@ -15,15 +15,20 @@ import type { Trial } from './trial.ts';
  * that nobody disturbed:
  *
  *     --points N     so many points, evenly spread over all there are (default 1200; `all` is every one)
- *     --sample N     so many points of everything, each flow in one revision, and a few drawn moments: for every change
- *     --instants N   so many drawn instants for each flow, over its revisions and variants (default 8); alone, no other points
+ *     --sample N     so many points of everything, each flow in one revision, and a few drawn
+ *                    moments: for every change
+ *     --instants N   so many drawn instants for each flow, over its revisions and variants (default 8);
+ *                    alone, no other points
  *     --long         5000 points, 500 drawn instants for each flow, every pair
- *     --flow NAMES   only flows and revisions with one of these in their name (rotate-key/62,update); --kind KIND only this kind of point,
- *                    --what TEXT only points with this in their description (`dropped POST`)
+ *     --flow NAMES   only flows and revisions with one of these in their name (rotate-key/62,update); --kind
+ *                    KIND only this kind of point, --what TEXT only points with this in their
+ *                    description (`dropped POST`)
  *     --pairs        a kill on the way to a reconciliation, with each kill of the process that reconciles
- *     --pty          everything on a full screen in a pseudo-terminal (else a fifth of it); --headless nothing
+ *     --pty          everything on a full screen in a pseudo-terminal (else a fifth of it); --headless
+ *                    nothing
  *     --store ENGINE only sqlite or postgres (default: both)
- *     --accidents P  after this part of the kills (0 to 1), an accident befalls the store: its log is lost, yesterday's is put back, a place is gone
+ *     --accidents P  after this part of the kills (0 to 1), an accident befalls the store: its log is lost,
+ *                    yesterday's is put back, a place is gone
  *     --seed S       what is drawn follows from it (default 1)
  *     --most N       no more than so many of all that is asked for, evenly spread
  *     --only POINT   one point, by the name that was printed; --list prints all names and does nothing else

@@ -5,7 +5,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import type { AuditFacts } from '../../view/app/audit-facts.ts';
+import type { AuditFacts } from '../../view/app/sources.ts';
 
 /**
  * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread that

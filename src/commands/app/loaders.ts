@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { Loaders } from '../../view/app/sources.ts';
+import type { Loaders, TypedMoment } from '../../view/app/sources.ts';
 import { loadAudit } from './load-audit.ts';
 import { loadBackups } from './load-backups.ts';
 import { loadDryRun } from './load-dry-run.ts';
@@ -11,7 +11,6 @@ import { homeOf } from './load-home.ts';
 import { loadInstance } from './load-instance.ts';
 import { loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
-import { loadMoment } from './load-moment.ts';
 import { loadReport } from './load-report.ts';
 import { loadDrillRuns, runsLoader } from './load-runs.ts';
 
@@ -31,10 +30,18 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
     olderEntries: async (of, emit) => emit(await loadOlderEntries(context, of)),
     audit: async (_, emit, signal) => emit(await loadAudit(context, signal)),
     dryRun: async (of, emit, signal) => emit(await loadDryRun(context, config, of, signal)),
-    moment: async (of, emit) => emit(await loadMoment(of)),
+    moment: async (of, emit) => emit(await momentTyped(of)),
     report: async (of, emit) => emit(await loadReport(context, of)),
     lab: async (_, emit, signal) => emit(await loadLab(config, signal)),
     folder: async (of, emit, signal) => emit(await look.folder(of, signal)),
     secretFile: async (of, emit, signal) => emit(await look.secretFile(of, signal)),
   };
+}
+
+/** Reads a moment of the past; the parser of dates is loaded with the first one. */
+async function momentTyped(text: string): Promise<TypedMoment> {
+  const { readMoment } = await import('../../view/moment.ts');
+  const now = new Date();
+  const read = readMoment(text, { now, earliest: new Date(0), latest: now });
+  return 'time' in read ? { time: read.time.toISOString() } : read;
 }

@@ -1,6 +1,5 @@
 import type { Part } from '../fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../fleet/fleet-status.ts';
-import type { AuditFacts } from './audit-facts.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
@@ -44,6 +43,20 @@ export interface Sources {
   readonly folder: { readonly of: FolderWanted; readonly value: FolderNames };
   /** A file with a secret, by its path as it is typed; fails with what is wrong with it. Never the secret. */
   readonly secretFile: { readonly of: string; readonly value: SecretFile };
+}
+
+/** What `lifeboat audit verify` found. Every text is printable. */
+export interface AuditFacts {
+  readonly verdict: 'intact' | 'consistent' | 'not-intact';
+  /** The verdict as one sentence. */
+  readonly words: string;
+  /** With which exit code the command ends. */
+  readonly exitCode: number;
+  readonly entries: number;
+  readonly findings: readonly {
+    readonly severity: 'problem' | 'limit' | 'note';
+    readonly text: string;
+  }[];
 }
 
 /** A folder as it is typed, with its last slash; empty for the current one, `~/` for the home of the user. */

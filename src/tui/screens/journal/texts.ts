@@ -1,8 +1,7 @@
 import { counted } from '../../../base/format.ts';
 import { splitAt } from '../../../plain/width.ts';
-import type { AuditFacts } from '../../../view/app/audit-facts.ts';
 import { bodyRows, type EntryRow } from '../../../view/app/entries-page.ts';
-import type { Fact } from '../../../view/app/sources.ts';
+import type { AuditFacts, Fact } from '../../../view/app/sources.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';

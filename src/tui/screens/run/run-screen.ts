@@ -1,9 +1,10 @@
 import { LEFT } from '../../../view/leaving.ts';
 import type { MomentReader } from '../../../view/moment-reader.ts';
 import type { RunPort } from '../../../view/run-port.ts';
-import { isTooSmall, type Layout, type Size } from '../../bands.ts';
+import { isTooSmall, type Size } from '../../bands.ts';
 import type { Stroke } from '../../keys.ts';
 import type { AppEffect, LiveScreen, ShownKey } from '../../live-screen.ts';
+import { memoised } from '../../memo.ts';
 import type { Look } from '../../span.ts';
 import type { Reading } from '../../watch-reading.ts';
 import type { Intent, Mode } from './key-binding.ts';
@@ -70,7 +71,9 @@ export function runScreen(
     if (way === undefined) return 'no way leads on from here';
     return onLead === undefined && effectOf(way).type === 'open' ? ALONE : undefined;
   };
-  const layouts = lastLayout();
+  const layouts = memoised((state: UiState, columns: number, rows: number, look: Look) =>
+    layOut(state, { columns, rows }, look),
+  );
   let look: Look | undefined;
 
   const modeAt = (size: Size): Mode =>
@@ -86,7 +89,10 @@ export function runScreen(
     const disabled = disabledOf(intent);
     if (disabled !== undefined) onEffect?.({ type: 'say', text: disabled });
     else if (intent !== undefined) {
-      const page = look === undefined ? { height: 1, last: 0 } : layouts(store.state(), size, look).page;
+      const page =
+        look === undefined
+          ? { height: 1, last: 0 }
+          : layouts(store.state(), size.columns, size.rows, look).page;
       store.dispatch({ type: 'intent', intent, key, page });
     } else if (text !== undefined && !isTooSmall(size)) store.dispatch({ type: 'text', text, key, isHeld });
     else store.dispatch({ type: 'key', key, isHeld });
@@ -101,7 +107,7 @@ export function runScreen(
     needs: () => [],
     layOut(size, drawn) {
       look = drawn;
-      return layouts(store.state(), size, drawn);
+      return layouts(store.state(), size.columns, size.rows, drawn);
     },
     press(stroke: Stroke | undefined, size: Size) {
       if (stroke === undefined) return press('unnamed', undefined, undefined, size);
@@ -115,20 +121,6 @@ export function runScreen(
     paste: (text, size) => void press('paste', undefined, text, size),
     leave: (why) => port.detach(why ?? LEFT.byOperator),
     stop: store.stop,
-  };
-}
-
-/** The layout of a state in a size; it is made anew only when one of them changes. */
-function lastLayout() {
-  let last: { state: UiState; size: Size; look: Look; layout: Layout } | undefined;
-  return (state: UiState, size: Size, look: Look): Layout => {
-    const isSame =
-      last?.state === state &&
-      last.look === look &&
-      last.size.columns === size.columns &&
-      last.size.rows === size.rows;
-    if (!isSame) last = { state, size, look, layout: layOut(state, size, look) };
-    return (last as NonNullable<typeof last>).layout;
   };
 }
 
