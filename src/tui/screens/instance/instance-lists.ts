@@ -7,7 +7,7 @@ import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { cursorAt } from '../../parts/list.ts';
 import { chartLines, sparkline } from '../../parts/sparkline.ts';
-import { type Column, filledUp, tableLines } from '../../parts/table.ts';
+import { type Column, filledUp, type TableView, tableLines } from '../../parts/table.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
 import { backupRows, type InstanceState, metricRows, restoreRows } from './instance-state.ts';
 
@@ -21,14 +21,26 @@ interface Listed {
   readonly pageRows: number;
 }
 
+/** A table with what stands above and below it; they fill the room together. */
+function listed<Row>(
+  table: TableView<Row>,
+  { width, height }: Room,
+  look: Look,
+  { above = [], below = [] }: { readonly above?: readonly Line[]; readonly below?: readonly Line[] } = {},
+): Listed {
+  const { lines, pageRows } = tableLines(table, width, height - above.length - below.length, look);
+  return { lines: filledUp([...above, ...lines, ...below], height), pageRows };
+}
+
 /** Every backup, with its age and proof, and above them the range of a point-in-time restore. */
 export function backupLines(
   name: string,
   { lists }: InstanceState,
   around: Around,
-  { width, height }: Room,
+  room: Room,
   look: Look,
 ): Listed {
+  const { width } = room;
   const fact = around.facts.get('backups', name);
   const list = fact.last?.value;
   const range = list?.window;
@@ -47,7 +59,7 @@ export function backupLines(
         ]),
   ];
   const rows = backupRows(name, lists.backups, around);
-  const { lines, pageRows } = tableLines(
+  return listed(
     {
       columns: BACKUP_COLUMNS,
       rows,
@@ -62,11 +74,10 @@ export function backupLines(
         fact.part.state,
       ),
     },
-    width,
-    height - top.length,
+    room,
     look,
+    { above: top },
   );
-  return { lines: filledUp([...top, ...lines], height), pageRows };
 }
 
 const BACKUP_COLUMNS: readonly Column<BackupRow>[] = [
@@ -105,12 +116,12 @@ export function restoreLines(
   name: string,
   { lists }: InstanceState,
   around: Around,
-  { width, height }: Room,
+  room: Room,
   look: Look,
 ): Listed {
   const part = around.facts.get('instance', name).last?.value.restores;
   const rows = restoreRows(name, lists.restores, around);
-  const { lines, pageRows } = tableLines(
+  return listed(
     {
       columns: RESTORE_COLUMNS,
       rows,
@@ -121,11 +132,9 @@ export function restoreLines(
       empty:
         whyUnknown(part) ?? emptyWords(true, lists.restores.filter.text, 'there are no restores', 'known'),
     },
-    width,
-    height,
+    room,
     look,
   );
-  return { lines: filledUp(lines, height), pageRows };
 }
 
 const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
@@ -152,9 +161,10 @@ export function metricLines(
   name: string,
   { lists }: InstanceState,
   around: Around,
-  { width, height }: Room,
+  room: Room,
   look: Look,
 ): Listed {
+  const { width, height } = room;
   const part = around.facts.get('instance', name).last?.value.metrics;
   const disks = (knownOf(part)?.disks ?? []).flatMap(({ text, isOpen }) =>
     wrapLine([span(text, isOpen ? 'status.bad' : 'text')], width, 2),
@@ -167,7 +177,7 @@ export function metricLines(
   );
   const here = rows[cursor];
   const chart = here === undefined || height < CHART_FROM ? [] : chartOf(here, width, look);
-  const { lines, pageRows } = tableLines(
+  return listed(
     {
       columns: metricColumns(Math.max(LEAST_COURSE, Math.floor(width / 3)), look),
       rows,
@@ -175,11 +185,10 @@ export function metricLines(
       empty:
         whyUnknown(part) ?? emptyWords(true, lists.metrics.filter.text, 'there are no data points', 'known'),
     },
-    width,
-    height - top.length - chart.length,
+    room,
     look,
+    { above: top, below: chart },
   );
-  return { lines: filledUp([...top, ...lines, ...chart], height), pageRows };
 }
 
 function metricColumns(course: number, look: Look): readonly Column<MetricCourse>[] {

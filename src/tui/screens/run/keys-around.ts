@@ -38,24 +38,7 @@ export const AROUND: readonly Binding[] = [
     description: 'close this help',
     onScreen: 'always',
   },
-  {
-    intent: 'page-down',
-    keys: ['tab', 'pagedown'],
-    modes: ALMOST_ALL,
-    shown: 'Tab',
-    label: 'more text',
-    description: 'next page of the text; after the last page, the first',
-    onScreen: 'always',
-  },
-  {
-    intent: 'page-up',
-    keys: ['pageup'],
-    modes: ALMOST_ALL,
-    shown: 'PgUp',
-    label: 'back in the text',
-    description: 'previous page of the text',
-    onScreen: 'never',
-  },
+  ...pagingIn(ALMOST_ALL),
   {
     intent: 'line-down',
     keys: ['down', 'j'],
@@ -165,3 +148,27 @@ export const AROUND: readonly Binding[] = [
     onScreen: 'always',
   },
 ];
+
+/** The keys that page through a text, in these modes. */
+export function pagingIn(modes: readonly Mode[]): readonly Binding[] {
+  return [
+    {
+      intent: 'page-down',
+      keys: ['tab', 'pagedown'],
+      modes,
+      shown: 'Tab',
+      label: 'more text',
+      description: 'next page of the text; after the last page, the first',
+      onScreen: 'always',
+    },
+    {
+      intent: 'page-up',
+      keys: ['pageup'],
+      modes,
+      shown: 'PgUp',
+      label: 'back in the text',
+      description: 'previous page of the text',
+      onScreen: 'never',
+    },
+  ];
+}

@@ -1,25 +1,9 @@
 import type { Binding } from './key-binding.ts';
+import { pagingIn } from './keys-around.ts';
 
 /** Keys over a run that somebody else drives: nothing can be answered, and it is left without a question. */
 export const WATCHING: readonly Binding[] = [
-  {
-    intent: 'page-down',
-    keys: ['tab', 'pagedown'],
-    modes: ['looking'],
-    shown: 'Tab',
-    label: 'more text',
-    description: 'next page of the text; after the last page, the first',
-    onScreen: 'always',
-  },
-  {
-    intent: 'page-up',
-    keys: ['pageup'],
-    modes: ['looking'],
-    shown: 'PgUp',
-    label: 'back in the text',
-    description: 'previous page of the text',
-    onScreen: 'never',
-  },
+  ...pagingIn(['looking']),
   {
     intent: 'help',
     keys: ['?'],
