@@ -153,7 +153,7 @@ function shownWords(
     return `showed ${counted(candidates.length, 'task')}${when} that the request may have become`;
   if (code === 'doubt.unreadable' && typeof cause === 'string')
     return `could not be asked${when}: ${show(cause, 160)}`;
-  return code.startsWith('doubt.') ? `showed nothing${when} that settles it` : undefined;
+  return code.startsWith('doubt.') ? `showed nothing${when} that resolves it` : undefined;
 }
 
 function intentOf(attempt: Attempt | undefined): string | undefined {

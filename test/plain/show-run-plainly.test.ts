@@ -346,7 +346,8 @@ describe('an operator without the full screen', () => {
     const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
     const run = createFakeRun(VIEWS.choice);
     const stdin = Object.assign(wire.end, { isTTY: true, setRawMode: () => stdin });
-    // Once the question is said, the prompt waits for quiet. The line comes in that time, and is read after it.
+    // Once the question is said, the prompt waits for quiet. The line comes in that time, and is read after
+    // it.
     const held = new Promise<void>((resolve) => {
       const look = () => {
         if (!io.stderr().includes(CHOICE.prompt)) return;

@@ -16,9 +16,9 @@ export function boardRows(
   sort: BoardSort,
 ): readonly InstanceStatus[] {
   if (sort === 'name') return instances.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const weigh = WEIGHTS[sort];
+  const weightOf = WEIGHTS[sort];
   return instances
-    .map((status) => ({ status, weight: weigh(status) }))
+    .map((status) => ({ status, weight: weightOf(status) }))
     .toSorted((one, other) => (one.weight === other.weight ? 0 : other.weight - one.weight))
     .map(({ status }) => status);
 }
