@@ -5,20 +5,16 @@ import { plainAddress, redact } from '../../base/redact.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import { isLoopback } from '../../service/address.ts';
-import { type CallOptions, type Exchange, jsonHeaders, type Leave } from '../../service/call.ts';
-import { openCookieJar } from '../../service/cookies.ts';
+import { type CallOptions, jsonHeaders, type Leave } from '../../service/call.ts';
 import { timeoutError, transportError } from '../../service/failures.ts';
-import { authorise, limitTimes, observe, retryReads } from '../../service/interceptors.ts';
+import { authorise, observe } from '../../service/interceptors.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../service/limits.ts';
-import { networkFor } from '../../service/network.ts';
 import { oneConnection } from '../../service/one-connection.ts';
 import { pauseBeforeConnecting, retryAfterMs } from '../../service/pauses.ts';
 import { parseAnswer, parseJson } from '../../service/problem.ts';
-import { dateOf, openReader, orAbort, type ReadResponse } from '../../service/reader.ts';
-import { listen, type Tap } from '../../service/tap.ts';
-import { holdToken } from '../../service/token-cache.ts';
-import type { TokenReader } from '../../service/token-source.ts';
-import { wholeAnswers } from '../../service/whole-answers.ts';
+import { dateOf, orAbort, type ReadResponse } from '../../service/reader.ts';
+import { openReadingSide, type ReadingOptions } from '../../service/reading-side.ts';
+import { listen } from '../../service/tap.ts';
 import type { Capi, Reported } from '../capi/capi.ts';
 import { Errors } from '../capi/schemas.ts';
 import { badAnswer, platformErrorFrom, refusalOf, stopped } from '../problem.ts';
@@ -57,15 +53,10 @@ export interface ApiConnection extends Capi {
   close(): Promise<void>;
 }
 
-export interface ApiOptions {
+export interface ApiOptions extends ReadingOptions {
   /** As `cf api` prints it: https, or http on this machine. */
   readonly api: string;
-  readonly token: TokenReader;
-  readonly caFile?: string | undefined;
   readonly limits?: Partial<Limits> | undefined;
-  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
-  /** Hears every request with all that is in it, for a transcript. */
-  readonly tap?: Tap | undefined;
 }
 
 /** A broker may take a minute to answer the platform, which answers only then. */
@@ -80,20 +71,7 @@ export function openApi(options: ApiOptions): ApiConnection {
   const base = baseOf(options.api);
   const { origin } = base;
   const limits = { ...DEFAULT_LIMITS, sendMs: SEND_MS, ...options.limits };
-  const network = networkFor(origin, options.caFile, limits);
-  const tokens = holdToken(options.token);
-  const closing = new AbortController();
-  const dispatcher = network
-    .openForReads()
-    .compose(
-      authorise(origin),
-      limitTimes(limits),
-      observe(options.onExchange),
-      listen(options.tap),
-      wholeAnswers(limits),
-      retryReads(limits),
-    );
-  const reader = openReader(dispatcher, origin, tokens, openCookieJar(origin), limits, closing.signal);
+  const { reader, network, tokens, closed, close } = openReadingSide(origin, limits, options);
   const urlOf = (path: string) => `${origin}${base.pathname.replace(/\/+$/u, '')}${path}`;
 
   async function get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Reported<T>> {
@@ -116,7 +94,7 @@ export function openApi(options: ApiOptions): ApiConnection {
   }
 
   async function send(change: Change): Promise<Changed> {
-    const stop = AbortSignal.any([closing.signal, change.signal]);
+    const stop = AbortSignal.any([closed, change.signal]);
     let renewed = false;
     for (let attempt = 1; ; attempt += 1) {
       if (stop.aborted) throw stopped();
@@ -187,10 +165,7 @@ export function openApi(options: ApiOptions): ApiConnection {
     origin,
     get,
     send,
-    close: async () => {
-      closing.abort();
-      await dispatcher.destroy();
-    },
+    close,
   };
 }
 
