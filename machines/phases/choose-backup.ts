@@ -58,7 +58,11 @@ export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
     }),
     asking: state({
       tags: ['question'],
-      meta: { title: 'which backup is restored', question: askForBackup },
+      meta: {
+        title: 'which backup is restored',
+        question: askForBackup,
+        when: ({ choose: { backup } }) => backup === undefined,
+      },
       on: {
         'operator.chooseBackup': {
           guard: ({ context, event }) => backupOf(context, event.id) !== undefined,

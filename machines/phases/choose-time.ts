@@ -51,7 +51,11 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
     }),
     asking: state({
       tags: ['question'],
-      meta: { title: 'the moment that the data is brought back to', question: askForTime },
+      meta: {
+        title: 'the moment that the data is brought back to',
+        question: askForTime,
+        when: ({ choose: { time } }) => time === undefined,
+      },
       on: {
         'operator.chooseTime': {
           guard: ({ context, event }) => isReachable(context.choose.range, event.time),

@@ -90,6 +90,10 @@ export const runs = {
     approvals: z
       .array(z.object({ state: z.string(), title: z.string(), on: instance, risk: z.string() }))
       .describe('what a second person has to approve'),
+    usual: z
+      .object({ seconds: z.number().nonnegative(), runs: z.int().positive() })
+      .optional()
+      .describe('how long it took in so many earlier runs, without the time for answers'),
     found: z.object({
       state: z.string(),
       facts: z.array(fact),

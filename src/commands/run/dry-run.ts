@@ -1,4 +1,3 @@
-import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { EXIT } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -7,11 +6,10 @@ import { printResult, printTable, type ResultOf } from '../../cli/print-result.t
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
+import { usualWords } from '../../view/app/usual-times.ts';
 import type { PlannedStep } from '../../view/dry-run-view.ts';
 import { viewFact } from '../../view/view-outcome.ts';
-import type { NeededApproval } from '../approvals/on-path.ts';
-import type { DryRun } from './dry-run-steps.ts';
-import { findDryRun } from './find-dry-run.ts';
+import { type FoundDryRun, findDryRun } from './find-dry-run.ts';
 import type { GivenFlags } from './run-input.ts';
 
 /**
@@ -25,41 +23,33 @@ export const printDryRun: Action<GivenFlags & { readonly tokenFile?: string }> =
 ) => {
   const runbook = runbookNamed(words[0] ?? '');
   const config = await loadConfig(context.env, context.configPath);
-  const { names, steps, found, approvals } = await findDryRun(context, config, [runbook.id], given, {
-    keys: () => openKeys(context),
-  });
-  await printResult(context, 'dry-run', resultOf(runbook, names, steps, found, approvals), () =>
-    print(context, runbook, names, steps, found, approvals),
-  );
-  return found.failure === undefined ? EXIT.closed : EXIT.failed;
+  const before = await findDryRun(context, config, [runbook.id], given, { keys: () => openKeys(context) });
+  await printResult(context, 'dry-run', resultOf(before), () => print(context, before));
+  return before.found.failure === undefined ? EXIT.closed : EXIT.failed;
 };
 
-interface Names {
-  readonly instance: string;
-  readonly target: string | undefined;
-}
-
-function resultOf(
-  runbook: Runbook,
-  names: Names,
-  steps: readonly PlannedStep[],
-  { state, context, failure, asks }: DryRun,
-  approvals: readonly NeededApproval[],
-): ResultOf<'dry-run'> {
+function resultOf({ runbook, names, steps, found, approvals, usual }: FoundDryRun): ResultOf<'dry-run'> {
   const { id, version } = runbook;
-  const found = { state, facts: runbook.facts(context as never), inTheWay: failure, asks };
-  return { runbook: id, version, ...names, steps, approvals, found };
+  const { state, context, failure, asks } = found;
+  const facts = runbook.facts(context as never);
+  const { wholeSeconds: seconds, runs = 0 } = usual ?? {};
+  return {
+    runbook: id,
+    version,
+    ...names,
+    steps,
+    approvals,
+    found: { state, facts, inTheWay: failure, asks },
+    ...(seconds === undefined ? {} : { usual: { seconds, runs } }),
+  };
 }
 
 function print(
   context: CommandContext,
-  runbook: Runbook,
-  { instance, target }: Names,
-  steps: readonly PlannedStep[],
-  found: DryRun,
-  approvals: readonly NeededApproval[],
+  { runbook, names, steps, found, approvals, usual }: FoundDryRun,
 ): void {
   const { stdout } = context;
+  const { instance, target } = names;
   stdout.write(
     `${runbook.title}\ninstance: ${instance}\n${target === undefined ? '' : `target: ${target}\n`}\n`,
   );
@@ -102,6 +92,7 @@ function print(
     'the way back',
     steps.map(({ title, wayBack }) => wayBack && `${title}: ${wayBack}`),
   );
+  printWords(context, 'how long it takes', [usualWords(usual?.wholeSeconds, usual?.runs ?? 0)]);
   stdout.write('\nwhat it finds now\n');
   for (const { label, value } of runbook.facts(found.context as never).map(viewFact))
     stdout.write(`  ${label}: ${value}\n`);

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
@@ -12,10 +13,12 @@ import { runbookNamed } from '../../compose/runbook-files.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { routeAt } from '../../service/revisions.ts';
+import type { UsualTimes } from '../../view/app/usual-times.ts';
 import { type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { approvalsOnPath, type NeededApproval } from '../approvals/on-path.ts';
 import { type DryRun, dryRun } from './dry-run-steps.ts';
-import { pathOf, refuseUnsupported } from './refuse-unsupported.ts';
+import { earlierTimes } from './earlier-times.ts';
+import { refuseUnsupported } from './refuse-unsupported.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 
 /** What a run would do, and what stands in its way now. */
@@ -25,6 +28,8 @@ export interface FoundDryRun {
   readonly steps: readonly PlannedStep[];
   readonly found: DryRun;
   readonly approvals: readonly NeededApproval[];
+  /** What earlier runs of the same kind took; undefined without a journal. */
+  readonly usual: UsualTimes | undefined;
 }
 
 /**
@@ -57,9 +62,10 @@ export async function findDryRun(
     },
   );
   refuseUnsupported(runbook, instances, input);
-  const found = await lookAround(context, runbook, input, instances, keyring, signal);
+  const { found, usual } = await lookAround(context, runbook, input, instances, keyring, signal);
   const names = { instance: flags.instance, target: flags.target };
-  const path = pathOf(runbook, input);
+  // By what was found: a question that a flag has answered is not asked.
+  const path = mainPathOf(runbook.machine, found.context);
   const routeFor = ({ method, path: below, on }: PlannedCall) =>
     routeAt(
       method,
@@ -67,17 +73,17 @@ export async function findDryRun(
       (on === 'target' ? (instances.target ?? instances.instance) : instances.instance).revision,
     );
   const steps = plannedSteps(runbook, names, path, routeFor);
-  return { runbook, names, steps, found, approvals: approvalsOnPath(config, runbook, path, names) };
+  return { runbook, names, steps, found, approvals: approvalsOnPath(config, runbook, path, names), usual };
 }
 
 async function lookAround(
   context: CommandContext,
   runbook: Runbook,
-  input: unknown,
+  input: Readonly<Record<string, unknown>>,
   instances: RunInstances,
   keyring: Keyring,
   given: AbortSignal | undefined,
-): Promise<DryRun> {
+): Promise<Pick<FoundDryRun, 'found' | 'usual'>> {
   const { activitiesFor } = await import('../../activities/index.ts');
   const journal = await openJournalIfAny(context);
   const stop = given === undefined ? stopSignal() : { signal: given, release: () => undefined };
@@ -89,10 +95,10 @@ async function lookAround(
       instance: depsFor(instances.instance, setup),
       target: instances.target && depsFor(instances.target, setup),
     });
-    return await dryRun(runbook, input, activities, {
-      instance: instances.instance.name,
-      signal: stop.signal,
-    });
+    const instance = instances.instance.name;
+    const found = await dryRun(runbook, input, activities, { instance, signal: stop.signal });
+    const { mode, action } = input;
+    return { found, usual: journal && (await earlierTimes(journal, runbook, { mode, action })) };
   } finally {
     stop.release();
     await journal?.close();

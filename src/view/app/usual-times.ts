@@ -1,4 +1,5 @@
 import { stepOf } from '../../../machines/parts/phases.ts';
+import { formatSeconds } from '../../base/format.ts';
 import { timelineOf } from '../../report/measure/timeline.ts';
 import type { Entry } from '../../store/journal.ts';
 
@@ -12,6 +13,15 @@ export interface UsualTimes {
   readonly wholeSeconds?: number | undefined;
   readonly longestWhole?: number | undefined;
   readonly runs: number;
+}
+
+/**
+ * How long a whole run usually takes, and from how many that is known; undefined where none has ended yet.
+ */
+export function usualWords(seconds: number | undefined, runs: number): string | undefined {
+  if (seconds === undefined) return undefined;
+  const source = runs === 1 ? 'the last run' : `the median of the last ${runs} runs`;
+  return `${formatSeconds(seconds)} without the time for your answers, as ${source}`;
 }
 
 /** What runs took by their entries; `asks` says which states wait for a person. Pure. */

@@ -4,6 +4,7 @@ import type { Fact } from '../../../view/app/sources.ts';
 import { stakesOf } from '../../../view/app/stakes.ts';
 import { commandOf } from '../../../view/app/start-command.ts';
 import type { StartWish } from '../../../view/app/start-wish.ts';
+import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
@@ -94,9 +95,8 @@ function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined,
   const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
   const objective = rto === undefined ? '' : `; the objective is ${formatSeconds(rto)}`;
   const { usualSeconds, earlierRuns = 0 } = dryRun ?? {};
-  if (usualSeconds === undefined) return `not known: no run of this kind has ended here yet${objective}`;
-  const runs = earlierRuns === 1 ? 'the last run' : `the median of the last ${earlierRuns} runs`;
-  return `${formatSeconds(usualSeconds)} without the time for your answers, as ${runs}${objective}`;
+  const usual = usualWords(usualSeconds, earlierRuns) ?? 'not known: no run of this kind has ended here yet';
+  return `${usual}${objective}`;
 }
 
 /** The backup whose age tells what is lost: the one that was chosen, or the newest that is known. */

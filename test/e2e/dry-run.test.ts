@@ -1,0 +1,43 @@
+import { describe, test } from 'vitest';
+import { answerIn } from '../bench-kit/results.ts';
+import { ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+
+interface Planned {
+  readonly steps: readonly { readonly asks?: string }[];
+  readonly usual?: { readonly seconds: number; readonly runs: number };
+}
+
+describe.concurrent('a dry run', () => {
+  const bench = useBenches();
+
+  test('lists a question only as long as no flag has answered it', async (context) => {
+    const { expect } = context;
+    const home = await bench(context);
+    const backups = await home.run('backups', 'list', '-i', 'orders', '--json');
+    const { id } = answerIn(backups.stdout)[0];
+    const asked = (planned: Planned) => planned.steps.flatMap(({ asks }) => asks ?? []);
+    const open = asked(await planOf(home, 'run', 'restore-backup', '-i', 'orders'));
+    const chosen = asked(await planOf(home, 'run', 'restore-backup', '-i', 'orders', '--backup', String(id)));
+    expect(open).toContain('which backup is restored');
+    expect(chosen).toEqual(open.filter((title) => title !== 'which backup is restored'));
+  });
+
+  test('tells how long such a run takes, as soon as one has ended with proof', async (context) => {
+    const { expect } = context;
+    const home = await bench(context);
+    expect(await planOf(home, ...ROTATE)).not.toHaveProperty('usual');
+    const { code, stderr } = await home.rotate();
+    expect(code, stderr).toBe(0);
+    expect((await planOf(home, ...ROTATE)).usual).toEqual({ seconds: expect.any(Number), runs: 1 });
+    const { stdout } = await home.run(...ROTATE, '--dry-run');
+    expect(stdout).toMatch(
+      /^how long it takes\n {2}\S.* without the time for your answers, as the last run$/mu,
+    );
+  });
+});
+
+async function planOf(home: TestBench, ...words: readonly string[]): Promise<Planned> {
+  const { code, stdout, stderr } = await home.run(...words, '--dry-run', '--json');
+  if (code !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Planned;
+}
