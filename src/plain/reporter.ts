@@ -28,6 +28,8 @@ export function createReporter(
   let last: RunView | undefined;
   /** What the run is at, as the newest line of the log has said it. */
   let place: string | undefined;
+  /** What was said of the end of the whole run: that it is known, or that it is late. */
+  let expectedSaid: string | undefined;
   let open = 0;
   let progressAt = Number.NEGATIVE_INFINITY;
   let progressText = '';
@@ -73,6 +75,10 @@ export function createReporter(
     const title = view.activity?.title;
     if (title !== undefined && title !== last?.activity?.title && title !== place)
       line(`now: ${show(title)}${expectedOf(view)}`);
+    const { runExpected } = view.activity ?? {};
+    const [said] = runExpected?.split(' ') ?? [];
+    if (runExpected !== undefined && said !== expectedSaid) line(`run: ${show(runExpected)}`);
+    expectedSaid = said ?? expectedSaid;
     progress(view);
     last = view;
   };

@@ -75,6 +75,19 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('now: reading it\n');
   });
 
+  it('says once when the run is expected to end, and once that it takes longer than usual', async () => {
+    const io = createFakeStreams();
+    const run = createFakeRun(VIEWS.empty);
+    const shown = showRunPlainly(run, io.streams);
+    const expect12 = 'usually 12 min; expected to end 14:44 UTC, without the waits for you';
+    const late = 'longer than usual (12 min), without the waits for you';
+    for (const [seconds, runExpected] of [expect12, expect12, late, late].entries())
+      run.show({ ...VIEWS.empty, activity: { title: 'waiting for backup 7', seconds, runExpected } });
+    await run.detach();
+    await shown;
+    expect(io.stderr().match(/^run: .*$/gmu)).toEqual([`run: ${expect12}`, `run: ${late}`]);
+  });
+
   it('numbers the steps that the run takes, names those that it did not need, and says when it goes back', async () => {
     const io = createFakeStreams();
     const rail = (...states: RailStep['state'][]): RailStep[] =>
