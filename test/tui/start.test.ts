@@ -208,6 +208,19 @@ test('the picker never stands on now, whether the time of the mistake is known o
   expect(text()).toContain('2026-03-01 01:59:50 UTC');
 });
 
+test('Enter alone takes no moment as long as nobody knows when it happened', () => {
+  const { text, press, choose } = sitDown();
+  choose('rows were deleted');
+  press('enter');
+  expect(text()).toContain('no moment is chosen yet');
+  press('enter');
+  expect(text()).toContain('to which moment');
+  press('left');
+  expect(text()).not.toContain('no moment is chosen yet');
+  press('enter');
+  expect(text()).not.toContain('to which moment');
+});
+
 test('the command that is copied begins the same run', () => {
   const { effects, press, choose } = sitDown();
   choose('region');

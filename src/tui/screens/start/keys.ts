@@ -1,7 +1,7 @@
 import type { Around, BoundKey } from '../../live-screen.ts';
 import { EDITING_KEYS, type FieldIntent } from '../../parts/field.ts';
 import { cursorAt, filtered, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
-import { momentProblem, momentQuestion, noWindowOf, typedMoment } from './moment.ts';
+import { momentProblem, momentQuestion, notChosenYet, noWindowOf, typedMoment } from './moment.ts';
 import { type Choice, tableOf } from './rows.ts';
 import type { State } from './state.ts';
 
@@ -106,7 +106,7 @@ function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
       backKey(state),
     ];
   // There is nothing to edit yet: the keys of a field move the picker.
-  return [submit(undefined, 'take it'), ...PICKING, backKey(state)];
+  return [submit(notChosenYet(state), 'take it'), ...PICKING, backKey(state)];
 }
 
 function backKey({ past }: State): BoundKey<Intent> {

@@ -32,6 +32,15 @@ export function pickerOf(question: TimeQuestion, { picker }: State): Picker {
   return picker ?? { at: Date.parse(question.suggested), unit: 'minute' };
 }
 
+/**
+ * Why the moment where the picker stands cannot be taken yet: where nobody knows when it happened, it stands
+ * anywhere, and Enter alone must not take that. Undefined where it can.
+ */
+export function notChosenYet({ picker, answers }: State): string | undefined {
+  if (picker !== undefined || typeof answers.incident === 'string') return undefined;
+  return 'no moment is chosen yet: move it, or type the last moment at which the data was right';
+}
+
 /** Why no moment can be chosen here; undefined while that is still asked. */
 export function noWindowOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
   const fact = listOf(state, around);

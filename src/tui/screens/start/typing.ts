@@ -5,7 +5,7 @@ import type { Around } from '../../live-screen.ts';
 import { fieldLine } from '../../parts/field.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { momentLines } from '../run/parts/moment.ts';
-import { momentProblem, momentQuestion, noWindowOf, pickerOf, typedMoment } from './moment.ts';
+import { momentProblem, momentQuestion, notChosenYet, noWindowOf, pickerOf, typedMoment } from './moment.ts';
 import { type State, stepsFor } from './state.ts';
 
 type Size = Around['size'];
@@ -82,7 +82,11 @@ export function pickingLines(
   const picker = pickerOf(question, state);
   const incident =
     typeof state.answers.incident === 'string' ? Date.parse(state.answers.incident) : undefined;
-  const note = sideOf(picker.at, incident, look);
+  const unchosen = typedNow ? undefined : notChosenYet(state);
+  const note =
+    unchosen === undefined
+      ? sideOf(picker.at, incident, look)
+      : wrapLine([span(`${look.glyphs.warn} ${unchosen}`, 'status.warn')], columns, 2);
   const room = Math.max(0, rows - said.length - note.length);
   const drawn = momentLines(
     question,
