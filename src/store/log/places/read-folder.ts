@@ -14,15 +14,16 @@ const KEY = /^lifeboat-[0-9a-f]{16}\.pub$/u;
 const ORIGIN = /^[0-9a-f]{16}$/u;
 
 /**
- * The checkpoints below the folder of a log, the newest first. Links and files with other names are passed
- * over. `isPrivate`: a file that others could have written gives no note. Rejects with what the system says;
- * a folder that is not there holds none.
+ * The checkpoints below the folder of a log, the newest first. Other names are passed over; what has the name
+ * of a checkpoint and is no plain file, a link say, gives no note, because one may have lain there.
+ * `isPrivate`: nor does a file that others could have written. Rejects with what the system says; a folder
+ * that is not there holds none.
  */
 export async function* allNotes(folder: string, isPrivate: boolean): AsyncIterable<PlacedNote> {
   for (const millions of await foldersIn(folder))
     for (const thousands of await foldersIn(join(folder, millions.name))) {
       const below = join(folder, millions.name, thousands.name);
-      const files = (await entriesOf(below)).filter((one) => one.isFile() && FILE.test(one.name));
+      const files = (await entriesOf(below)).filter(({ name }) => FILE.test(name));
       for (const { name } of files.sort((one, other) => (one.name < other.name ? 1 : -1)))
         yield readPlaced(
           join(below, name),

@@ -112,14 +112,21 @@ test('a link below a place is not followed, neither to write nor to read', async
   expect(await homePlace(home).write(noteOf(signer, 5), signer)).toMatchObject({ result: 'down' });
 });
 
-test('a link in the place of a checkpoint gives none, and a pipe keeps nobody waiting', async () => {
+test('a link, a pipe or a folder in the place of a checkpoint is seen, gives no note and keeps nobody waiting', async () => {
   const [signer, home] = [freshSigner(), temporaryHome()];
   const place = homePlace(home);
   await place.write(noteOf(signer, 5), signer);
   const folder = join(home, 'checkpoints', ORIGIN.slice(9), 'x000', 'x000');
   symlinkSync(join(folder, '005'), join(folder, '006'));
   execFileSync('mkfifo', [join(folder, '007')]);
-  expect(await sizesIn(place)).toEqual([5]);
+  mkdirSync(join(folder, '008'));
+  const found = await collect(place.all(ORIGIN));
+  expect(found.map(({ size, note }) => [size, note])).toEqual([
+    [8, undefined],
+    [7, undefined],
+    [6, undefined],
+    [5, noteOf(signer, 5)],
+  ]);
 });
 
 test('a link where a checkpoint is about to be written stays, and so does what it leads to', async () => {
@@ -131,7 +138,8 @@ test('a link where a checkpoint is about to be written stays, and so does what i
   symlinkSync(victim, join(home, 'checkpoints', ORIGIN.slice(9), pathOfSize(5)));
   expect(await place.write(noteOf(signer, 5), signer)).toEqual({ result: 'written' });
   expect(readFileSync(victim, 'utf8')).toBe('as it was');
-  expect(await sizesIn(place)).toEqual([5, 4]);
+  const found = (await collect(place.all(ORIGIN))).filter(({ note }) => note !== undefined);
+  expect(found.map(({ size }) => size)).toEqual([5, 4]);
 });
 
 test('a folder that is not there is made to be written, and is down to be read', async () => {
