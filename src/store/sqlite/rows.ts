@@ -15,13 +15,21 @@ export function prepareProject(
   const find = db.prepare('SELECT grp AS "group", sort, value FROM rows WHERE projection = ? AND key = ?');
   const remove = db.prepare('DELETE FROM rows WHERE projection = ? AND key = ?');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
+  // Most entries change nothing that rows are found by: two indexes less to write.
+  const update = db.prepare('UPDATE rows SET value = ? WHERE projection = ? AND key = ?');
   return (entries) => {
     for (const touched of touchedBy(projections, entries)) {
       const { projection, key } = touched;
       const found = find.get(projection.name, key) as (FoldedRow & { readonly value: string }) | undefined;
       const row = foldTouched(touched, found && { ...found, value: JSON.parse(found.value) });
-      if (row !== undefined) put.run(projection.name, key, row.group, row.sort, JSON.stringify(row.value));
-      else if (found !== undefined) remove.run(projection.name, key);
+      if (row === undefined) {
+        if (found !== undefined) remove.run(projection.name, key);
+        continue;
+      }
+      const value = JSON.stringify(row.value);
+      if (row.group !== found?.group || row.sort !== found.sort)
+        put.run(projection.name, key, row.group, row.sort, value);
+      else if (value !== found.value) update.run(value, projection.name, key);
     }
   };
 }
