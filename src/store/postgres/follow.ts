@@ -107,7 +107,7 @@ export function createFollowers(ask: Ask, listener: Link): Followers {
           if (looked?.length === 0 && follower.own.length === 0) await changed.promise;
           changed.go();
           const found = looked?.filter(({ index }) => index >= next) ?? [];
-          next += found.length;
+          next = (found.at(-1)?.index ?? next - 1) + 1;
           if (found.length > 0) yield found;
         }
       } finally {

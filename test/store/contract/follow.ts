@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Entry } from '../../../src/store/journal.ts';
 import {
   type FreshStore,
   gather,
@@ -69,6 +70,22 @@ export function followContract(freshStore: FreshStore): void {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     await journal.append(notes(1_234), holds);
     expect(await gather(journal, 1_235)).toHaveLength(1_235);
+  });
+
+  test('a follower of a store that has lost an entry hears each of the others once', async () => {
+    const { store, journal, holds } = await openedWith(freshStore, 'run/a');
+    await journal.append(notes(7), holds);
+    await store.tamper.removeEntry(5);
+    const reader = await openedForReading(store);
+    const stop = new AbortController();
+    const following = reader.follow(0, stop.signal)[Symbol.asyncIterator]();
+    const { value: first = [] } = await following.next();
+    const second = following.next();
+    // Answered behind what the follower asks.
+    for (let times = 0; times < 2; times += 1) await reader.read('run/a');
+    stop.abort();
+    expect(first.map(({ index }: Entry) => index)).toEqual([0, 1, 2, 3, 4, 6, 7]);
+    expect(await second).toMatchObject({ done: true });
   });
 
   test('following ends with the signal, with the journal, and before it begins', async () => {
