@@ -1,5 +1,5 @@
-import { growing } from '../store/growing.ts';
 import type { Entry } from '../store/journal.ts';
+import { growing } from '../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
 import { parseChallenge } from './challenge.ts';
 

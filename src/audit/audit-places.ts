@@ -1,10 +1,11 @@
 import { counted, formatTime } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import { type Entry, type Json, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
-import type { ArmedCall, Checkpoint } from '../store/log/checkpoint.ts';
+import { jsonIn } from '../store/canonical.ts';
+import { type Entry, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
+import { type ArmedCall, type Checkpoint, claimOf } from '../store/log/checkpoint.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
 import { hearLog, NOTHING_SAID, namedKey } from '../store/log/named-keys.ts';
-import { claimOf, type Place, type PlacedNote } from '../store/log/places/place.ts';
+import type { Place, PlacedNote } from '../store/log/places/place.ts';
 import { type GivenKeys, type ReadStatements, readStatements, type Statement } from './believed-keys.ts';
 import type { Findings, Pin } from './verdict.ts';
 import type { Walk } from './walk.ts';
@@ -46,8 +47,7 @@ async function readPlace(
   try {
     const look = await place.look({ origin: undefined, beyond: 0, most: 0 });
     if (look.result !== 'read') throw new Error(look.result === 'down' ? look.why : look.result);
-    const notes: PlacedNote[] = [];
-    if (origin !== undefined) for await (const note of place.all(origin)) notes.push(note);
+    const notes = origin === undefined ? [] : await Array.fromAsync(place.all(origin));
     return { ...read, isRead: true, notes, otherLogs: look.origins.filter((other) => other !== origin) };
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
@@ -152,9 +152,7 @@ function auditHead({ walk, origin, head }: SignedLog, heard: Placed | undefined,
     findings.problem('head.other', 'the newest head was signed over other entries than those that are here');
 }
 
-/**
- * How far the checkpoints of a place reach that fit the log: those that a believed key has signed, and all.
- */
+/** How far the checkpoints of a place reach that fit the log: those of a believed key, and all. */
 interface Reached {
   readonly place: ReadPlace;
   readonly pinned: number;
@@ -206,10 +204,7 @@ function auditPlace(
   };
 }
 
-/**
- * Tells of checkpoints that were there for certain and are not. `isTeam`: other installations write to homes
- * of their own.
- */
+/** Tells of checkpoints that are gone. `isTeam`: other installations write to homes of their own. */
 function auditDemands(
   { walk, vouched }: SignedLog,
   read: readonly Reached[],
@@ -245,14 +240,7 @@ function furthestOf(heard: readonly Placed[]): number {
 }
 
 function asEntry({ body, ...entry }: LoggedEntry): Entry {
-  const parsed = (): Json => {
-    try {
-      return JSON.parse(body);
-    } catch {
-      return null;
-    }
-  };
-  return { ...entry, stream: LOG_STREAM, body: parsed() };
+  return { ...entry, stream: LOG_STREAM, body: jsonIn(body) ?? null };
 }
 
 function armedIn(calls: readonly ArmedCall[]): string {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { jsonIn } from '../store/canonical.ts';
 import type { StoredEntry } from '../store/journal.ts';
-import { isEnd } from '../store/run-end.ts';
-import { readRunEntry } from '../store/run-entries.ts';
+import { isEnd, readRunEntry } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
 
 /** How far the record says that the transcript reached, each time it says so. */
@@ -19,15 +19,11 @@ function keptTranscript({
   type,
   body,
 }: Pick<StoredEntry, 'seq' | 'type' | 'body'>): KeptTranscript | undefined {
-  if (type !== 'transcript.kept') return undefined;
-  try {
-    const read = readRunEntry({ type, body: JSON.parse(body) });
-    if (read?.type !== 'transcript.kept') return undefined;
-    const { bytes, sha256, problem } = read.body;
-    return { seq, bytes, sha256, troubled: problem !== undefined };
-  } catch {
-    return undefined;
-  }
+  const json = type === 'transcript.kept' ? jsonIn(body) : undefined;
+  const read = json === undefined ? undefined : readRunEntry({ type, body: json });
+  if (read?.type !== 'transcript.kept') return undefined;
+  const { bytes, sha256, problem } = read.body;
+  return { seq, bytes, sha256, troubled: problem !== undefined };
 }
 
 /** The transcript of requests of a run; undefined where there is none. */

@@ -2,8 +2,8 @@ import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Log, LoggedEntry } from '../store/journal.ts';
 import { type Anchor, anchorOf } from '../store/log/anchor.ts';
+import { claimOf } from '../store/log/checkpoint.ts';
 import type { Loss } from '../store/log/losses.ts';
-import { claimOf } from '../store/log/places/place.ts';
 import { type AuditedPlace, auditSignatures, readPlaces, sizesIn } from './audit-places.ts';
 import { type TranscriptOf, transcriptWatch } from './audit-transcript.ts';
 import type { GivenKeys } from './believed-keys.ts';
@@ -79,15 +79,10 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
     findings,
   );
   auditAnchors(anchors, walk, origin, findings);
-  if (
-    isPinned &&
-    anchors.length === 0 &&
-    pins.every(({ place }) => place === places.find(({ isHome }) => isHome)?.name)
-  )
-    findings.note(
-      'home.only',
-      'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder',
-    );
+  const home = places.find(({ isHome }) => isHome)?.name;
+  const why = 'a rollback of this whole home cannot be ruled out: pass --anchor or add a checkpoint folder';
+  if (isPinned && anchors.length === 0 && pins.every(({ place }) => place === home))
+    findings.note('home.only', why);
   return reportOf(findings.list(), pins, walk, origin, stream);
 }
 
@@ -140,29 +135,20 @@ function auditAnchors(
   for (const anchor of anchors) {
     const { size } = anchor;
     const here = walk.roots.get(size);
-    const covers = `the anchor covers ${counted(size, 'entry', 'entries')}`;
-    if (anchor.origin !== origin)
-      findings.problem(
-        'anchor.other',
-        `the anchor is of ${anchor.origin}, and this is ${show(origin ?? 'no log', 40)}`,
-      );
-    else if (here === undefined)
-      findings.problem(
-        'anchor.missing',
-        `${covers}, and ${walk.size()} are here: the log was cut or rolled back`,
-      );
-    else if (here.root === undefined)
+    const entries = counted(size, 'entry', 'entries');
+    const covers = `the anchor covers ${entries}`;
+    if (anchor.origin !== origin) {
+      const other = show(origin ?? 'no log', 40);
+      findings.problem('anchor.other', `the anchor is of ${anchor.origin}, and this is ${other}`);
+    } else if (here === undefined) {
+      const fewer = `${covers}, and ${walk.size()} are here`;
+      findings.problem('anchor.missing', `${fewer}: the log was cut or rolled back`);
+    } else if (here.root === undefined)
       findings.limit('anchor.lost', `${covers}, and what was accepted as lost keeps it from being compared`);
-    else if (!here.root.startsWith(anchor.root))
-      findings.problem(
-        'anchor.rewritten',
-        `the first ${counted(size, 'entry', 'entries')} are not those of the anchor: the log was rewritten`,
-      );
-    else
-      findings.note(
-        'anchor.holds',
-        `the anchor matches: the first ${counted(size, 'entry', 'entries')} are those that it covers`,
-      );
+    else if (!here.root.startsWith(anchor.root)) {
+      const other = `the first ${entries} are not those of the anchor`;
+      findings.problem('anchor.rewritten', `${other}: the log was rewritten`);
+    } else findings.note('anchor.holds', `the anchor matches: the first ${entries} are those that it covers`);
   }
 }
 
@@ -171,10 +157,8 @@ async function answered<T>(ask: () => Promise<T>, findings: Findings): Promise<T
   try {
     return await ask();
   } catch (thrown) {
-    findings.problem(
-      'store.unreadable',
-      `the store cannot be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-    );
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    findings.problem('store.unreadable', `the store cannot be read: ${why}`);
     return undefined;
   }
 }

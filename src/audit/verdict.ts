@@ -19,9 +19,7 @@ export interface Finding {
   readonly shortMessage: string;
 }
 
-/**
- * `intact`: shown, under a pinned key; `consistent`: nothing is wrong, and the limits say what is not shown.
- */
+/** `intact`: shown, under a pinned key; `consistent`: nothing is wrong, limits say what is not shown. */
 export type Verdict = 'intact' | 'consistent' | 'not-intact';
 
 /** How a command ends that gives this verdict. */
@@ -77,10 +75,7 @@ export interface Findings {
 /** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
 const MOST_FINDINGS = 500;
 
-/**
- * An empty collection. What it is given is cleaned here, once for all: names and texts come from whoever made
- * the record.
- */
+/** An empty collection. It cleans what it is given: names and texts come from whoever made the record. */
 export function createFindings(): Findings {
   const found: Record<Finding['severity'], Finding[]> = { problem: [], limit: [], note: [] };
   let more = 0;

@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
 import { show } from '../base/text.ts';
-import { isCanonical } from '../store/canonical.ts';
+import { isCanonical, leafText } from '../store/canonical.ts';
 import { LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
-import { leafText } from '../store/leaf.ts';
 import type { Loss } from '../store/log/losses.ts';
 import { EMPTY_ROOT } from '../store/log/merkle.ts';
 import { isStreamName } from '../store/new-entry.ts';
-import { isEnd, mayFollowEnd } from '../store/run-end.ts';
-import { clockWatch } from './clock-watch.ts';
-import { type Demands, demandWatch } from './demands.ts';
+import { isEnd, mayFollowEnd } from '../store/run-entries.ts';
 import type { Findings } from './verdict.ts';
+import { clockWatch, type Demands, demandWatch } from './watches.ts';
 
 /** What an audit learns by reading all entries once. */
 export interface Walk {
@@ -51,10 +49,7 @@ export interface WalkOptions {
   readonly onEntry: (entry: LoggedEntry) => void;
 }
 
-/**
- * Checks each entry by itself and against those before it, and computes the tree over all of their hashes
- * anew.
- */
+/** Checks each entry by itself and against those before it, and computes the tree of their hashes anew. */
 export function createWalk(
   { sizes, demandedBelow, gaps = [], stream: asked, onEntry }: WalkOptions,
   findings: Findings,
@@ -104,27 +99,17 @@ export function createWalk(
   return {
     take(entry) {
       const { index, stream, seq, type } = entry;
-      const where = { stream, seq };
+      const problem = (code: string, what: string) => findings.problem(code, what, { stream, seq });
       if (index !== next && !skipTo(index))
-        findings.problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`, where);
+        problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`);
       // What has no place in the log comes last.
       next = Math.max(next, index + 1);
       if (hash('sha256', `\0${leafText(entry)}`, 'hex') !== entry.hash)
-        findings.problem(
-          'entry.changed',
-          `entry ${seq} was changed: its content does not give its hash`,
-          where,
-        );
-      if (!isCanonical(entry.body))
-        findings.problem('entry.body', `the body of entry ${seq} is not canonical JSON`, where);
-      // The tree is that of the hashes: the hash of a changed entry stays signed, and only that entry is a
-      // finding.
+        problem('entry.changed', `entry ${seq} was changed: its content does not give its hash`);
+      if (!isCanonical(entry.body)) problem('entry.body', `the body of entry ${seq} is not canonical JSON`);
+      // The tree is that of the hashes: the hash of a changed entry stays signed, and only that is a finding.
       if (tree.grow(entry.hash, entry.tree) !== entry.tree)
-        findings.problem(
-          'tree.changed',
-          `what is stored of the tree at leaf ${index} is not what its entries give`,
-          where,
-        );
+        problem('tree.changed', `what is stored of the tree at leaf ${index} is not what its entries give`);
       inStream(entry);
       clock.take(entry);
       demands.take(entry);

@@ -2,9 +2,8 @@ import { LifeboatError } from '../base/errors.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { homeFolder, loadConfig } from '../config/load.ts';
 import type { CheckpointConfig } from '../config/loaded.ts';
-import { commandPlace } from '../store/log/places/command-place.ts';
 import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
-import type { Place } from '../store/log/places/place.ts';
+import { commandPlace, type Place } from '../store/log/places/place.ts';
 
 /**
  * The places for checkpoints: that of the home, which is required, and those of the config. Nothing is looked

@@ -6,7 +6,7 @@ import { show } from '../base/text.ts';
 import { openRuns, type RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
-import { promisedBy } from '../store/promised.ts';
+import { promisedBy } from '../store/run-entries.ts';
 
 /**
  * A follow-up, and where it is written: in an open run, or in the ledger of an instance once its run is over.

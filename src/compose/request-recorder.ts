@@ -1,4 +1,4 @@
-import type { HttpCall, ToolCall, TranscribedCall } from '../audit/transcript/call.ts';
+import type { HttpCall, ToolCall, TranscribedCall } from '../audit/transcript/line.ts';
 import type { Transcript } from '../audit/transcript/transcript.ts';
 import { counted } from '../base/format.ts';
 import { Secret } from '../base/secret.ts';

@@ -5,7 +5,7 @@ import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.t
 import { hearLog, NOTHING_SAID } from '../store/log/named-keys.ts';
 import { refuseMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
-import { PROJECTIONS } from '../store/projections/all.ts';
+import { PROJECTIONS } from '../store/projected.ts';
 
 /** What says where the entries live. */
 export type StoreContext = Pick<CommandContext, 'env'> &

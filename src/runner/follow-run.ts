@@ -1,5 +1,5 @@
 import type { Entry, JournalReader, StreamName } from '../store/journal.ts';
-import { isEnd } from '../store/run-end.ts';
+import { isEnd } from '../store/run-entries.ts';
 
 /**
  * The entries of a run, without holding it: first those that are there, then each group as it becomes

@@ -1,5 +1,4 @@
-import { fieldsOf } from '../store/fields.ts';
-import type { Entry, Json, NewEntry, StreamName } from '../store/journal.ts';
+import { type Entry, fieldsOf, type Json, type NewEntry, type StreamName } from '../store/journal.ts';
 import type { LostCall } from '../store/log/rollback.ts';
 import { foldIntents } from '../store/projections/intents.ts';
 

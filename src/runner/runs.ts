@@ -4,7 +4,7 @@ import { LAST } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
-import { isEnd } from '../store/run-end.ts';
+import { isEnd } from '../store/run-entries.ts';
 import { Holds } from './holds.ts';
 import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
 import { newId } from './new-id.ts';
@@ -13,7 +13,7 @@ import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
 
 export { openRuns, type RunSummary } from '../store/projections/runs.ts';
-export { isEnd } from '../store/run-end.ts';
+export { isEnd } from '../store/run-entries.ts';
 
 export interface Start {
   readonly runbook: Runbook;

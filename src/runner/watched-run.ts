@@ -1,7 +1,6 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
-import { isEnd } from '../store/run-end.ts';
-import { readRunEntry } from '../store/run-entries.ts';
+import { isEnd, readRunEntry } from '../store/run-entries.ts';
 import { type Folded, fold, foldOn } from './fold.ts';
 import { followRun } from './follow-run.ts';
 import type { RunState } from './run.ts';

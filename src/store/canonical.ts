@@ -2,8 +2,8 @@ import canonicalize from 'canonicalize';
 import { LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import { Secret } from '../base/secret.ts';
-import type { Json } from './journal.ts';
-import { ascii } from './leaf.ts';
+import type { Json, LeafFields } from './journal.ts';
+import { leafHash } from './log/merkle.ts';
 
 /** Bytes of the text as it is stored. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -12,7 +12,7 @@ const MAX_BODY_DEPTH = 100;
 
 /**
  * The text of an entry's body that gets hashed and stored: canonical JSON (RFC 8785) with everything beyond
- * printable ASCII escaped (leaf.ts). Throws `journal.secret` for a body that holds a `Secret`,
+ * printable ASCII escaped (`ascii`). Throws `journal.secret` for a body that holds a `Secret`,
  * `journal.too-large` over the limits, `journal.bad-entry` for what JSON cannot say.
  */
 export function canonicalBody(body: Json, what: string): string {
@@ -35,10 +35,7 @@ export function refuseDepth(text: string, what: string): void {
   throw tooLarge(what, `nested deeper than ${MAX_BODY_DEPTH} levels`);
 }
 
-/**
- * Whether a text is exactly what `canonicalBody` makes of the JSON value it holds. False for what is not
- * JSON.
- */
+/** Whether a text is exactly what `canonicalBody` makes of its JSON value. False for what is no JSON. */
 export function isCanonical(text: string): boolean {
   if (!text.includes('\\') && ascii(text) === text) return endOfPlain(text, 0, 0) === text.length;
   try {
@@ -76,10 +73,7 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
-/**
- * The same of an object, whose names stand in the order of their UTF-16 units, or of an array; `close` is its
- * bracket.
- */
+/** The same of an array, or of an object, whose names are in order of UTF-16; `close` is its bracket. */
 function endOfGroup(text: string, start: number, depth: number, close: number): number {
   if (text.charCodeAt(start + 1) === close) return start + 2;
   let before: string | undefined;
@@ -109,6 +103,15 @@ function endOfNumber(text: string, at: number): number {
 /** Digits, the signs, the point, and the `e` of an exponent. */
 function isOfNumber(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || code === 0x2d || code === 0x2e || code === 0x65 || code === 0x2b;
+}
+
+/** The value that JSON text holds; undefined for what is no JSON. */
+export function jsonIn(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function canonicalText(body: Json, what: string): string {
@@ -188,3 +191,37 @@ function tooLarge(what: string, how: string): LifeboatError {
 function badEntry(what: string, cause: unknown): LifeboatError {
   return new LifeboatError('journal.bad-entry', `${what} holds something that JSON cannot say`, { cause });
 }
+
+/**
+ * The canonical text of an entry, which is the data of its leaf, exactly, so that anyone can write a verifier
+ * in any language: the canonical JSON (RFC 8785) of the object `{at, body, by, seq, stream, type}`, in which
+ * every character above U+007E, and U+007F, is written as `\uXXXX` (lower-case hex, UTF-16 units). So it is
+ * one line of printable ASCII, safe on a terminal, and needs no JSON writer to be verified: an export holds
+ * these very lines.
+ */
+export function leafText({ stream, seq, at, by, type, body }: LeafFields): string {
+  const [a, b, c, d] = [quoted(at), quoted(by), quoted(stream), quoted(type)];
+  return `{"at":${a},"body":${body},"by":${b},"seq":${seq},"stream":${c},"type":${d}}`;
+}
+
+/** A text as JSON in ASCII; an audit writes four of them a million times, and nearly all are as they are. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : ascii(JSON.stringify(text));
+}
+
+/** Printable ASCII without the quotation mark and the backslash. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/u;
+
+/** The RFC 6962 leaf hash of an entry, 64 lower-case hex digits. */
+export function hashOf(fields: LeafFields): string {
+  return leafHash(leafText(fields)).toString('hex');
+}
+
+/** JSON text with everything beyond printable ASCII escaped; it stays the same JSON. */
+export function ascii(json: string): string {
+  // Nearly every text is ASCII already, and a search is much cheaper than a replacement that finds nothing.
+  if (!BEYOND.test(json)) return json;
+  return json.replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const BEYOND = /[^\x20-\x7e]/u;

@@ -7,10 +7,7 @@ export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
 }
 
-/**
- * Creates an empty file for its owner only when it is not there yet, durably, and takes the rights of others
- * away.
- */
+/** Creates an empty private file if there is none, durably, and takes the rights of others away. */
 export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
@@ -29,10 +26,7 @@ export function syncFolder(path: string): void {
   }
 }
 
-/**
- * `f_type` of statfs(2) on Linux. Other systems number their file systems differently, so none is recognized
- * there.
- */
+/** `f_type` of statfs(2) on Linux; other systems number otherwise, and none is recognized there. */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -43,9 +37,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x0bd00bd0, 'Lustre'],
 ]);
 
-/**
- * Throws `journal.network` for a folder on a network file system: locks and shared memory do not hold there.
- */
+/** Throws `journal.network` for a network file system: locks and shared memory do not hold there. */
 export function refuseNetworkFolder(path: string): void {
   const kind = process.platform === 'linux' ? networkFileSystem(statfsSync(path).type) : undefined;
   if (kind === undefined) return;

@@ -1,5 +1,4 @@
 import type { Secret } from '../base/secret.ts';
-import type { LeafFields } from './leaf.ts';
 
 /**
  * The port of the store: the only truth about runs and instances. Two engines stand behind it, SQLite in a
@@ -10,10 +9,7 @@ import type { LeafFields } from './leaf.ts';
 /** Any JSON value; what an entry's body may hold. Secrets do not fit: their type does not serialise. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/**
- * `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, or `store/log`: what concerns the store
- * itself.
- */
+/** `run/<id>`, `instance/<name>` (its ledger), `notify/outbox`, or `store/log`: of the store itself. */
 export type StreamName = `run/${string}` | `instance/${string}` | typeof OUTBOX_STREAM | typeof LOG_STREAM;
 
 /** What the store says of itself: its origin, the keys that sign, losses that a person accepted. */
@@ -29,16 +25,13 @@ export interface Entry {
   readonly stream: StreamName;
   /** 1-based and gapless inside a stream. */
   readonly seq: number;
-  /**
-   * RFC 3339 UTC with milliseconds, by the clock of the machine that appended it (PostgreSQL: by the
-   * database's).
-   */
+  /** RFC 3339 UTC with milliseconds, by the clock of the machine, or of the database (PostgreSQL). */
   readonly at: string;
   /** Who acted: the operator's name from the config, or the login name. */
   readonly by: string;
   readonly type: string;
   readonly body: Json;
-  /** The leaf hash (RFC 6962) of the entry's canonical text (leaf.ts), as 64 lower-case hex digits. */
+  /** The leaf hash (RFC 6962) of the entry's canonical text (canonical.ts), as 64 lower-case hex digits. */
   readonly hash: string;
 }
 
@@ -61,10 +54,7 @@ export interface Head {
  */
 export interface Hold {
   readonly resource: StreamName;
-  /**
-   * Grows with each hold of this resource. Each append proves it: a store refuses the token of a holder
-   * before.
-   */
+  /** Grows with each hold of this resource. Each append proves it: that of a holder before is refused. */
   readonly token: number;
   /**
    * Aborted, with the `journal.lost-hold` error as its reason, as soon as the right may have passed to
@@ -94,6 +84,16 @@ export interface LogHead {
   readonly note: string | undefined;
 }
 
+/** What of an entry is hashed. `body` is canonical text already (canonical.ts). */
+export interface LeafFields {
+  readonly stream: string;
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly type: string;
+  readonly body: string;
+}
+
 /** A stored entry as an audit reads it: nothing parsed, nothing checked. */
 export interface StoredEntry extends LeafFields {
   readonly index: number;
@@ -102,19 +102,13 @@ export interface StoredEntry extends LeafFields {
 
 /** An entry as it is stored, with what is stored of the tree at its leaf. */
 export interface LoggedEntry extends StoredEntry {
-  /**
-   * The hashes of the subtrees that the leaf completes (log/merkle.ts), from level 1 up, hex, one behind the
-   * other.
-   */
+  /** The hashes of the subtrees that the leaf completes (log/merkle.ts), from level 1 up, hex, joined. */
   readonly tree: string;
 }
 
 /** The one Merkle tree over all entries. */
 export interface Log {
-  /**
-   * `lifeboat/<16 hex digits>`: the name of this log, drawn at random when the store was made. Undefined in
-   * an empty store.
-   */
+  /** The name of this log, `lifeboat/<16 hex digits>`, drawn at random; undefined in an empty store. */
   origin(): Promise<string | undefined>;
   head(): Promise<LogHead>;
   /** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
@@ -176,10 +170,7 @@ export interface Holder {
 }
 
 export interface Journal {
-  /**
-   * Whose clock stamps entries: this machine's, or the database's, which may be another one and goes its own
-   * way.
-   */
+  /** Whose clock stamps entries: this machine's, or the database's, which may be on another one. */
   readonly stampedBy: 'machine' | 'database';
   /**
    * The clock that stamps entries, for what has to end at the same moment on every machine. The database's is
@@ -233,3 +224,9 @@ export type JournalReader = Pick<
   Journal,
   'clock' | 'read' | 'head' | 'streams' | 'follow' | 'holder' | 'log' | 'rows' | 'close'
 >;
+
+/** The fields of a value that should be an object, and none where it is not. */
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Readonly<Record<string, unknown>>) : {};
+}

@@ -1,14 +1,12 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import { canonicalBody } from './canonical.ts';
+import { canonicalBody, hashOf, leafText } from './canonical.ts';
 import { type Entry, type Json, LOG_STREAM, type StoredEntry } from './journal.ts';
-import { hashOf, leafText } from './leaf.ts';
 import { STORE_ARRIVED } from './log/log-entries.ts';
-import { leafHash } from './log/merkle.ts';
+import { grow, leafHash, rootOfRim } from './log/merkle.ts';
 import { hearLog } from './log/named-keys.ts';
 import { type LogTip, nextLeaves, type StoredHead, type StoredLeaf, verifiedTip } from './log/next-leaves.ts';
 import type { Signer } from './log/signer.ts';
-import { grow, rootOfRim } from './log/tree.ts';
 import { entryOf } from './new-entry.ts';
 
 /*
@@ -87,10 +85,7 @@ export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival):
   await into.heads([next.head]);
 }
 
-/**
- * Recomputes a tree from its entries alone: the root of the first `size`, hex. Takes as long as reading all
- * of them does.
- */
+/** Recomputes the root of the first `size` entries, hex, by reading all of them. */
 export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: number): Promise<string> {
   let rim: LogTip['rim'] = { size: 0, peaks: [] };
   for await (const stored of entries) {

@@ -1,7 +1,6 @@
 import { LifeboatError } from '../base/errors.ts';
-import { canonicalBody, refuseDepth } from './canonical.ts';
+import { canonicalBody, hashOf, refuseDepth } from './canonical.ts';
 import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
-import { hashOf } from './leaf.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
 const STREAM = /^(?:(?:run|instance)\/[A-Za-z0-9][A-Za-z0-9._-]{0,99}|notify\/outbox|store\/log)$/u;
@@ -27,20 +26,14 @@ export function checkStreamName(name: string): void {
   );
 }
 
-/**
- * An entry that may be appended: everything about it is checked, and its body is the text that will be
- * stored.
- */
+/** An entry that may be appended: all of it is checked, and its body is the text that is stored. */
 export interface PreparedEntry {
   readonly stream: StreamName;
   readonly type: string;
   readonly body: string;
 }
 
-/**
- * Checks an entry before a transaction is begun for it. Throws what `Journal.append` says for entries that
- * cannot be journalled.
- */
+/** Checks an entry before a transaction begins. Throws what `Journal.append` says of bad entries. */
 export function prepareEntry({ stream, type, body }: NewEntry): PreparedEntry {
   checkStreamName(stream);
   if (!TYPE.test(type)) {
@@ -54,10 +47,7 @@ export function storableName(by: string): string {
   return by.toWellFormed().slice(0, 200).toWellFormed();
 }
 
-/**
- * The entry that a stored row stands for. Throws `journal.damaged` when the row does not give its hash, or
- * cannot be read.
- */
+/** The entry of a stored row. Throws `journal.damaged` if it does not give its hash or is unreadable. */
 export function entryOf(stored: StoredEntry): Entry {
   if (hashOf(stored) !== stored.hash)
     throw damaged(stored, 'was changed: its content does not give its hash');

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Entry, JournalReader, ProjectedRow, RowQuery } from './journal.ts';
 import { entryOf } from './new-entry.ts';
+import { followUps } from './projections/follow-ups.ts';
+import { ledgers } from './projections/ledgers.ts';
+import { outbox } from './projections/outbox.ts';
+import { pendingCalls } from './projections/pending-calls.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
+import { runs } from './projections/runs.ts';
 
 /** A row of a projection that an append may change, with the entries that may change it, in order. */
 export interface Touched {
@@ -10,10 +15,7 @@ export interface Touched {
   readonly entries: readonly Entry[];
 }
 
-/**
- * The rows that these entries may change, each once: what an engine reads, folds (`foldTouched`) and writes
- * back.
- */
+/** The rows that these entries may change, each once: an engine reads, folds and writes them back. */
 export function touchedBy(projections: readonly Projection[], entries: readonly Entry[]): readonly Touched[] {
   return projections.flatMap((projection) => {
     const byKey = new Map<string, Entry[]>();
@@ -31,6 +33,13 @@ export function foldTouched(
   return entries.reduce<FoldedRow | undefined>((before, entry) => projection.fold(before, entry, key), row);
 }
 
+/** Throws a RangeError, a bug of the caller, where none is called so. */
+export function projectionOf(projections: readonly Projection[], name: string): Projection {
+  const projection = projections.find((one) => one.name === name);
+  if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
+  return projection;
+}
+
 /** A projection folded in memory. */
 export interface Fold {
   take(entry: Entry): void;
@@ -38,10 +47,7 @@ export interface Fold {
   rows(): readonly ProjectedRow[];
 }
 
-/**
- * Folds a projection from the first entry on: to rebuild it, or for a reader whose store keeps another
- * version.
- */
+/** Folds a projection from the first entry on: to rebuild it, or for a reader of another version. */
 export function createFold(projection: Projection): Fold {
   const rows = new Map<string, FoldedRow>();
   return {
@@ -106,3 +112,6 @@ export async function compareProjections(
   });
   return (await Promise.all(differences)).flat();
 }
+
+/** Every projection that a store keeps. */
+export const PROJECTIONS: readonly Projection[] = [runs, followUps, pendingCalls, ledgers, outbox];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Entry, NewEntry } from './journal.ts';
+import { type Entry, fieldsOf, type NewEntry } from './journal.ts';
 import {
   ApprovalPolicy,
   ClockMark,
@@ -24,10 +24,7 @@ export const RUN_ENTRIES = {
     mode: z.enum(['LIVE', 'REHEARSAL']),
     /** What the run is measured against, as the config had it when it began. */
     objectives: z.object({ rtoSeconds: z.number().optional(), rpoSeconds: z.number().optional() }).optional(),
-    /**
-     * Where the instances of the run are, and with which revision of the interface, as the config had it when
-     * it began.
-     */
+    /** Where the instances are, and with which revision of the interface, as the config had it then. */
     services: z.array(z.object({ instance: z.string(), url: z.string(), revision: z.string() })).optional(),
     tool: z.object({ name: z.string(), version: z.string(), node: z.string() }),
     operator: z.string(),
@@ -40,10 +37,7 @@ export const RUN_ENTRIES = {
     by: z.string().optional(),
     pid: z.int(),
     clock: ClockMark.optional(),
-    /**
-     * Keys that the run needs and this key store did not hold, by fingerprint: entered now, or gone on
-     * without.
-     */
+    /** Keys that the run needs and this key store lacked, by fingerprint: entered now, or gone on without. */
     keys: z.partialRecord(z.enum(['entered', 'without']), z.array(z.string()).optional()).optional(),
     /** Where it differs from what the record said before. */
     who: Who.optional(),
@@ -76,10 +70,7 @@ export const RUN_ENTRIES = {
   'intent.armed': z.object({
     intent: z.string(),
     verb: z.string(),
-    /**
-     * By the clock of the machine that armed it, which need not be the one that stamps entries; first, where
-     * it was sent again. RFC 3339.
-     */
+    /** By the clock of who armed it, which need not stamp entries; first, if sent again. RFC 3339. */
     armedAt: z.string().optional(),
     firstArmedAt: z.string().optional(),
   }),
@@ -89,17 +80,11 @@ export const RUN_ENTRIES = {
     sent: z.enum(['landed', 'absent', 'unknown']),
     failure: WrittenFailure.optional(),
     output: z.json().optional(),
-    /**
-     * An answer said that nothing was done. With `unknown`: and the service shows something that speaks
-     * against it.
-     */
+    /** An answer said that nothing was done; with `unknown`, the service shows what speaks against it. */
     refused: z.literal(true).optional(),
     /** When the answer was lost, or the refusal came, by the clock of the machine that sent it. RFC 3339. */
     lostAt: z.string().optional(),
-    /**
-     * Set where the call was turned away before it was looked into: it may be armed once more after so many
-     * milliseconds.
-     */
+    /** The call was turned away unread: it may be armed once more after so many milliseconds. */
     againMs: z.number().optional(),
   }),
   /** What the service showed after a lost answer. */
@@ -117,9 +102,7 @@ export const RUN_ENTRIES = {
     label: z.string().optional(),
     reason: z.string().optional(),
   }),
-  /**
-   * What a second person has to agree to before the run goes on. The text is what is signed, byte for byte.
-   */
+  /** What a second person has to agree to before the run goes on. The text is signed byte for byte. */
   'approval.asked': z.object({
     /** The first 16 hex digits of the SHA-256 of the text. */
     challenge: z.string(),
@@ -145,14 +128,9 @@ export const RUN_ENTRIES = {
     method: z.enum(['ssh', 'lifeboat']),
     /** SHA-256, hex, of the file of allowed signers. */
     allowedSigners: z.string(),
-    /**
-     * The line of that file that allowed the key, with which the signature can be verified without the file.
-     */
+    /** The line of that file that allowed the key: with it the signature can be verified without the file. */
     allowedBy: z.string().optional(),
-    /**
-     * RFC 3339: the moment that counted for the end of the request and of the key, where that was not this
-     * machine's clock.
-     */
+    /** RFC 3339: the moment that counted for the end of request and key, if not by this machine's clock. */
     moment: z.string().optional(),
   }),
   /** The approval, or the request for it, was taken back; `approver` is who did that. */
@@ -181,10 +159,7 @@ export const RUN_ENTRIES = {
     verb: z.string(),
     seconds: z.number(),
     limitSeconds: z.number(),
-    /**
-     * What the limit comes from: the instance's own finished tasks, the objective, or a default where there
-     * is neither.
-     */
+    /** The limit comes from the instance's own finished tasks, the objective, or else a default. */
     basis: z.enum(['history', 'objective', 'default']),
     detail: z.string().optional(),
   }),
@@ -227,10 +202,7 @@ export type RunEntry = {
   [T in RunEntryType]: { readonly type: T; readonly body: RunEntryBody<T> };
 }[RunEntryType];
 
-/**
- * A new entry of a run, checked against its schema: a body that does not fit throws a ZodError, a bug of the
- * caller.
- */
+/** A new entry of a run. A body that does not fit its schema throws a ZodError, a bug of the caller. */
 export function runEntry<T extends RunEntryType>(
   runId: string,
   type: T,
@@ -250,4 +222,34 @@ export function readRunEntry(entry: Pick<Entry, 'type' | 'body'>): RunEntry | un
   const type = entry.type as RunEntryType;
   const parsed = RUN_ENTRIES[type].safeParse(entry.body);
   return parsed.success ? ({ type, body: parsed.data } as RunEntry) : undefined;
+}
+
+/** Whether an entry ends its run: only the first such one of a stream counts. */
+export function isEnd({ type }: Pick<Entry, 'type'>): boolean {
+  return ENDS.has(type);
+}
+
+/** Whether the product itself may have written an entry behind the end of its run. */
+export function mayFollowEnd({ type }: Pick<Entry, 'type'>): boolean {
+  return MAY_FOLLOW.has(type);
+}
+
+const ENDS: ReadonlySet<string> = new Set(['run.closed', 'run.abandoned']);
+/** Written without a look at the end: by who waited for the run meanwhile, or takes an approval back. */
+const MAY_FOLLOW: ReadonlySet<string> = new Set(['run.resumed', 'approval.withdrawn']);
+
+/**
+ * What the first entry of a run says that sets its limits: since when time counts (the incident, where
+ * somebody said so), and the objectives. Nothing for an entry of another kind.
+ */
+export function promisedBy(started: Entry | undefined): {
+  readonly from: string | undefined;
+  readonly rtoSeconds?: number | undefined;
+  readonly rpoSeconds?: number | undefined;
+} {
+  const read = started === undefined ? undefined : readRunEntry(started);
+  if (started === undefined || read?.type !== 'run.started') return { from: undefined };
+  const { input, objectives } = read.body;
+  const { incidentAt } = fieldsOf(input);
+  return { from: typeof incidentAt === 'string' ? incidentAt : started.at, ...objectives };
 }

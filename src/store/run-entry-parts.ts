@@ -53,10 +53,7 @@ export const Who = z.object({
 });
 export type Who = z.output<typeof Who>;
 
-/**
- * Which changes of an instance need a second person: none, those that replace its data, or all that cannot be
- * taken back.
- */
+/** What needs a second person: nothing, what replaces data, or all that cannot be taken back. */
 const ApprovalLevel = z.enum(['none', 'overwrites', 'destructive']);
 export type ApprovalLevel = z.output<typeof ApprovalLevel>;
 
@@ -74,10 +71,7 @@ const KeptFile = z.object({
 export const ApprovalPolicy = z.object({
   /** By the name of each instance of the run. */
   required: z.record(z.string(), ApprovalLevel),
-  /**
-   * How long a request may be signed and used. Undefined, as the files are, where the config has no
-   * approvals.
-   */
+  /** How long a request may be signed and used. Undefined, like the files, if no approvals are set up. */
   expiresSeconds: z.number().optional(),
   signers: KeptFile.extend({
     /** Whom the first lines name, and with which key (`SHA256:...`). */

@@ -1,24 +1,18 @@
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { printableJson } from '../base/text.ts';
-import { ascii } from './leaf.ts';
+import { ascii } from './canonical.ts';
 
 /** Shorter secrets would be found in ordinary words, so they only count as a whole JSON string. */
 const SHORT = 8;
 
 export interface SecretGuard {
   add(secret: Secret): void;
-  /**
-   * Throws `journal.secret` when the JSON text contains a secret in any of its forms; `what` is named, the
-   * text is not.
-   */
+  /** Throws `journal.secret` for JSON text with a secret in any form; names `what`, not the text. */
   check(jsonText: string, what: string): void;
 }
 
-/**
- * Scans what is about to be journalled. A few substring searches per secret: about a microsecond for an
- * entry.
- */
+/** Scans what is about to be journalled, by substring searches: about a microsecond for an entry. */
 export function createSecretGuard(): SecretGuard {
   const needles = new Set<string>();
   return {

@@ -1,13 +1,11 @@
 import { madeBy, verbDid, verbTo } from '../../machines/parts/verb-words.ts';
 import { counted, formatSeconds, readable } from '../base/format.ts';
-import { callSentence } from './call-sentence.ts';
-import { fieldsOf } from './fields.ts';
-import type { Entry } from './journal.ts';
-import { recoverySentence } from './recovery-sentence.ts';
+import { show } from '../base/text.ts';
+import { beginningOf, callSentence, note, type SaidBefore } from './call-sentence.ts';
+import { type Entry, fieldsOf } from './journal.ts';
+import { recoverySentence } from './recovery-facts.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
-import { because, reason, type Sentence, say } from './said.ts';
-import { beginningOf, note, type SaidBefore } from './said-before.ts';
-import { keysWords, policyWords, whoWords } from './who-words.ts';
+import { because, keysWords, policyWords, reason, type Sentence, say, whoWords } from './sentence-parts.ts';
 
 type Said = Pick<Entry, 'type' | 'body'> & { readonly stream?: string };
 
@@ -121,10 +119,7 @@ const BASES = {
   default: 'is usual',
 } as const;
 
-/**
- * What moved the machine, and where it stands now. Names of events are for programs; people get the state's
- * title.
- */
+/** What moved the machine, and where it stands: people get the title of the state, not the event's name. */
 function eventSentence(
   { event, to, title }: Extract<RunEntry, { type: 'event' }>['body'],
   { calls }: SaidBefore,
@@ -185,25 +180,19 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   return say([type, texts.join(', ')].join(' ').trim());
 }
 
-/** Calls that were asked for outside of any run. */
-function singleSentence(type: string, fields: Readonly<Record<string, unknown>>): Sentence | undefined {
-  const {
-    verb,
-    input,
-    reason: why,
-    who,
-    how,
-    failure,
-    became,
-  } = fields as {
-    readonly verb?: string;
-    readonly input?: unknown;
-    readonly reason?: string;
-    readonly who?: unknown;
-    readonly how?: string;
-    readonly became?: number | null;
-    readonly failure?: { readonly shortMessage: string };
-  };
+/** What the ledger has of calls that were asked for outside of any run. */
+interface SingleCall {
+  readonly verb?: string;
+  readonly input?: unknown;
+  readonly reason?: string;
+  readonly who?: unknown;
+  readonly how?: string;
+  readonly became?: number | null;
+  readonly failure?: { readonly shortMessage: string };
+}
+
+function singleSentence(type: string, fields: SingleCall): Sentence | undefined {
+  const { verb, input, reason: why, who, how, failure, became } = fields;
   if (verb === undefined) return undefined;
   const words = verbTo(verb, input);
   if (type === 'call.begun') return say(`asked to ${words}${whoWords(who)}${reason(why)}`);
@@ -216,4 +205,32 @@ function singleSentence(type: string, fields: Readonly<Record<string, unknown>>)
   return how === 'done'
     ? say(`done: ${words}`, 'good')
     : say(`the request to ${words} ended${because(failure)}`, 'bad');
+}
+
+/** One entry for a reader: every text is printable. */
+export interface AuditLine {
+  readonly stream: string;
+  readonly seq: number;
+  /** As stored: RFC 3339, UTC. */
+  readonly at: string;
+  readonly by: string;
+  readonly type: string;
+  /** One sentence without a stop. */
+  readonly text: string;
+  /** The first 12 hex digits. */
+  readonly hash: string;
+}
+
+/** Entries as lines for people: time, who, what happened. Unknown types are shown with their fields. */
+export function auditShow(entries: readonly Entry[]): AuditLine[] {
+  const say = speaker();
+  return entries.map((entry) => ({
+    stream: show(entry.stream, 120),
+    seq: entry.seq,
+    at: show(entry.at, 30),
+    by: show(entry.by, 60),
+    type: show(entry.type, 64),
+    text: say(entry).text,
+    hash: show(entry.hash.slice(0, 12)),
+  }));
 }

@@ -1,8 +1,8 @@
 import { stepOf } from '../../machines/parts/phases.ts';
 import { formatTime } from '../base/format.ts';
-import { growing } from '../store/growing.ts';
 import type { Entry } from '../store/journal.ts';
-import { promisedBy } from '../store/promised.ts';
+import { growing } from '../store/projections/projection.ts';
+import { promisedBy } from '../store/run-entries.ts';
 import { speaker } from '../store/sentence.ts';
 import type { LogLine } from './run-view.ts';
 

@@ -2,8 +2,7 @@ import { callOf, verbTo } from '../../machines/parts/verb-words.ts';
 import type { Failure } from '../base/failure.ts';
 import { counted, formatTime, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import { fieldsOf } from '../store/fields.ts';
-import type { Entry } from '../store/journal.ts';
+import { type Entry, fieldsOf } from '../store/journal.ts';
 import { type RunEntryBody, type RunEntryType, readRunEntry } from '../store/run-entries.ts';
 import type { FactLine, TroubleView } from './run-view.ts';
 

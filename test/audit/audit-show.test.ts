@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { auditShow } from '../../src/audit/audit-show.ts';
-import { speaker } from '../../src/store/sentence.ts';
+import { auditShow, speaker } from '../../src/store/sentence.ts';
 import { rotation } from '../report/rotation.ts';
 
 test('every entry of a run is one sentence that a person understands', () => {

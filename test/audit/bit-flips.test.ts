@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { auditHome, openSealed, type SealedJournal } from './sealed-journal.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type CheckEntriesOptions, checkEntries } from '../../src/audit/check-entries.ts';
-import { hashOf } from '../../src/store/leaf.ts';
+import { hashOf } from '../../src/store/canonical.ts';
 import type { Loss } from '../../src/store/log/losses.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { forge, rowsOf } from './forge.ts';
 import { type SealedJournal, sealedHome } from './sealed-journal.ts';

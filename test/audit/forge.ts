@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { hashOf, type LeafFields } from '../../src/store/leaf.ts';
+import { hashOf } from '../../src/store/canonical.ts';
+import type { LeafFields } from '../../src/store/journal.ts';
 import type { ArmedCall } from '../../src/store/log/checkpoint.ts';
+import { EMPTY_RIM, grow, rootOfRim } from '../../src/store/log/merkle.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
-import { EMPTY_RIM, grow, rootOfRim } from '../../src/store/log/tree.ts';
 
 /** An entry as somebody with a database tool sees it. */
 export interface Row extends LeafFields {

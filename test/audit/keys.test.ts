@@ -5,9 +5,9 @@ import type { AuditOptions } from '../../src/audit/audit.ts';
 import { canonicalBody } from '../../src/store/canonical.ts';
 import { endorsementOf } from '../../src/store/log/named-keys.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { forge, originIn, rewrite, rowsOf } from './forge.ts';
 import { auditHome, codesOf, openSealed, type SealedJournal, sealedHome } from './sealed-journal.ts';
-import { freshSigner } from './signing.ts';
 
 const found = async (sealed: Pick<SealedJournal, 'home'>, options: Partial<AuditOptions> = {}) =>
   codesOf(await auditHome(sealed, options)).filter((code) => code !== 'note home.only');

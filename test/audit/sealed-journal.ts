@@ -1,13 +1,13 @@
 import { type AuditOptions, type AuditReport, auditVerify } from '../../src/audit/audit.ts';
-import { transcriptOf } from '../../src/audit/transcript/path.ts';
+import { transcriptOf } from '../../src/audit/transcript/kept.ts';
 import type { Entry, Hold, Journal, NewEntry, StreamName } from '../../src/store/journal.ts';
 import { folderPlace, homePlace } from '../../src/store/log/places/folder-place.ts';
 import { createSealer, type Sealer } from '../../src/store/log/sealer.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
-import { freshSigner } from './signing.ts';
 
 export interface SealedJournal {
   readonly home: string;

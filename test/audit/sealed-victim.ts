@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import { appendFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { transcriptPath } from '../../src/audit/transcript/path.ts';
+import { transcriptPath } from '../../src/audit/transcript/kept.ts';
 import { type Anchor, anchorOfHead, parseAnchor } from '../../src/store/log/anchor.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { runEntry } from '../../src/store/run-entries.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { mark, prepared, started } from './armed.ts';
 import { openSealed, type SealedJournal } from './sealed-journal.ts';
-import { freshSigner } from './signing.ts';
 
 /** A home and a further folder for checkpoints, both full, that can be tampered with again and again. */
 export interface Victim {

@@ -2,7 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { canonicalBody } from '../../src/store/canonical.ts';
-import type { LeafFields } from '../../src/store/leaf.ts';
+import type { LeafFields } from '../../src/store/journal.ts';
 import { endorsementOf } from '../../src/store/log/named-keys.ts';
 import { forge, originIn, type Row, rewrite, rowsOf } from './forge.ts';
 import type { Victim } from './sealed-victim.ts';

@@ -6,7 +6,7 @@ import { auditVerify } from '../../src/audit/audit.ts';
 import type { NewEntry } from '../../src/store/journal.ts';
 import { homePlace } from '../../src/store/log/places/folder-place.ts';
 import { createSealer } from '../../src/store/log/sealer.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 

@@ -8,7 +8,7 @@ import { openKeyring } from '../../src/keys/keyring.ts';
 import type { Json, NewEntry } from '../../src/store/journal.ts';
 import { createSigner } from '../../src/store/log/signer.ts';
 import { prepareEntry } from '../../src/store/new-entry.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { prepareQueries } from '../../src/store/sqlite/queries.ts';

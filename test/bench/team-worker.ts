@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { Client } from 'pg';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 
 /*

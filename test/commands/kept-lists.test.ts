@@ -9,7 +9,7 @@ import { openKeyring } from '../../src/keys/keyring.ts';
 import { memoryStore } from '../../src/keys/memory-store.ts';
 import { appendHolding } from '../../src/runner/holds.ts';
 import { createSigner } from '../../src/store/log/signer.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 
 /** A home with an open run, a follow-up and a key, and a hand that changes its rows with a database tool. */

@@ -5,9 +5,9 @@ import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../src/cli/context.ts';
 import { refuseGone } from '../../src/compose/keys-gone.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { freshSigner } from '../audit/signing.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 
 /** A home whose ledger names a key, as one on whose disk the keychain of the system does not lie. */
 async function homeWith({ keys, heads }: { readonly keys: boolean; readonly heads: boolean }) {

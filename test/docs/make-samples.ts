@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { unpackFiles } from '../../src/audit/bundle/tar.ts';
+import { unpackFiles } from '../../src/audit/bundle/pack.ts';
 
 /*
  * Makes the samples of docs/samples anew: the report of a recovery on a lab, its bundle, and the public key

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { unpackFiles } from '../../src/audit/bundle/tar.ts';
+import { unpackFiles } from '../../src/audit/bundle/pack.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { renderReport } from '../../src/report/render-report.ts';
 import { openVerifiers } from '../audit/bundle/verifiers.ts';

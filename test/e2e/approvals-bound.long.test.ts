@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { Json } from '../../src/store/journal.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { type ApprovalBench, withApprovals } from '../bench-kit/approval-bench.ts';
 import { typesOf } from '../bench-kit/entries-of.ts';

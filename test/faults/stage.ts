@@ -23,7 +23,7 @@ import { addressFrom } from '../../src/service/address.ts';
 import { openService } from '../../src/service/open.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import { openPostgresStore } from '../../src/store/postgres/open.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';

@@ -4,15 +4,14 @@ import { describe, expect, test } from 'vitest';
 import { older, runbookOf } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { auditShow } from '../../src/audit/audit-show.ts';
 import { measuresOfRun } from '../../src/commands/run/measure-run.ts';
 import { reportOf } from '../../src/commands/run/run-report.ts';
 import { renderReport } from '../../src/report/render-report.ts';
 import { fold } from '../../src/runner/fold.ts';
-import { canonicalBody } from '../../src/store/canonical.ts';
+import { canonicalBody, hashOf, leafText } from '../../src/store/canonical.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { hashOf, leafText } from '../../src/store/leaf.ts';
 import { readRunEntry } from '../../src/store/run-entries.ts';
+import { auditShow } from '../../src/store/sentence.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
 

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { runbooks } from '../../machines/index.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
-import { leafText } from '../../src/store/leaf.ts';
+import { leafText } from '../../src/store/canonical.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { builtProduct, type Product } from '../bench-kit/product.ts';

@@ -1,6 +1,5 @@
-import { canonicalBody } from '../../src/store/canonical.ts';
+import { canonicalBody, hashOf } from '../../src/store/canonical.ts';
 import type { Entry, Json, NewEntry } from '../../src/store/journal.ts';
-import { hashOf } from '../../src/store/leaf.ts';
 import { type RunEntryBody, runEntry } from '../../src/store/run-entries.ts';
 
 /** An entry of a run that is written by hand, so many seconds after its start. */

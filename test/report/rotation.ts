@@ -1,6 +1,5 @@
-import { canonicalBody } from '../../src/store/canonical.ts';
+import { canonicalBody, hashOf } from '../../src/store/canonical.ts';
 import type { Entry, NewEntry } from '../../src/store/journal.ts';
-import { hashOf } from '../../src/store/leaf.ts';
 import { runEntry } from '../../src/store/run-entries.ts';
 
 const failure = (code: string, shortMessage: string) => ({ code, shortMessage });

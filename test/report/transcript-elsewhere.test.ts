@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { transcriptElsewhere } from '../../src/audit/transcript/elsewhere.ts';
-import { transcriptPath } from '../../src/audit/transcript/path.ts';
+import { transcriptElsewhere, transcriptPath } from '../../src/audit/transcript/kept.ts';
 import type { Entry } from '../../src/store/journal.ts';
 
 const LINE = '{"no":1}\n';

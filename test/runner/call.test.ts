@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import { type CallDeps, takeLedger } from '../../src/runner/call.ts';
 import type { Journal } from '../../src/store/journal.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { freshSigner } from '../audit/signing.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { LOST, landed, sending } from './world.ts';
 
 const CREATE = { verb: 'createBackup', input: {} };

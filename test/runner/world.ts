@@ -10,9 +10,9 @@ import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
 import type { Journal, Json } from '../../src/store/journal.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { freshSigner } from '../audit/signing.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 import { outcomesOf } from '../machines/outcomes.ts';
 
 /**

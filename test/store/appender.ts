@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { failureOf } from '../../src/base/errors.ts';
 import type { StreamName } from '../../src/store/journal.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from './fresh-signer.ts';
 

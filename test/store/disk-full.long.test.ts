@@ -7,7 +7,6 @@ import { homePlace } from '../../src/store/log/places/folder-place.ts';
 import { createSealer } from '../../src/store/log/sealer.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { ANSWERED, openBench, type TestBench } from '../bench-kit/test-bench.ts';
-import { allOf } from './contract/all-of.ts';
 import { canMount, goOnAfter } from './disk-trouble.ts';
 import { freshSigner } from './fresh-signer.ts';
 import { openIn, readIn } from './open-in.ts';
@@ -87,7 +86,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
     mountReadOnly(home);
     const reader = await readIn(home);
     expect(await reader.read('run/a')).toHaveLength(2);
-    expect(await allOf(reader.log)).toHaveLength(3);
+    expect(await Array.fromAsync(reader.log.stored())).toHaveLength(3);
     expect(await checkLog(reader, [homePlace(home)])).toMatchObject({ trouble: undefined, warnings: [] });
     await reader.close();
     await expect(openIn(home)).rejects.toMatchObject({

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { canonicalBody, isCanonical } from '../../src/store/canonical.ts';
-import { ascii, hashOf, leafText } from '../../src/store/leaf.ts';
+import { ascii, canonicalBody, hashOf, isCanonical, leafText } from '../../src/store/canonical.ts';
 
 const entry = {
   stream: 'run/01JEXAMPLE',

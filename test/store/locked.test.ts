@@ -51,11 +51,9 @@ test('a journal that is locked by a process in the middle of a write names it an
 });
 
 async function holderOf(home: string, run: string) {
-  const modules = [
-    '../../src/store/sqlite/open.ts',
-    'fresh-signer.ts',
-    '../../src/store/projections/all.ts',
-  ].map((path) => resolve(import.meta.dirname, path));
+  const modules = ['../../src/store/sqlite/open.ts', 'fresh-signer.ts', '../../src/store/projected.ts'].map(
+    (path) => resolve(import.meta.dirname, path),
+  );
   const child = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, ...modules, home, run], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,14 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Journal, NewEntry, StoredEntry } from '../../src/store/journal.ts';
+import type { Journal, NewEntry } from '../../src/store/journal.ts';
 import { readCheckpoint } from '../../src/store/log/checkpoint.ts';
 import { STORE_MOVED } from '../../src/store/log/log-entries.ts';
 import { hearLog, NOTHING_SAID } from '../../src/store/log/named-keys.ts';
-import type { StoredHead } from '../../src/store/log/next-leaves.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
 import { type Arrival, type MovedFrom, rootOfEntries } from '../../src/store/moving.ts';
 import { landInSqlite, movedFromSqlite } from '../../src/store/sqlite/moving.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { freshSigner } from '../audit/signing.ts';
+import { freshSigner } from './fresh-signer.ts';
 import { temporaryHome } from './temporary-home.ts';
 
 /** A store of one engine that takes part in a move. */
@@ -54,15 +53,10 @@ export function movingContract(
       await from.close();
     }
   };
-  const leavesOf = async (journal: Journal) => {
-    const leaves: StoredEntry[] = [];
-    for await (const stored of journal.log.stored()) leaves.push(stored);
-    return leaves;
-  };
+  const leavesOf = (journal: Journal) => Array.fromAsync(journal.log.stored());
   const headsOf = async (store: MovableStore) => {
     const from = await store.from();
-    const heads: StoredHead[] = [];
-    for await (const head of from.heads(0)) heads.push(head);
+    const heads = await Array.fromAsync(from.heads(0));
     await from.close();
     return heads;
   };

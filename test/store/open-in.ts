@@ -1,5 +1,5 @@
 import type { Signer } from '../../src/store/log/signer.ts';
-import { PROJECTIONS } from '../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from './fresh-signer.ts';
 

@@ -3,11 +3,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { promisify } from 'node:util';
+import { hashOf } from '../../src/store/canonical.ts';
 import type { StreamName } from '../../src/store/journal.ts';
-import { hashOf } from '../../src/store/leaf.ts';
 import { openSqliteForReading, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
-import { allOf } from './contract/all-of.ts';
 import { NOTES } from './contract/projection.ts';
 import type { StoreUnderTest } from './contract/store-under-test.ts';
 import { freshSigner } from './fresh-signer.ts';
@@ -39,7 +38,7 @@ export function sqliteStore(home = temporaryHome(), signer = freshSigner()): Sto
       removeEntry: async (leaf) => one('DELETE FROM entries WHERE leaf = ?', leaf),
       async addEntry() {
         const reader = await readIn(home);
-        const [last] = (await allOf(reader.log)).slice(-1);
+        const [last] = (await Array.fromAsync(reader.log.stored())).slice(-1);
         await reader.close();
         if (last === undefined) throw new Error('there is no entry');
         const { index, stream, seq, at, by, type, body } = {

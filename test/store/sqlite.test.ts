@@ -3,12 +3,11 @@ import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { hashOf } from '../../src/store/canonical.ts';
 import { networkFileSystem } from '../../src/store/folders.ts';
 import type { NewEntry } from '../../src/store/journal.ts';
-import { hashOf } from '../../src/store/leaf.ts';
 import { openDatabase, pragma, refuseOldSqlite } from '../../src/store/sqlite/database.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
-import { allOf } from './contract/all-of.ts';
 
 import { storeContract } from './contract.ts';
 import { openIn, readIn } from './open-in.ts';
@@ -122,7 +121,7 @@ describe('the SQLite store', () => {
     });
     const reader = await readIn(home);
     onTestFinished(() => reader.close());
-    const rows = await allOf(reader.log);
+    const rows = await Array.fromAsync(reader.log.stored());
     expect(rows.map(({ index }) => index)).toEqual([0, 1, 2, 3, -1, -1]);
     expect(rows.map(({ seq }) => seq)).toEqual([1, 1, -1, -1, 4, 5]);
     expect(rows.map((row) => row.hash === hashOf(row))).toEqual([true, false, false, false, true, true]);

@@ -1,15 +1,16 @@
 import { LifeboatError } from '../../base/errors.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { type Anchor, anchorOf } from '../../store/log/anchor.ts';
-import { claimOf } from '../../store/log/places/place.ts';
+import { claimOf, readCheckpoint } from '../../store/log/checkpoint.ts';
+import { hearLog, NOTHING_SAID } from '../../store/log/named-keys.ts';
+import type { Place } from '../../store/log/places/place.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
 import { approvalFiles } from './approvals.ts';
-import { packLines } from './lines.ts';
 import { withManifest } from './manifest.ts';
+import { type BundleFiles, packFiles, packLines } from './pack.ts';
 import { bundleReadme } from './readme.ts';
-import { proofText, type ShownLog, showLog } from './show-log.ts';
-import { type BundleFiles, packFiles } from './tar.ts';
+import { proofText, type ShownLog, showLog } from './shown-log.ts';
 
 export interface BundleSource {
   readonly journal: JournalReader;
@@ -17,10 +18,7 @@ export interface BundleSource {
   readonly signer: Signer;
   /** Checkpoints from the time of the run, as notes. Those that the log does not fit are left out. */
   readonly notes: readonly string[];
-  /**
-   * What somebody has written down: the proof shows the log at each of them, so that it can be verified with
-   * the bundle.
-   */
+  /** What somebody wrote down: the proof shows the log at each, to be verified with the bundle. */
   readonly anchors: readonly Anchor[];
   readonly madeAt: Date;
   /** Name and version of this program. */
@@ -56,10 +54,7 @@ export async function makeBundle(source: WholeSource): Promise<Buffer> {
   return packFiles(signed(files, source));
 }
 
-/**
- * The journal of a run alone, with what it takes to verify it, as lines of printable ASCII (lines.ts).
- * Rejects as `makeBundle` does.
- */
+/** The journal of a run with its proof, as lines of printable ASCII (pack.ts). Rejects likewise. */
 export async function makeLines(source: BundleSource): Promise<string> {
   return packLines(signed((await evidenceOf(source, [])).files, source));
 }
@@ -122,4 +117,48 @@ function signed(files: BundleFiles, { runId, madeAt, madeBy, signer, guard }: Bu
 /** A name of a tar holds 99 characters; which stream a file holds stands in its lines. */
 function ledgerFile(name: string): string {
   return name.length <= 80 ? `ledger/${name}.jsonl` : `ledger/${name.slice(0, 60)}/${name.slice(60)}.jsonl`;
+}
+
+/** A run that armed more calls than these shows the newest of their checkpoints. */
+const MOST = 100;
+
+/**
+ * The checkpoints that belong into the bundle of a run: those that name a call of it, the first one that
+ * covers all its entries, and the newest of each key of the log, below which its endorsements count. Of
+ * places that cannot be read there are none.
+ */
+export async function notesOfRun(
+  journal: Pick<JournalReader, 'read'>,
+  places: readonly Pick<Place, 'all'>[],
+  stream: StreamName,
+): Promise<readonly string[]> {
+  const entries = await journal.read(stream);
+  const said = hearLog(NOTHING_SAID, await journal.read(LOG_STREAM));
+  const [first, last] = [entries[0]?.index ?? 0, entries.at(-1)?.index ?? 0];
+  const chosen = new Set<string>();
+  for (const place of places) {
+    const keys = new Map(said.keys);
+    let covering: string | undefined;
+    let naming = 0;
+    try {
+      for await (const { note = '' } of place.all(said.origin ?? '')) {
+        const claim = claimOf(note);
+        if (claim === undefined) continue;
+        if (claim.size <= first && keys.size === 0) break;
+        if (claim.size > last) covering = note;
+        const isNaming = claim.armed.some((call) => call.stream === stream);
+        if (isNaming) naming += 1;
+        if (isNaming && naming <= MOST) chosen.add(note);
+        for (const [installation, key] of keys)
+          if (readCheckpoint(note, [key]).result === 'signed') {
+            keys.delete(installation);
+            chosen.add(note);
+          }
+      }
+    } catch {
+      // The audit before the export has said that it cannot be read.
+    }
+    if (covering !== undefined) chosen.add(covering);
+  }
+  return [...chosen];
 }

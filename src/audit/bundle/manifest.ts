@@ -4,7 +4,7 @@ import { MAX_NOTE_BYTES, openNote, textOf } from '../../store/log/signed-note.ts
 import type { Signer } from '../../store/log/signer.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import type { Findings } from '../verdict.ts';
-import type { BundleFiles } from './tar.ts';
+import type { BundleFiles } from './pack.ts';
 
 /*
  * SHA256SUMS lists every file of a bundle but itself and the note that signs it (signed-note.ts), whose text
@@ -48,10 +48,7 @@ export function runOf(files: BundleFiles): string | undefined {
   return lines[0] === FORMAT && lines.length === 5 && isStreamName(`run/${run}`) ? run : undefined;
 }
 
-/**
- * Whether one of the keys has signed the list, every file is the one that was listed, none is missing, none
- * was added.
- */
+/** Whether one of the keys has signed the list, and the files are exactly those that were listed. */
 export function checkManifest(
   files: BundleFiles,
   run: string,

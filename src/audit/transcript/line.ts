@@ -1,6 +1,33 @@
+import type { HttpExchange } from '../../base/http-exchange.ts';
 import { printableJson, show } from '../../base/text.ts';
-import { type Blanks, blankBody, keptAnswer } from './blank.ts';
-import type { HttpCall, ToolCall, TranscribedCall } from './call.ts';
+import { jsonIn } from '../../store/canonical.ts';
+
+/** A request over HTTP, secrets and all, with where it went. */
+export interface HttpCall extends HttpExchange {
+  readonly kind: 'service' | 'platform';
+  /** The instance it went to, by its name in the config, or `platform`. */
+  readonly to: string;
+}
+
+/** A call of a program that acts on the platform. */
+export interface ToolCall {
+  readonly kind: 'tool';
+  readonly at: Date;
+  readonly argv: readonly string[];
+  readonly exit: number | string | undefined;
+  readonly bytes: number;
+  readonly ms: number;
+}
+
+export type TranscribedCall = HttpCall | ToolCall;
+
+/** What must not be seen, and what stands in its place. */
+export interface Blanks {
+  /** The longest first, so that no tail of one stays behind. */
+  readonly known: readonly string[];
+  /** Such as the fingerprint of a key. */
+  readonly name: (secret: string) => string;
+}
 
 const SECRET = '[secret]';
 
@@ -27,9 +54,7 @@ const ANSWER_HEADERS = [
 const OPEN_QUERY =
   /^(?:\w+_guids?|guids|names|include|order_by|page|per_page|types?|states|label_selector|created_ats)(?:\[\w+\])?$/u;
 
-/**
- * One line of the transcript, without its line feed: printable JSON.
- */
+/** One line of the transcript, without its line feed: printable JSON. */
 export function transcriptLine(no: number, call: TranscribedCall, blanks: Blanks): string {
   return printableJson({ no, ...(call.kind === 'tool' ? toolFields(call) : httpFields(call, blanks)) });
 }
@@ -76,10 +101,7 @@ function httpFields(call: HttpCall, blanks: Blanks) {
   };
 }
 
-/**
- * The query of a redirected download can be its password, so only what the platform's lists are asked by
- * stays.
- */
+/** A redirected download can have its password in the query: only what lists are asked by stays. */
 function openUrl(text: string, kind: HttpCall['kind']): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return show(text.split('?')[0] ?? '', 500);
@@ -106,4 +128,74 @@ function answeredHeaders(headers: HttpCall['headers']): Record<string, string> {
   });
   const cookies = headers['set-cookie'] === undefined ? [] : [['set-cookie', SECRET]];
   return Object.fromEntries([...known, ...cookies]);
+}
+
+/** Of a larger answer, only the size and the hash are written. */
+const ANSWER_LIMIT = 16 * 1024;
+const TEXT_LIMIT = 2_000;
+const DEEPEST = 12;
+/** What a field is called that holds a secret, whoever put it there. */
+const SECRET_FIELD = /(?:key|passw(?:or)?d|passphrase|secret|token|credentials?|cookie|authorization)$/iu;
+/** What of the platform's JSON may be read by anybody; everything else is left out. */
+const PLATFORM_FIELDS = new Set(
+  `guid name type state status label code title detail description created_at updated_at last_operation
+   relationships data service_instance app space resources errors pagination total_results total_pages result operation
+   droplet process instances strategy lifecycle current_droplet package build event actor target metadata
+   labels lifeboat.run`.split(/\s+/u),
+);
+/** Answers that are nothing but secrets, or whose fields are named by strangers. */
+const NEVER = /\/(?:details|parameters|credentials|env|environment_variables|permissions)(?:[/?]|$)/u;
+
+/** A request body as it may be shown: known secrets by name, and no value of a field for secrets. */
+function blankBody(body: string, kind: HttpCall['kind'], blanks: Blanks): unknown {
+  const json = jsonIn(body);
+  return json === undefined ? SECRET : blanked(json, kind, blanks);
+}
+
+/** What is kept of an answer. The hash of a body with secrets is not: short ones could be guessed. */
+function keptAnswer(
+  { kind, url, answer, bytes, sha256 }: HttpCall,
+  blanks: Blanks,
+): { readonly sha256?: string; readonly json?: unknown } {
+  if (kind === 'platform' && NEVER.test(url)) return {};
+  const json = answer === undefined || bytes > ANSWER_LIMIT ? undefined : jsonIn(answer);
+  if (json === undefined) return { sha256 };
+  const shown = blanked(json, kind, blanks);
+  if (kind === 'platform') return { sha256, json: shown };
+  return JSON.stringify(shown) === JSON.stringify(json) ? { sha256, json } : { json: shown };
+}
+
+/**
+ * What may be shown of a value. Of the platform's objects only some fields are, because what it answers is not
+ * this program's to foresee.
+ */
+function blanked(value: unknown, kind: HttpCall['kind'], blanks: Blanks, depth = 0): unknown {
+  if (depth > DEEPEST) return '[deep]';
+  if (typeof value === 'string') return blankedText(value, blanks);
+  const inner = (one: unknown) => blanked(one, kind, blanks, depth + 1);
+  if (Array.isArray(value)) return value.map((item) => inner(item));
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value);
+  if (kind === 'platform') {
+    const open = fields.filter(([key]) => PLATFORM_FIELDS.has(key));
+    const shown = open.map(([key, one]) => [key, inner(one)]);
+    const hidden = fields.length - open.length;
+    return Object.fromEntries(hidden === 0 ? shown : [...shown, ['fields left out', hidden]]);
+  }
+  return Object.fromEntries(
+    fields.map(([key, one]) => {
+      const isSecret = SECRET_FIELD.test(key) && typeof one === 'string';
+      return [blankedText(key, blanks), isSecret ? secretText(one, blanks) : inner(one)];
+    }),
+  );
+}
+
+function secretText(text: string, { known, name }: Blanks): string {
+  if (text === '') return '';
+  return known.includes(text) ? name(text) : SECRET;
+}
+
+function blankedText(text: string, { known, name }: Blanks): string {
+  const open = known.reduce((rest, secret) => rest.replaceAll(secret, name(secret)), text);
+  return show(open, TEXT_LIMIT);
 }

@@ -6,10 +6,8 @@ import type { Secret } from '../../base/secret.ts';
 import { printableJson } from '../../base/text.ts';
 import { makePrivateFolder, syncFolder } from '../../store/folders.ts';
 import { createSecretGuard } from '../../store/secret-guard.ts';
-import type { Blanks } from './blank.ts';
-import type { TranscribedCall } from './call.ts';
-import { transcriptLine, withheldLine } from './line.ts';
-import { MOST_BYTES, transcriptPath } from './path.ts';
+import { MOST_BYTES, transcriptPath } from './kept.ts';
+import { type Blanks, type TranscribedCall, transcriptLine, withheldLine } from './line.ts';
 
 /** How far a transcript reaches. */
 export interface TranscriptState {
@@ -20,19 +18,11 @@ export interface TranscriptState {
 }
 
 export interface Transcript {
-  /**
-   * Appends the line of a call. Throws nothing: the first failure ends the transcript, and `problem` says so.
-   */
+  /** Appends the line of a call. Never throws: the first failure ends the transcript, as `problem` says. */
   write(call: TranscribedCall): void;
-  /**
-   * From now on no line may hold this secret in any of its forms. `name` stands where it is part of a
-   * request.
-   */
+  /** From now on no line may hold this secret in any form. `name` stands where it is part of a request. */
   guard(secret: Secret, name?: string): void;
-  /**
-   * Waits for the disk, so that a record that says how far the transcript reaches cannot outlive it, and
-   * gives how far that is.
-   */
+  /** Waits for the disk, lest a record of it outlive the transcript, and gives how far that reaches. */
   keep(): TranscriptState;
   /** Why the transcript ends early. */
   readonly problem: LifeboatError | undefined;

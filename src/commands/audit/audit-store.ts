@@ -1,5 +1,5 @@
 import { type AuditOptions, type AuditReport, auditVerify } from '../../audit/audit.ts';
-import { transcriptOf } from '../../audit/transcript/path.ts';
+import { transcriptOf } from '../../audit/transcript/kept.ts';
 import type { Finding } from '../../audit/verdict.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';

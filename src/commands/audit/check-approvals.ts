@@ -8,13 +8,12 @@ import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { NAMESPACE, sshSurroundings } from '../../approvals/ssh-signature.ts';
 import { localTime } from '../../approvals/verify-signature.ts';
 import { approvalFiles } from '../../audit/bundle/approvals.ts';
-import type { BundleFiles } from '../../audit/bundle/tar.ts';
+import type { BundleFiles } from '../../audit/bundle/pack.ts';
 import type { Finding } from '../../audit/verdict.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Entry, StoredEntry, StreamName } from '../../store/journal.ts';
-import { isEnd } from '../../store/run-end.ts';
-import { readRunEntry } from '../../store/run-entries.ts';
+import { isEnd, readRunEntry } from '../../store/run-entries.ts';
 
 const SIGNATURE = /^(approvals\/[0-9A-Za-z_]+)\.(\d+)\.sig$/u;
 /** The names of who signed, when that was seen, the key. */

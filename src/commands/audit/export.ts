@@ -145,7 +145,7 @@ async function sourceOf(
   anchors: readonly Anchor[],
   guard: SecretGuard,
 ): Promise<BundleSource> {
-  const { notesOfRun } = await import('../../audit/bundle/notes-of-run.ts');
+  const { notesOfRun } = await import('../../audit/bundle/make-bundle.ts');
   const { placesHere } = await import('../../compose/checkpoint-places.ts');
   const notes = await notesOfRun(journal, await placesHere(context), `run/${runId}`);
   const madeBy = `lifeboat ${context.version}`;
@@ -154,7 +154,7 @@ async function sourceOf(
 
 async function bundleOf(context: CommandContext, summary: RunSummary, source: BundleSource): Promise<Buffer> {
   const { makeBundle } = await import('../../audit/bundle/make-bundle.ts');
-  const { transcriptOf } = await import('../../audit/transcript/path.ts');
+  const { transcriptOf } = await import('../../audit/transcript/kept.ts');
   const { bundleDocuments } = await import('./bundle-documents.ts');
   const { journal } = source;
   const home = homeFolder(context.env);

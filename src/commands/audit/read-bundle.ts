@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BundleFiles, unpackFiles } from '../../audit/bundle/tar.ts';
+import { type BundleFiles, unpackFiles } from '../../audit/bundle/pack.ts';
 import { readPlainFile } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';

@@ -13,7 +13,7 @@ import { whereRunIs } from '../drill/drill-homes.ts';
  * stream.
  */
 export const auditShowCommand: Action<{ readonly instance?: string }> = async (context, [word], flags) => {
-  const { auditShow } = await import('../../audit/audit-show.ts');
+  const { auditShow } = await import('../../store/sentence.ts');
   const journal = await openReaderOf(await whereRunIs(context, word));
   try {
     const entries = await wantedEntries(journal, word, flags.instance);

@@ -57,7 +57,7 @@ async function verifyStore(
 async function verifyPath(path: string, trust: Trust): Promise<Verified> {
   const { MOST_BUNDLE_BYTES, readBundle } = await import('./read-bundle.ts');
   const { verifyBundle } = await import('../../audit/bundle/verify-bundle.ts');
-  const { unpackLines } = await import('../../audit/bundle/lines.ts');
+  const { unpackLines } = await import('../../audit/bundle/pack.ts');
   const isFolder = statSync(path).isDirectory();
   const bytes = isFolder ? undefined : await readBytes(path, MOST_BUNDLE_BYTES);
   const isLines = bytes?.[0] === 0x7b;

@@ -7,8 +7,7 @@ import { loginName } from '../../compose/workspace.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';
 import { createSigner } from '../../store/log/signer.ts';
-import { compareProjections, type ProjectionDifference } from '../../store/projected.ts';
-import { PROJECTIONS } from '../../store/projections/all.ts';
+import { compareProjections, PROJECTIONS, type ProjectionDifference } from '../../store/projected.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** More rows are not named. */

@@ -1,6 +1,6 @@
 import { secondsOf } from '../../base/format.ts';
-import type { ComparedTable } from '../../store/compared.ts';
 import type { Entry, Json } from '../../store/journal.ts';
+import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { measuresOfRun, slicesInWords } from '../run/measure-run.ts';
 import type { Stage } from './stage.ts';
 

@@ -5,8 +5,8 @@ import { secondsOf } from '../../base/format.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
 import { sampleDigest } from '../../lab/sample-data/digest.ts';
-import type { ComparedTable } from '../../store/compared.ts';
 import type { Entry } from '../../store/journal.ts';
+import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { compareTables } from './rows.ts';
 
 /** What a drill has shown. Times in seconds. */

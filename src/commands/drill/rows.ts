@@ -1,6 +1,6 @@
 import type { Query } from '../../lab/engine/engine.ts';
 import { type SampleDigest, type SampleTable, sampleDigest } from '../../lab/sample-data/digest.ts';
-import type { ComparedTable } from '../../store/compared.ts';
+import type { ComparedTable } from '../../store/recovery-facts.ts';
 
 /**
  * Tables compared with what was expected of them, row by row: equal digests mean that every row is the same.

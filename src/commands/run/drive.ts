@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { transcriptElsewhere } from '../../audit/transcript/elsewhere.ts';
+import { transcriptElsewhere } from '../../audit/transcript/kept.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';

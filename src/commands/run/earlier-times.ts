@@ -1,7 +1,6 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt } from '../../../machines/parts/states.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry, JournalReader } from '../../store/journal.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../../store/journal.ts';
 import { runs, summariesOf } from '../../store/projections/runs.ts';
 import { type UsualTimes, usualTimes } from '../../view/app/usual-times.ts';
 

@@ -8,7 +8,7 @@ import type { RunSummary } from '../../runner/runs.ts';
 import { watchRun } from '../../runner/watched-run.ts';
 import type { Holder, JournalReader } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import { isEnd } from '../../store/run-end.ts';
+import { isEnd } from '../../store/run-entries.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
 import type { RunPort } from '../../view/run-port.ts';
 import { driverOf } from '../../view/watched.ts';

@@ -2,7 +2,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { homeFolder } from '../../config/load.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 import type { Arrival, MovedFrom } from '../../store/moving.ts';
-import { PROJECTIONS } from '../../store/projections/all.ts';
+import { PROJECTIONS } from '../../store/projected.ts';
 
 /** One store as the commands of `lifeboat store` handle it, whatever its engine is. */
 export interface StoreSide {
@@ -30,7 +30,7 @@ function sqliteSide(context: CommandContext): StoreSide {
   return {
     shown: `sqlite in ${home}`,
     context,
-    holders: async () => (await import('../../store/sqlite/holders.ts')).holdersIn(home),
+    holders: async () => (await import('../../store/sqlite/stream-lock.ts')).holdersIn(home),
     from: async () => (await import('../../store/sqlite/moving.ts')).movedFromSqlite(home),
     land: async (from, arrival) =>
       (await import('../../store/sqlite/moving.ts')).landInSqlite(options, from, arrival),

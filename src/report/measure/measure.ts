@@ -1,7 +1,6 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { landmarksOf } from './landmarks.ts';
 import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
 import { type RecoveryTime, recoveryTime } from './recovery-time.ts';

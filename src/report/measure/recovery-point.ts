@@ -1,5 +1,5 @@
 import { instantOf } from '../../base/instant.ts';
-import { fieldsOf } from '../../store/fields.ts';
+import { fieldsOf } from '../../store/journal.ts';
 import type { Landmarks } from './landmarks.ts';
 import type { Timeline } from './timeline.ts';
 

@@ -2,7 +2,7 @@ import { type FollowUp, leftUnbound, unboundWords } from '../../../machines/part
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { counted } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
-import { fieldsOf } from '../../store/fields.ts';
+import { fieldsOf } from '../../store/journal.ts';
 import type { Landmarks } from './landmarks.ts';
 import { cutSlices, type Slices } from './slices.ts';
 import type { Timeline } from './timeline.ts';

@@ -1,7 +1,6 @@
 import { instantOf } from '../../base/instant.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import { growing } from '../../store/growing.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
+import { growing } from '../../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
 import { steadied } from './steadied.ts';
 

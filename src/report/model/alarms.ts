@@ -1,11 +1,9 @@
 import { leftUnbound, unboundWords } from '../../../machines/parts/follow-up.ts';
 import { effectOf } from '../../../machines/verbs.ts';
 import { counted } from '../../base/format.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type Loss, lossInWords } from '../../store/log/losses.ts';
-import { mayFollowEnd } from '../../store/run-end.ts';
-import type { RunEntryBody } from '../../store/run-entries.ts';
+import { mayFollowEnd, type RunEntryBody } from '../../store/run-entries.ts';
 import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findAll, untilEnd } from './found.ts';
 import type { Report } from './model.ts';

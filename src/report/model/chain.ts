@@ -1,6 +1,6 @@
 import type { Entry } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
-import { claimOf } from '../../store/log/places/place.ts';
+import { claimOf } from '../../store/log/checkpoint.ts';
 import { speaker } from '../../store/sentence.ts';
 import { findLast } from './found.ts';
 import type { Report } from './model.ts';

@@ -1,5 +1,4 @@
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { findAll } from './found.ts';
 import type { Change } from './model-rows.ts';
 

@@ -1,8 +1,7 @@
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import type { Verb } from '../../../machines/verbs.ts';
 import { instantOf } from '../../base/instant.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { landmarksOf } from '../measure/landmarks.ts';
 import type { Measures } from '../measure/measure.ts';
 import { cutSegments } from '../measure/slices.ts';

@@ -1,6 +1,5 @@
 import type { Entry } from '../../store/journal.ts';
-import { isEnd } from '../../store/run-end.ts';
-import { type RunEntryBody, type RunEntryType, readRunEntry } from '../../store/run-entries.ts';
+import { isEnd, type RunEntryBody, type RunEntryType, readRunEntry } from '../../store/run-entries.ts';
 
 export interface Found<T extends RunEntryType> {
   readonly entry: Entry;

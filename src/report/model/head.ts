@@ -1,6 +1,5 @@
 import { leftUnbound } from '../../../machines/parts/follow-up.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { stillOpen, type WrittenFollowUp } from './follow-ups.ts';
 import { find, findLast } from './found.ts';

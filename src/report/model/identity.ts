@@ -1,5 +1,4 @@
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { find } from './found.ts';
 import type { Fact } from './model.ts';

@@ -1,7 +1,6 @@
 import { verbTo } from '../../../machines/parts/verb-words.ts';
 import { formatSeconds } from '../../base/format.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type RunEntry, readRunEntry } from '../../store/run-entries.ts';
 import type { Mark } from './model-rows.ts';
 

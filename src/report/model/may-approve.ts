@@ -1,6 +1,6 @@
 import type { Entry } from '../../store/journal.ts';
 import type { ApprovalPolicy, Who } from '../../store/run-entry-parts.ts';
-import { policyFacts } from '../../store/who-words.ts';
+import { policyFacts } from '../../store/sentence-parts.ts';
 import { findAll } from './found.ts';
 import type { MayApprove } from './model-rows.ts';
 

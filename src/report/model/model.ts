@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Compared } from '../../store/compared.ts';
+import { Compared } from '../../store/recovery-facts.ts';
 import {
   Approval,
   Change,

@@ -1,7 +1,6 @@
 import { effectOf } from '../../../machines/verbs.ts';
-import { COMPARED, Compared } from '../../store/compared.ts';
-import { fieldsOf } from '../../store/fields.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
+import { COMPARED, Compared } from '../../store/recovery-facts.ts';
 import type { RecoveryPoint } from '../measure/recovery-point.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import type { Fact, Report } from './model.ts';

@@ -25,19 +25,13 @@ export function anchorOf({ origin, size, root }: Anchor): string {
   return `${text}:${checkOf(text)}`;
 }
 
-/**
- * The anchor of a store as it is now; undefined for an empty one. Rejects as the log does where it is
- * damaged.
- */
+/** The anchor of a store as it is now; undefined for an empty one. Rejects where the log is damaged. */
 export async function anchorOfHead(log: Pick<Log, 'origin' | 'head'>): Promise<string | undefined> {
   const [origin, head] = [await log.origin(), await log.head()];
   return origin === undefined ? undefined : anchorOf({ origin, ...head });
 }
 
-/**
- * Reads an anchor as it comes out of a ticket. Throws `anchor.typo` (exit 2) for one that was not copied
- * whole: that proves nothing.
- */
+/** Reads an anchor out of a ticket. Throws `anchor.typo` (exit 2) for one that is not whole. */
 export function parseAnchor(pasted: string): Anchor {
   const text = pasted.replace(/^[\s'"`<(]+|[\s'"`>).,;]+$/gu, '');
   const [whole, log, size, root, check] = FORM.exec(text) ?? [];

@@ -1,11 +1,10 @@
 import type { KeyObject } from 'node:crypto';
-import { fieldsOf } from '../fields.ts';
-import { type JournalReader, LOG_STREAM } from '../journal.ts';
+import { fieldsOf, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { armedIn, doubtsOfStream, pendingCalls } from '../projections/pending-calls.ts';
-import { type ArmedCall, readCheckpoint } from './checkpoint.ts';
+import { type ArmedCall, claimOf, readCheckpoint } from './checkpoint.ts';
 import { excusesOf, type Loss, lossesIn } from './losses.ts';
 import { hearLog, keysHeard, type LogKeys, NOTHING_SAID } from './named-keys.ts';
-import { claimOf, type Look, type Place, type PlacedNote } from './places/place.ts';
+import type { Look, Place, PlacedNote } from './places/place.ts';
 import {
   type Judged,
   judgeStore,
@@ -21,9 +20,7 @@ export interface CheckOptions {
   readonly ownKey?: string | undefined;
   /** Several installations write to the store (PostgreSQL). */
   readonly isShared?: boolean | undefined;
-  /**
-   * How many checkpoints of a place are looked at besides those that are larger than the store; default 16.
-   */
+  /** How many checkpoints of a place are looked at besides those larger than the store; default 16. */
   readonly most?: number | undefined;
   /** Why a store that is given as undefined cannot be read, where it is there. */
   readonly unreadable?: string | undefined;
@@ -36,10 +33,7 @@ export interface Checked extends Judged {
   readonly losses: readonly Loss[];
 }
 
-/**
- * Enough to see that two copies of a store were used in turn; a copy that came first would have been stopped
- * by the larger ones.
- */
+/** Enough to see that two copies were used in turn; the larger ones would have stopped an earlier copy. */
 const LOOKED_AT = 16;
 
 /**
@@ -134,10 +128,7 @@ interface PlaceLook {
   readonly look: Look;
 }
 
-/**
- * Checkpoints in the home of logs that are not the store's own, and no word of the store's own: that log was
- * here before.
- */
+/** Checkpoints of other logs in the home, and none of the store's own: that log was here before. */
 async function logsGone(
   looks: readonly PlaceLook[],
   origin: string | undefined,

@@ -75,10 +75,12 @@ export function readCheckpoint(note: string, knownKeys: readonly KeyObject[]): R
   return { result: 'signed', checkpoint: { ...parsed, signedBy: installationOf(opened.key), note } };
 }
 
-/**
- * What a checkpoint claims, its signature not looked at; undefined for what is none. Lines of kinds that are
- * not known are passed over.
- */
+/** What a note claims, its signature not looked at; undefined for what is none. */
+export function claimOf(note: string | undefined): Checkpoint | undefined {
+  return note === undefined ? undefined : parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+}
+
+/** What a checkpoint claims, unverified; undefined for what is none. Unknown lines are passed over. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', ...rest] = text.split('\n');
   const digest = Buffer.from(root, 'base64');

@@ -25,13 +25,7 @@ export function rolledBack(trouble: Trouble): LifeboatError {
     evidence: {
       kinds: [...trouble.kinds],
       size: trouble.store.size,
-      calls: trouble.calls.map(({ stream, instance, verb, intent, at }) => ({
-        stream,
-        instance,
-        verb,
-        intent,
-        at,
-      })),
+      calls: trouble.calls.map(({ isOpen: _, firstAt: __, ...call }) => call),
     },
     exitCode: EXIT.inDoubt,
   });

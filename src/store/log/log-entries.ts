@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { StoredEntry } from '../journal.ts';
 
 /*
  * What the stream `store/log` holds. The store itself writes the first entry, in the transaction of the first
@@ -13,21 +14,13 @@ export const LogBegun = z.object({
   format: z.literal(1),
 });
 
-/**
- * A key that signs from now on; written by its own installation when it first opens the store for writing.
- */
+/** A key that signs from now on; its own installation writes it when it first opens the store to write. */
 export const KeyAnnounced = z.object({ installation: z.string(), publicKey: z.string() });
 
-/**
- * Somebody vouches for another key: `note` holds it, and counts when a believed key signed it
- * (`named-keys.ts`).
- */
+/** Somebody vouches for the key in `note`, which counts when a believed key signed it (named-keys.ts). */
 export const KeyEndorsed = z.object({ note: z.string(), reason: z.string() });
 
-/**
- * The last entry of a store that was moved: all of it lies in another store from now on, where the log goes
- * on.
- */
+/** The last entry of a store that was moved: all of it lies in another one, where the log goes on. */
 export const StoreMoved = z.object({ to: z.string() });
 
 /** The first entry of a store behind what was moved into it. */
@@ -60,10 +53,7 @@ export const LossAccepted = z.object({
   /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
   gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
   calls: z.array(LostCall),
-  /**
-   * Calls of the lost part that are not named: their outcome was on record there, or no checkpoint had room
-   * for them.
-   */
+  /** Calls of the lost part not named: their outcome was on record, or no checkpoint had room for them. */
   callsLeftOut: z.int().nonnegative().default(0),
 });
 
@@ -73,3 +63,23 @@ export const KEY_ENDORSED = 'key.endorsed';
 export const LOSS_ACCEPTED = 'loss.accepted';
 export const STORE_MOVED = 'store.moved';
 export const STORE_ARRIVED = 'store.arrived';
+
+/** A machine's clock moved otherwise than time passed: `{seconds}` ahead of it or (below zero) back. */
+export const CLOCK_MOVED = 'clock.moved';
+
+/** By how many seconds an entry says that a clock was moved; 0 for every other entry. */
+export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): number {
+  if (type !== CLOCK_MOVED) return 0;
+  const seconds = Number(/^\{"seconds":(-?\d{1,9}(?:\.\d{1,9})?)\}$/u.exec(body)?.[1] ?? 0);
+  return seconds;
+}
+
+/**
+ * What an append says first whose clock stands behind the entry before it by more than two minutes, so that
+ * an audit does not take it for back-dating: the seconds, less than zero. Undefined where there is nothing to
+ * say. Times are RFC 3339.
+ */
+export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
+  const seconds = Math.round((Date.parse(at) - Date.parse(before ?? at)) / 1000);
+  return seconds < -120 ? { seconds } : undefined;
+}

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import { type Checkpoint, claimOf } from './checkpoint.ts';
 import { LOSS_ACCEPTED, LossAccepted } from './log-entries.ts';
-import { claimOf } from './places/place.ts';
 
 /** A loss that a person accepted, as it is on record. */
 export interface Loss extends z.output<typeof LossAccepted> {
@@ -37,9 +36,7 @@ export function lossInWords({ size, checkpoints, gaps, calls, reason }: Loss): s
   return `${lost.join('; ')}; ${doubts}; accepted because: ${reason}`;
 }
 
-/**
- * Gives whether a person has accepted that a checkpoint does not fit `origin`, the log of the store. Pure.
- */
+/** Gives whether a person accepted that a checkpoint does not fit `origin`, the log of the store. Pure. */
 export function excusesOf(
   losses: readonly Loss[],
   origin: string | undefined,

@@ -125,10 +125,7 @@ export function provesInclusion(
   return sn === 0 && node.equals(root);
 }
 
-/**
- * RFC 9162 section 2.1.4.2: whether a proof shows that one tree begins with another, which has at least one
- * leaf. Never throws.
- */
+/** RFC 9162 section 2.1.4.2: whether one tree begins with another, of at least one leaf. Never throws. */
 export function provesConsistency(
   from: number,
   size: number,
@@ -156,10 +153,7 @@ export function provesConsistency(
   return sn === 0 && old.equals(fromRoot) && now.equals(root);
 }
 
-/**
- * The tree hash of the leaves `first` to `end - 1`, where `first` is a multiple of the largest power of two
- * in there.
- */
+/** The hash of the leaves `first` to `end - 1`; the largest power of two in there divides `first`. */
 function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   const count = end - first;
   if (isPowerOfTwo(count)) return Buffer.from(node(Math.round(Math.log2(count)), first / count));
@@ -167,9 +161,7 @@ function rangeOf(first: number, end: number, node: NodeOf): Buffer {
   return nodeHash(rangeOf(first, split, node), rangeOf(split, end, node));
 }
 
-/**
- * The largest power of two smaller than `count`, which is more than 1: where RFC 6962 splits so many leaves.
- */
+/** The largest power of two below `count`, which is more than 1: where RFC 6962 splits so many leaves. */
 export function splitOf(count: number): number {
   // The logarithm of a large number is rounded, so its ceiling would be wrong beside a power of two.
   const near = 2 ** Math.round(Math.log2(count));
@@ -178,4 +170,76 @@ export function splitOf(count: number): number {
 
 function isPowerOfTwo(count: number): boolean {
   return count === 1 || count === 2 * splitOf(count);
+}
+
+/*
+ * How a store keeps the tree: what it needs of it to append, and which nodes a root or a proof asks for.
+ * Pure, so that every engine reads as it likes: one look-up a node, or all of them in one question.
+ */
+
+/** The name of a full subtree (merkle.ts). */
+export interface NodeName {
+  readonly level: number;
+  readonly index: number;
+}
+
+/** The full subtrees of a tree of `size` leaves, from the left: as many as `size` has ones in binary. */
+export function peaksOf(size: number): readonly NodeName[] {
+  const peaks: NodeName[] = [];
+  for (let level = Math.floor(Math.log2(Math.max(size, 1))), first = 0; first < size; level -= 1) {
+    const count = 2 ** level;
+    if (first + count > size) continue;
+    peaks.push({ level, index: first / count });
+    first += count;
+  }
+  return peaks;
+}
+
+/** The right rim of a tree: all that is needed to append to it and to know its root. */
+export interface Rim {
+  readonly size: number;
+  /** The hashes of `peaksOf(size)`. */
+  readonly peaks: readonly Buffer[];
+}
+
+export const EMPTY_RIM: Rim = { size: 0, peaks: [] };
+
+/** The tree with one more leaf, and the nodes that it completes (`completedBy`) as they are stored. */
+export function grow({ size, peaks }: Rim, leaf: Buffer): { readonly rim: Rim; readonly tree: Buffer } {
+  const completed = completedBy(size, leaf, (level) => peaks.at(-1 - level) ?? missing());
+  const rim = [...peaks.slice(0, peaks.length - completed.length), completed.at(-1) ?? leaf];
+  return { rim: { size: size + 1, peaks: rim }, tree: Buffer.concat(completed) };
+}
+
+/** The root of the tree. */
+export function rootOfRim({ peaks }: Rim): Buffer {
+  return peaks.length === 0 ? EMPTY_ROOT : peaks.reduceRight((right, left) => nodeHash(left, right));
+}
+
+/** The nodes that a root or a proof reads, for an engine that fetches them all before it computes. */
+export function nodesRead(compute: (node: NodeOf) => unknown): readonly NodeName[] {
+  const names: NodeName[] = [];
+  compute((level, index) => {
+    names.push({ level, index });
+    return EMPTY_ROOT;
+  });
+  return names;
+}
+
+/** The hash of a node, from what is stored with the leaf at its `placeOf`; undefined where it is missing. */
+export function nodeAt(
+  stored: { readonly hash: unknown; readonly tree: unknown } | undefined,
+  place: number,
+): Uint8Array | undefined {
+  if (stored === undefined) return undefined;
+  const [bytes, from] = place === -1 ? [stored.hash, 0] : [stored.tree, place * HASH];
+  if (!(bytes instanceof Uint8Array) || bytes.length < from + HASH) return undefined;
+  return bytes.subarray(from, from + HASH);
+}
+
+/** Bytes of a hash. */
+const HASH = 32;
+
+function missing(): never {
+  throw new RangeError('the rim of the tree does not fit its size');
 }

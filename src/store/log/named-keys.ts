@@ -23,15 +23,9 @@ export interface NamedKey {
   /** PEM. */
   readonly publicKey: string;
   readonly index: number;
-  /**
-   * `first`: the log began with it; `announced`: its installation wrote that it signs from now on;
-   * `endorsed`: somebody vouches for it.
-   */
+  /** The log began with it; its installation announced that it signs from now on; somebody vouches for it. */
   readonly as: 'first' | 'announced' | 'endorsed';
-  /**
-   * For `endorsed`: the note that says so, and whether it was signed by somebody who counts is yet to be
-   * seen.
-   */
+  /** For `endorsed`: the note that says so; whether somebody who counts signed it is yet to be seen. */
   readonly note?: string;
   readonly reason?: string;
 }
@@ -43,10 +37,7 @@ export function endorsementOf(publicKey: string, origin: string, by: Signer): st
   return by.note(`${ENDORSEMENT}\n${publicKey.trimEnd()}\n`, endorsementName(origin));
 }
 
-/**
- * The key that an entry names; undefined for what names none, or cannot be read. Only the first leaf of a log
- * begins it.
- */
+/** The key that an entry names; undefined for none, or an unreadable one. Only leaf 0 begins a log. */
 export function namedKey(entry: {
   readonly index: number;
   readonly type: string;
@@ -114,10 +105,7 @@ export interface LogKeys {
   readonly isOwnUnnamed: boolean;
 }
 
-/**
- * Who looks without a key of their own cannot tell whose key it is that has announced itself: then each is
- * believed.
- */
+/** Without an own key nobody can tell whose key has announced itself: then each is believed. */
 export function keysHeard(
   entries: readonly Entry[],
   own: string | undefined,

@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { canonicalBody } from '../canonical.ts';
-import { type Entry, type Json, LOG_STREAM, type StoredEntry, type StreamName } from '../journal.ts';
-import { leafText } from '../leaf.ts';
+import { canonicalBody, leafText } from '../canonical.ts';
+import {
+  type Entry,
+  type Json,
+  LOG_STREAM,
+  type LogHead,
+  type StoredEntry,
+  type StreamName,
+} from '../journal.ts';
 import type { PreparedEntry } from '../new-entry.ts';
-import { type Checkpoint, parseCheckpoint, readCheckpoint } from './checkpoint.ts';
-import { CLOCK_MOVED, clockNote } from './clock-note.ts';
-import { KEY_ANNOUNCED, LOG_BEGUN, STORE_ARRIVED } from './log-entries.ts';
-import { leafHash } from './merkle.ts';
+import { type Checkpoint, claimOf, readCheckpoint } from './checkpoint.ts';
+import { CLOCK_MOVED, clockNote, KEY_ANNOUNCED, LOG_BEGUN, STORE_ARRIVED } from './log-entries.ts';
+import { EMPTY_ROOT, grow, leafHash, type Rim, rootOfRim } from './merkle.ts';
 import { hearLog, type LogSays } from './named-keys.ts';
-import { textOf } from './signed-note.ts';
 import type { Signer } from './signer.ts';
-import { grow, type Rim, rootOfRim } from './tree.ts';
 
 /** The newest head as an engine keeps it: a row of the table `heads`. */
 export interface StoredHead {
@@ -43,9 +46,7 @@ export interface NextLeaves {
   readonly leaves: readonly StoredLeaf[];
   /** The same as entries, bodies as they were stored. */
   readonly entries: readonly Entry[];
-  /**
-   * How many of them the store adds by itself: `log.begun` or `key.announced`, and that the clock went back.
-   */
+  /** How many the store adds by itself: `log.begun` or `key.announced`, and that the clock went back. */
   readonly own: number;
   readonly head: StoredHead;
   /** What the append after this one goes on from. */
@@ -53,9 +54,7 @@ export interface NextLeaves {
 }
 
 export interface AppendContext {
-  /**
-   * The last `seq` of a stream, 0 for an empty one. Asked for the streams of the entries and for `store/log`.
-   */
+  /** The last `seq` of a stream, 0 for none. Asked for the streams of the entries and for `store/log`. */
   readonly seqOf: (stream: string) => number;
   /** RFC 3339 UTC. */
   readonly at: string;
@@ -127,7 +126,7 @@ export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
 }
 
 function ownCheckpoint(note: string, signer: Signer): Checkpoint | undefined {
-  const claim = parseCheckpoint(textOf(note) ?? '');
+  const claim = claimOf(note);
   return claim !== undefined && signer.hasMade(note, claim.origin) ? claim : undefined;
 }
 
@@ -152,9 +151,7 @@ export function refuseMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   });
 }
 
-/**
- * What the log has to say first: its name and first key, or the key of an installation that it does not know.
- */
+/** What the log says first: its name and first key, or the key of an installation new to it. */
 export function ownEntries(said: LogSays, { installation, publicKey }: Signer): readonly PreparedEntry[] {
   if (said.keys.has(installation)) return [];
   if (said.seq > 0) return [ownEntry(KEY_ANNOUNCED, { installation, publicKey })];
@@ -173,4 +170,17 @@ function unsigned(what: string): LifeboatError {
       '`lifeboat audit verify` says what was changed; put the journal back from a backup',
     ],
   });
+}
+
+/** The head of a log in which nothing was ever written. */
+export const EMPTY_LOG: LogHead = { size: 0, root: EMPTY_ROOT.toString('hex'), note: undefined };
+
+/**
+ * The root that a head says, for a store whose entries do not give it any more: whoever looks at the head of
+ * such a store has to learn its size. Throws `error`, why they do not, where the head says none either.
+ */
+export function rootSaid({ note }: { readonly note: string }, error: unknown): string {
+  const root = claimOf(note)?.root;
+  if (root === undefined) throw error;
+  return root;
 }

@@ -52,9 +52,7 @@ export interface SeenStore {
   readonly isGone: boolean;
   /** Where it is there and cannot be read: in one line, what and why. */
   readonly unreadable: string | undefined;
-  /**
-   * Its last word is that the log goes on in another store: what is signed beyond it is to be found there.
-   */
+  /** Its last word is that the log goes on in another store, where what is signed beyond it is found. */
   readonly isMoved: boolean;
   /** Several installations write to it: one that nobody has endorsed yet is no trouble, only a warning. */
   readonly isShared: boolean;
@@ -85,10 +83,7 @@ export interface Trouble {
   readonly misfits: readonly SeenCheckpoint[];
   /** The places that could not be read. */
   readonly unread: readonly SeenPlace[];
-  /**
-   * The calls that were armed in the part that is lost, the oldest first, each with what is known of its
-   * outcome.
-   */
+  /** The calls that were armed in the lost part, the oldest first, and what is known of each outcome. */
   readonly calls: readonly LostCall[];
   /** How many calls more were armed at once than a checkpoint has room to name: nobody knows which. */
   readonly unnamed: number;
@@ -191,10 +186,7 @@ export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'inte
 const UNENDORSED =
   'the newest entries are signed by an installation that nobody has endorsed: lifeboat store endorse';
 
-/**
- * A home that was moved without its key store is such a one too, until something is appended: no reason to
- * stop.
- */
+/** So is a home that was moved without its key store, until something is appended: no reason to stop. */
 const STRANGE =
   'this journal does not name the key of this machine: it was begun elsewhere, ' +
   'or another one was put in its place; `lifeboat audit verify --public-key` shows which';
@@ -232,10 +224,7 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
   ];
 }
 
-/**
- * Each call once, by its last arming. It is open unless a newer checkpoint of the same place, which names
- * all, lacks it.
- */
+/** Each call once, by its last arming. It is open unless a newer checkpoint of its place lacks it. */
 function callsOf(
   checkpoints: readonly SeenCheckpoint[],
   isHere: (name: string, checkpoint: SeenCheckpoint) => boolean,

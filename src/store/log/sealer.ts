@@ -2,8 +2,8 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Journal } from '../journal.ts';
 import { armedCalls } from './check-log.ts';
-import { type Checkpoint, readCheckpoint } from './checkpoint.ts';
-import { claimOf, type Place, type PlacedNote } from './places/place.ts';
+import { type Checkpoint, claimOf, readCheckpoint } from './checkpoint.ts';
+import type { Place, PlacedNote } from './places/place.ts';
 import type { Signer } from './signer.ts';
 
 export interface SealerOptions {
@@ -25,10 +25,7 @@ export interface Sealer {
    * written to: then nothing may be sent.
    */
   sealNow(): Promise<string>;
-  /**
-   * The same, when anything was appended since the last checkpoint of this process; what goes wrong goes to
-   * `onProblem`.
-   */
+  /** The same, if anything was appended since this process's last one; problems go to `onProblem`. */
   sealRest(): Promise<void>;
 }
 

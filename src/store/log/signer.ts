@@ -17,17 +17,11 @@ export interface Signer {
    * origin of a log.
    */
   note(text: string, name: string): string;
-  /**
-   * Whether this is a note of that name which it has made itself, lately: its signature needs no verifying
-   * then.
-   */
+  /** Whether it has itself made this note of that name, lately: no need to verify its signature then. */
   hasMade(note: string, name: string): boolean;
 }
 
-/**
- * Notes that a signer remembers. A writer meets its own again in the next append, or with the checkpoint of
- * it.
- */
+/** Notes that a signer remembers: a writer meets its own in the next append or checkpoint. */
 const REMEMBERED = 100;
 
 /** A signer from the installation's ed25519 key (PKCS#8 PEM). Throws `evidence.bad-key` for anything else. */

@@ -20,9 +20,7 @@ import { consistencyRanges, inclusionRanges, nodeHash, type Range, splitOf } fro
 
 /** The part of a tree that a proof has shown. */
 export interface ShownTree {
-  /**
-   * The root of the first `size` leaves, where the proof shows it: for its own sizes, and behind each leaf.
-   */
+  /** The root of the first `size` leaves, where the proof shows it: at its sizes, and behind each leaf. */
   root(size: number): Buffer | undefined;
   /** RFC 6962 audit path of a leaf that is shown, to the root of the whole tree. */
   path(index: number): readonly Buffer[];
@@ -109,10 +107,7 @@ export function openTree(
   };
 }
 
-/**
- * The ranges that no mark parts, from left to right: those of leaves that are shown and those that the proof
- * has the hash of.
- */
+/** The ranges that no mark parts, from left to right: leaves that are shown, and hashes of the proof. */
 function rangesOf({ size, leaves, sizes }: Shown): readonly Range[] {
   const marks = [...sizes, ...leaves, ...leaves.map((index) => index + 1)].sort((a, b) => a - b);
   const ranges: Range[] = [];

@@ -16,9 +16,7 @@ export interface Initialised {
   readonly created: boolean;
   /** Of the schema. */
   readonly version: number;
-  /**
-   * Whether there is the role that members of the team are granted: this user may not be allowed to make one.
-   */
+  /** Whether there is the role that members are granted: this user may lack the right to make it. */
   readonly role: 'there' | 'missing';
   /** What a person with more rights runs, for who may join; empty where nothing is left to do. */
   readonly toDo: readonly string[];

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import { jsonIn } from '../canonical.ts';
 import type { Hold, Holder as StreamHolder, StreamName } from '../journal.ts';
 import type { Link, Session } from './link.ts';
 import { steadyNow } from './queries.ts';
@@ -11,7 +12,6 @@ import type { Proof } from './write.ts';
 /** A hold with what an append proves of it. */
 export interface Lease extends Hold {
   readonly proof: Proof;
-  readonly isReleased: boolean;
   /** The store says that it is not ours any more. */
   lose(why: string): void;
 }
@@ -21,10 +21,7 @@ export interface Leases {
   take(resource: StreamName): Promise<Lease>;
   /** The lease behind a hold of this store that was not given back; undefined for anything else. */
   find(hold: Hold): Lease | undefined;
-  /**
-   * Why a lease cannot be proven any more: another process has it (`journal.conflict`), or may have it soon
-   * (`journal.lost-hold`).
-   */
+  /** Why a lease is not proven: another has it (`journal.conflict`), or may soon (`journal.lost-hold`). */
   whyLost(lease: Lease): Promise<LifeboatError>;
   /** Gives all of them back. */
   close(): Promise<void>;
@@ -42,8 +39,7 @@ export interface LeaseOptions {
 /** The clocks of two machines drift apart; a lease is believed to last this part of its time. */
 const SURELY = 0.95;
 
-/** Who has a lease, as its row says. */
-export const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
+const Holder = z.object({ by: z.string(), pid: z.int(), host: z.string(), command: z.string() });
 
 /*
  * A lease is a row with the time when it ends, by the database's clock alone. Its token grows by one whenever
@@ -75,9 +71,7 @@ const OTHER = `select 1 from lifeboat.leases where resource = $1 and nonce <> $2
 const WHO = `select holder, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
 from lifeboat.leases where resource = $1 and until > clock_timestamp()`;
 
-/**
- * Takes leases and renews them in the background, at a third of their time. Its timers keep no process alive.
- */
+/** Takes leases and renews them at a third of their time. Its timers keep no process alive. */
 export function createLeases({ link, by, ttl }: LeaseOptions): Leases {
   const held = new Map<Hold, Held>();
   const holder = JSON.stringify({
@@ -181,9 +175,6 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
     token: proof.token,
     proof,
     lost: lost.signal,
-    get isReleased() {
-      return isReleased;
-    },
     lose,
     lasts() {
       // The process may have been stopped for longer than its lease: then the timer is late, the clock is
@@ -236,7 +227,7 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
 /** Who has the lease of a stream now, as its row says. */
 export async function holderOf(session: Session, resource: StreamName): Promise<StreamHolder | undefined> {
   const [row] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
-  const who = row && parsed(row.holder);
+  const who = row && holderIn(row.holder);
   if (row === undefined || who === undefined) return undefined;
   const { by, pid, host } = who;
   const isHere = pid === process.pid && host === hostname();
@@ -248,7 +239,7 @@ function heldBy(
   { holder, since }: { readonly holder: string; readonly since: string },
 ) {
   const hints = ['if that process died, the hold ends with its lease, within seconds'];
-  const who = parsed(holder);
+  const who = holderIn(holder);
   if (who === undefined)
     return new LifeboatError('journal.held', `${resource} is held by another process`, { hints });
   const { by, pid, host, command } = who;
@@ -260,10 +251,7 @@ function heldBy(
   });
 }
 
-function parsed(text: string) {
-  try {
-    return Holder.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+/** Who has a lease, as its row says; undefined where that cannot be read. */
+export function holderIn(text: string): z.infer<typeof Holder> | undefined {
+  return Holder.safeParse(jsonIn(text)).data;
 }

@@ -3,9 +3,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
 import { isBroken, isRefusal, refused, unreachable } from './trouble.ts';
 
-/**
- * A connection while somebody has it for himself. Statements may be sent without waiting for the ones before.
- */
+/** A connection while somebody has it. Statements may be sent without waiting for those before. */
 export interface Session {
   /** One statement, prepared on first use, and its rows. */
   query<Row extends object>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
@@ -45,10 +43,7 @@ export interface LinkOptions {
   readonly greet?: (session: Session) => Promise<void>;
 }
 
-/**
- * The answer of a server may be lost on its way: this much longer than it may take, a client waits.
- * Milliseconds.
- */
+/** Milliseconds that a client waits longer than a server may take: its answer may be lost on the way. */
 const GRACE = 2_000;
 const KEEP_ALIVE = 5_000;
 const PARTING = 500;
@@ -123,13 +118,19 @@ export function createLink(options: LinkOptions): Link {
   };
 }
 
+/** Gives what a first look gives; closes what was opened for it where that fails. */
+export async function orClosed<T>(look: Promise<T>, close: () => Promise<void>): Promise<T> {
+  return await look.catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+}
+
 export function closedStore(): LifeboatError {
   return new LifeboatError('journal.closed', 'the journal is closed');
 }
 
-/**
- * Tries the servers in turn, the one that answered last time first, and takes the first that is no standby.
- */
+/** Tries the servers in turn, first the one that answered last, and takes the first that is no standby. */
 async function firstPrimary(options: LinkOptions, favourite: number) {
   const { servers } = options.address;
   const order = servers.map((_, index) => (index + favourite) % servers.length);

@@ -1,13 +1,21 @@
 import { LifeboatError } from '../../base/errors.ts';
-import { inPages } from '../in-pages.ts';
 import type { Log, LoggedEntry, LogHead, StoredEntry } from '../journal.ts';
-import { consistencyProof, inclusionProof, type NodeOf, placeOf, rootOf } from '../log/merkle.ts';
-import { EMPTY_LOG, rootSaid } from '../log/newest-head.ts';
-import { nodeAt, nodesRead } from '../log/tree.ts';
+import {
+  consistencyProof,
+  inclusionProof,
+  type NodeName,
+  type NodeOf,
+  nodeAt,
+  nodesRead,
+  placeOf,
+  rootOf,
+} from '../log/merkle.ts';
+import { EMPTY_LOG, rootSaid } from '../log/next-leaves.ts';
 import { isStreamName } from '../new-entry.ts';
+import { inPages } from '../reading.ts';
 import type { Session } from './link.ts';
 import { hearStore, storedLeaves } from './queries.ts';
-import { type FreshRow, unsignedRow } from './write.ts';
+import { type FreshRow, leafFieldsOf, unsignedRow } from './write.ts';
 
 /** Asks the store, again where the connection breaks. */
 export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
@@ -15,10 +23,7 @@ export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
 /** Leaves that are read at once. */
 const PAGE = 1_000;
 
-/**
- * The log as readers see it; `vouch` is a writer's. `installation` is whose vouching is asked for; without
- * one, nobody's.
- */
+/** The log as readers see it; `vouch` is a writer's. `installation`: whose vouching is asked for, if any. */
 export function createLog(ask: Ask, installation: string | undefined): Omit<Log, 'vouch'> {
   return {
     origin: () => ask(async (session) => (await hearStore(session)).origin),
@@ -49,16 +54,11 @@ async function proof(
 
 /** Finds out which nodes a computation reads, fetches them in one question, and computes. */
 async function computed<T>(session: Session, compute: (node: NodeOf) => T): Promise<T> {
-  const places = nodesRead(compute).map(({ level, index }) => placeOf(level, index));
-  const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
-    'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
-    [places.map(({ leaf }) => leaf)],
-  );
-  const stored = new Map(rows.map((row) => [row.leaf, row]));
+  const stored = await storedNodes(session, nodesRead(compute));
   return compute((level, index) => {
-    const { leaf, place } = placeOf(level, index);
-    const node = nodeAt(stored.get(leaf), place);
+    const node = stored(level, index);
     if (node !== undefined) return node;
+    const { leaf } = placeOf(level, index);
     throw new LifeboatError(
       'journal.damaged',
       `entry ${leaf} of the log is not there, or its hashes are not`,
@@ -67,6 +67,19 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
       },
     );
   });
+}
+
+/** Fetches nodes of the tree in one question; gives those that are there. */
+export async function storedNodes(session: Session, names: readonly NodeName[]) {
+  const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
+    'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
+    [names.map(({ level, index }) => placeOf(level, index).leaf)],
+  );
+  const stored = new Map(rows.map((row) => [row.leaf, row]));
+  return (level: number, index: number) => {
+    const { leaf, place } = placeOf(level, index);
+    return nodeAt(stored.get(leaf), place);
+  };
 }
 
 async function headOf(session: Session): Promise<LogHead> {
@@ -101,10 +114,7 @@ async function countEntries(session: Session): Promise<number> {
   return (row?.count ?? 0) + (await foreignRows(session)).length;
 }
 
-/**
- * Rows without a leaf that will never get one. Those of an append that is under way are signed, and no part
- * of the log yet.
- */
+/** Rows that never get a leaf. Those of an append under way are signed, and not part of the log yet. */
 async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   const left = await session.query<FreshRow>(
     `select id, stream, seq, at, by, type, body, append::text, signature from lifeboat.entries e
@@ -115,17 +125,7 @@ async function foreignRows(session: Session): Promise<readonly LoggedEntry[]> {
   return [...Map.groupBy(left, ({ append }) => append).values()]
     .filter((rows) => unsignedRow(rows, keys) !== undefined)
     .flat()
-    .map(({ stream, seq, at, by, type, body }) => ({
-      index: -1,
-      stream,
-      seq,
-      at,
-      by,
-      type,
-      body,
-      hash: '',
-      tree: '',
-    }));
+    .map((row) => ({ ...leafFieldsOf(row), index: -1, hash: '', tree: '' }));
 }
 
 async function vouchedBy(session: Session, installation: string | undefined): Promise<number> {

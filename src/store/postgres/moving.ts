@@ -1,14 +1,13 @@
 import { show } from '../../base/text.ts';
-import { inPages } from '../in-pages.ts';
-import { placeOf } from '../log/merkle.ts';
-import type { LogTip, StoredHead, StoredLeaf } from '../log/next-leaves.ts';
-import { verifiedTip } from '../log/next-leaves.ts';
-import { nodeAt, peaksOf } from '../log/tree.ts';
+import { peaksOf } from '../log/merkle.ts';
+import { type LogTip, type StoredHead, type StoredLeaf, verifiedTip } from '../log/next-leaves.ts';
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
+import { inPages } from '../reading.ts';
 import { named, parseAddress } from './address.ts';
 import { refuseOtherVersion } from './init.ts';
-import { Holder } from './leases.ts';
-import { createLink, type Link, type Session } from './link.ts';
+import { holderIn } from './leases.ts';
+import { createLink, type Link, orClosed, type Session } from './link.ts';
+import { storedNodes } from './log.ts';
 import { hearStore, storedLeaves } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
 import { refused } from './trouble.ts';
@@ -23,17 +22,11 @@ const PAGE = 500;
 /** A page of large entries on a slow line. Milliseconds. */
 const PATIENCE = 120_000;
 
-/**
- * What a store gives away. Sees what is durable at each call; `close` it. Rejects with what
- * `openPostgresForReading` rejects with.
- */
+/** What a store gives away as it becomes durable; `close` it. Rejects as `openPostgresForReading` does. */
 export async function movedFromPostgres(where: Where): Promise<MovedFrom & { close(): Promise<void> }> {
   const link = linkTo(where, { readOnly: true });
   const ask = <T>(look: (session: Session) => Promise<T>) => inWords(where, () => link.use(look));
-  await ask(refuseOtherVersion).catch(async (error: unknown) => {
-    await link.close();
-    throw error;
-  });
+  await orClosed(ask(refuseOtherVersion), link.close);
   return {
     stored: (from) =>
       inPages(
@@ -49,7 +42,7 @@ export async function movedFromPostgres(where: Where): Promise<MovedFrom & { clo
         (next) => ask((session) => session.query<StoredHead>(HEADS, [next])),
         ({ size }) => size,
       ),
-    close: () => link.close(),
+    close: link.close,
   };
 }
 
@@ -110,10 +103,8 @@ const HOLDERS = `select resource, holder, to_char(since at time zone 'UTC', 'YYY
 from lifeboat.leases where until > clock_timestamp() order by since desc, resource limit 20`;
 
 function holderInWords(text: string): string {
-  const { data } = Holder.safeParse(JSON.parse(text));
-  return data === undefined
-    ? 'somebody'
-    : `${show(data.by, 80)}, process ${data.pid} on ${show(data.host, 60)}`;
+  const who = holderIn(text);
+  return who === undefined ? 'somebody' : `${show(who.by, 80)}, process ${who.pid} on ${show(who.host, 60)}`;
 }
 
 function linkTo({ address, env }: Where, { readOnly }: { readonly readOnly: boolean }): Link {
@@ -136,13 +127,9 @@ async function tipOf(session: Session): Promise<LogTip> {
     'select coalesce(max(leaf) + 1, 0) as size from lifeboat.leaves',
   );
   const size = found?.size ?? 0;
-  const places = peaksOf(size).map(({ level, index }) => placeOf(level, index));
-  const rows = await session.query<{ leaf: number; hash: Buffer; tree: Buffer }>(
-    'select leaf, hash, tree from lifeboat.leaves where leaf = any ($1::bigint[])',
-    [places.map(({ leaf }) => leaf)],
-  );
-  const stored = new Map(rows.map((row) => [row.leaf, row]));
-  const peaks = places.map(({ leaf, place }) => Buffer.from(nodeAt(stored.get(leaf), place) ?? []));
+  const names = peaksOf(size);
+  const stored = await storedNodes(session, names);
+  const peaks = names.map(({ level, index }) => Buffer.from(stored(level, index) ?? []));
   const [head] = await session.query<StoredHead>(
     'select size, note, installation, 0 as vouched from lifeboat.heads order by size desc limit 1',
   );

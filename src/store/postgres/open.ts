@@ -1,21 +1,20 @@
 import { LifeboatError } from '../../base/errors.ts';
-import { inPages } from '../in-pages.ts';
-import { type Hold, type Journal, type JournalReader, LOG_STREAM } from '../journal.ts';
+import { type Entry, type Hold, type Journal, type JournalReader, LOG_STREAM } from '../journal.ts';
 import type { Signer } from '../log/signer.ts';
 import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';
-import { createFold, selectRows } from '../projected.ts';
+import { createFold, projectionOf, selectRows } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
+import { createFollowers, inPages } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
-import { createFollowers } from './follow.ts';
 import { refuseOtherVersion } from './init.ts';
 import { createLeases, holderOf, type Lease, type Leases } from './leases.ts';
-import { closedStore, createLink, type LinkOptions } from './link.ts';
+import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog } from './log.ts';
-import { databaseClock, headOf, readLeaves, readStream, steadyNow, streamHeads } from './queries.ts';
+import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, forgetRows, selectKept } from './rows.ts';
 import { createSeen } from './seen.ts';
-import { persist, refused } from './trouble.ts';
+import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
 
 export interface ReaderOptions {
@@ -45,6 +44,8 @@ const PATIENCE = 20_000;
 const TTL = 15_000;
 /** Longer than any statement of ours takes on a database that is well. Milliseconds. */
 const STATEMENT = 15_000;
+/** Milliseconds between two looks of a follower: a notification can be lost with its connection. */
+const LOOK_EVERY = 1_000;
 /** Entries that are read at once where all are folded. */
 const PAGE = 1_000;
 
@@ -80,14 +81,10 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     // the first append.
     await writer.giveLeaves().catch(unlessDamaged);
     if (options.rebuild === true)
-      await persist(() => link.use((session) => forgetRows(session, projections)), steadyNow() + patience);
-    for (const projection of projections)
-      await persist(() => catchUp(link, projection), steadyNow() + patience);
+      await persist(() => link.use((session) => forgetRows(session, projections)), patience);
+    for (const projection of projections) await persist(() => catchUp(link, projection), patience);
   };
-  await reading.inWords(ready).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
+  await orClosed(reading.inWords(ready), close);
 
   return {
     ...reading.reader,
@@ -125,7 +122,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
         for (;;) {
           const kept = await reading.ask((session) => selectKept(session, projection, query));
           if (kept !== undefined) return kept;
-          await persist(() => catchUp(link, projection), steadyNow() + patience);
+          await persist(() => catchUp(link, projection), patience);
         }
       });
     },
@@ -147,12 +144,8 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, STATEMENT));
-  await reading
-    .inWords(() => reading.ask(refuseOtherVersion))
-    .catch(async (error: unknown) => {
-      await reading.close();
-      throw error;
-    });
+  const look = reading.inWords(() => reading.ask(refuseOtherVersion));
+  await orClosed(look, reading.close);
   return {
     ...reading.reader,
     rows: async (name, query) => {
@@ -183,15 +176,18 @@ function connectionsOf({ address, env }: ReaderOptions, idleTimeout: number): Co
   };
 }
 
-/**
- * What readers and writers have in common; it has connections of its own, so that a look waits for no append.
- */
+/** What readers and writers share; it has its own connections, so that a look waits for no append. */
 function openReading({ installation, patience = PATIENCE }: ReaderOptions, base: Connections) {
   const { address } = base;
   const link = createLink({ ...base, name: 'lifeboat reader', readOnly: true });
   const listener = createLink({ ...base, name: 'lifeboat listener', readOnly: true });
-  const ask: Ask = (look) => persist(() => link.use(look), steadyNow() + patience);
-  const followers = createFollowers(ask, listener);
+  const ask: Ask = (look) => persist(() => link.use(look), patience);
+  const look = (from: number, most: number) => ask((session) => readLeaves(session, from, most));
+  const followers = createFollowers({
+    look: (from, most) => look(from, most).catch(nothingWhileBroken),
+    every: LOOK_EVERY,
+    listen: listenOn(listener),
+  });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
   return {
@@ -210,9 +206,35 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
       follow: followers.follow,
       holder: (stream) => answer((session) => holderOf(session, stream)),
       log: createLog(answer, installation),
-    } satisfies Partial<Record<keyof JournalReader, unknown>> &
-      Pick<JournalReader, 'clock' | 'read' | 'head' | 'streams' | 'follow' | 'holder'>,
+    } satisfies Omit<JournalReader, 'log' | 'rows' | 'close'> & { readonly log: object },
   };
+}
+
+/** Listens for notifications on a connection of its own, anew when that broke. */
+function listenOn(listener: Link): (wake: () => void) => void {
+  let isListening = false;
+  listener.onBreak(() => {
+    isListening = false;
+  });
+  return async (wake) => {
+    if (isListening) return;
+    isListening = true;
+    try {
+      await listener.use(async (session) => {
+        session.onNotice(wake);
+        await session.query('listen lifeboat');
+      });
+      // What was committed before it listened.
+      wake();
+    } catch {
+      isListening = false;
+    }
+  };
+}
+
+function nothingWhileBroken(error: unknown): readonly Entry[] {
+  if (isBroken(error)) return [];
+  throw error;
 }
 
 /** Errors of PostgreSQL in our words; nothing else leaves the store. */
@@ -223,12 +245,6 @@ async function inOurWords<T>({ user, database, servers }: Address, work: () => P
     if (error instanceof LifeboatError || error instanceof RangeError) throw error;
     throw refused(error, { user, database, server: servers.map(named).join(', ') });
   }
-}
-
-function projectionOf(projections: readonly Projection[], name: string): Projection {
-  const projection = projections.find((one) => one.name === name);
-  if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
-  return projection;
 }
 
 /** The leases that an append has to prove: one for each stream that it writes. */

@@ -1,5 +1,6 @@
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { hashOf } from '../canonical.ts';
 import {
   type Entry,
   type Head,
@@ -8,7 +9,6 @@ import {
   type StoredEntry,
   type StreamName,
 } from '../journal.ts';
-import { hashOf } from '../leaf.ts';
 import { hearLog, type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import { entryOf } from '../new-entry.ts';
 import type { Session } from './link.ts';

@@ -5,10 +5,7 @@ import type { Link, Session } from './link.ts';
 import { readLeaves } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
 
-/**
- * How far the rows of a projection are kept by one of its versions. Lifeboats of two versions may share a
- * store.
- */
+/** How far one version keeps the rows of a projection. Lifeboats of two versions may share a store. */
 export interface Version {
   readonly name: string;
   readonly version: number;
@@ -110,9 +107,7 @@ export async function catchUp(link: Link, projection: Projection): Promise<void>
   for (let isBehind = true; isBehind; ) isBehind = await link.use((session) => foldPage(session, projection));
 }
 
-/**
- * Drops the rows of these projections, in one transaction; `catchUp` makes them anew, whoever comes first.
- */
+/** Drops the rows of these projections, in one transaction; whoever comes first makes them anew. */
 export async function forgetRows(session: Session, projections: readonly Projection[]): Promise<void> {
   const named = [projections.map(({ name }) => name), projections.map(({ version }) => version)];
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);

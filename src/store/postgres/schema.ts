@@ -4,17 +4,11 @@ export const SCHEMA_VERSION = 1;
 /** Who is granted this role is a member of the team: reads everything, appends, and changes nothing. */
 export const MEMBER = 'lifeboat_member';
 
-/**
- * Advisory locks of this database: "LIFE" in ASCII, then which. One process at a time sequences; the others
- * wait at the gate.
- */
+/** Advisory locks: "LIFE" in ASCII, then which. One process sequences; the others wait at the gate. */
 const LOCKS = 0x4c494645;
 const [SEQUENCER, GATE] = [`${LOCKS}, 1`, `${LOCKS}, 2`];
 export const INIT_LOCK = `${LOCKS}, 3`;
-/**
- * The stream of the store itself is held by nobody: who writes to it takes turns, to the end of the
- * transaction.
- */
+/** Nobody holds the stream of the store itself: its writers take turns, to the end of the transaction. */
 export const TAKE_LOG_STREAM = `select pg_advisory_xact_lock(${LOCKS}, 4)`;
 
 /**
@@ -96,10 +90,7 @@ create index rows_by_group on lifeboat.rows (projection, version, grp, sort, key
 create index rows_by_sort on lifeboat.rows (projection, version, sort, key);
 `;
 
-/**
- * Nobody changes what is on record, the owner neither: it takes a change of the schema, which the signed
- * heads betray.
- */
+/** Nobody changes what is on record, not even the owner: changing the schema shows in the signed heads. */
 const APPEND_ONLY_TABLES = ['entries', 'leaves', 'heads', 'vouched'];
 
 const APPEND_ONLY = `
@@ -115,10 +106,7 @@ alter table lifeboat.${table} enable always trigger ${table}_append_only;`,
 ).join('')}
 `;
 
-/**
- * Gives the right back that `lifeboat.claim` gave: the gate last, or those who wait there would find the way
- * barred.
- */
+/** Gives back what `lifeboat.claim` gave: the gate last, or those at it would find the way barred. */
 export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unlock(${GATE}),
   set_config('idle_session_timeout', '0', false)`;
 
@@ -129,10 +117,7 @@ export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unl
  * transaction that was not over when its rows were looked for (floor), so whatever is older has its leaf.
  * Rows of a database that was dumped and loaded do not fit into that order; then all are looked at.
  */
-/**
- * Rows that get their leaves at once, about; one with a large body counts as several. Those of one append
- * stay together.
- */
+/** About so many rows get leaves at once; a large body counts as several, an append stays together. */
 const MOST_AT_ONCE = 1_000;
 
 const CLAIM = `

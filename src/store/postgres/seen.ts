@@ -12,10 +12,7 @@ export interface Seen {
   size(): number;
   acknowledged(entry: Entry): void;
   signed(head: { readonly size: number; readonly root: string }): void;
-  /**
-   * Looks at a new connection: its server may be a standby that was promoted. Rejects with
-   * `journal.rolled-back`.
-   */
+  /** Looks at a new connection, perhaps to a promoted standby. Rejects with `journal.rolled-back`. */
   check(session: Session): Promise<void>;
   gone(): LifeboatError;
 }

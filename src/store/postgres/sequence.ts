@@ -1,19 +1,19 @@
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import { hashOf } from '../canonical.ts';
 import { LOG_STREAM } from '../journal.ts';
-import { hashOf } from '../leaf.ts';
 import { STORE_MOVED } from '../log/log-entries.ts';
+import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/merkle.ts';
 import { hearLog, type LogSays } from '../log/named-keys.ts';
 import { refuseMoved, verifiedTip } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
-import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/tree.ts';
 import { hashedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Session } from './link.ts';
 import { foldRows, type Version } from './rows.ts';
 import { RELEASE } from './schema.ts';
 import { rolledBack } from './trouble.ts';
-import { type FreshRow, unsignedRow } from './write.ts';
+import { type FreshRow, leafFieldsOf, unsignedRow } from './write.ts';
 
 /** Which leaf a row has got. */
 export type Placed = readonly [stream: string, seq: number, leaf: number];
@@ -63,10 +63,7 @@ export interface Sequenced {
   readonly head: { readonly size: number; readonly root: string } | undefined;
   /** Rows were left over: call again. */
   readonly isPartial: boolean;
-  /**
-   * Nothing was done: the log does not know this installation yet, so that nobody would believe the head that
-   * it signs.
-   */
+  /** Nothing was done: the log does not know this installation yet, and nobody would believe its head. */
   readonly isUnknown?: boolean;
 }
 
@@ -121,7 +118,7 @@ async function lead(
   const leaves = rows.map((row) => {
     const hash = hashOf(row);
     const grown = grow(rim, Buffer.from(hash, 'hex'));
-    const entry = hashedEntry({ ...fieldsOf(row), index: rim.size, hash });
+    const entry = hashedEntry({ ...leafFieldsOf(row), index: rim.size, hash });
     rim = grown.rim;
     return { id: row.id, entry, tree: grown.tree };
   });
@@ -213,10 +210,7 @@ function rimOf({ head, leaves, peaks }: Claim): Rim {
   return { size: leaves, peaks: found };
 }
 
-/**
- * The projections that this process may go on with: rows of another version, or such as are behind, are not
- * mixed up with.
- */
+/** The projections to go on with: not those of another version, nor such as are behind. */
 function upToDate(
   projections: readonly Projection[],
   { head, projections: versions }: Claim,
@@ -226,8 +220,4 @@ function upToDate(
     const kept = versions?.find((one) => one.name === name && one.version === version);
     return (kept?.upto ?? 0) === size;
   });
-}
-
-function fieldsOf({ stream, seq, at, by, type, body }: FreshRow) {
-  return { stream, seq, at, by, type, body };
 }

@@ -7,9 +7,7 @@ import { steadyNow } from './queries.ts';
 /** The store cannot be reached just now: try again, or say so. */
 const UNREACHABLE = 'journal.unreachable';
 
-/**
- * The five characters of an error that PostgreSQL itself reports; undefined for an error of the way there.
- */
+/** The five characters of an error of PostgreSQL itself; undefined for an error of the way there. */
 export function sqlState(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
   return 'severity' in error && /^[0-9A-Z]{5}$/u.test(error.code) ? error.code : undefined;
@@ -37,52 +35,44 @@ export function unreachable(cause: unknown, servers: string): LifeboatError {
       'nothing was written by this step: try again when the database answers',
     ],
     evidence: evidenceOf(cause),
-    cause: undefined,
   });
 }
 
 /** An error of PostgreSQL that another attempt does not mend, in words. */
 export function refused(cause: unknown, context: RefusedContext): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
+  const [code, shortMessage, hints] = refusal(cause, context);
+  return new LifeboatError(code, shortMessage, { hints, evidence: evidenceOf(cause) });
+}
+
+type Refusal = readonly [code: string, shortMessage: string, hints: readonly string[]];
+
+function refusal(cause: unknown, { user, database, server, hints = [] }: RefusedContext): Refusal {
   const state = sqlState(cause) ?? '';
-  const { user, database, server } = context;
-  const evidence = evidenceOf(cause);
-  const hints = context.hints ?? [];
+  const why = whyOf(cause);
   const who = `user ${show(user, 60)}`;
-  if (state === '28P01' || state === '28000' || isPasswordMissing(cause))
-    return new LifeboatError('journal.refused', `${server} does not let ${who} in: ${whyOf(cause)}`, {
-      hints: [...hints, 'the password comes from PGPASSWORD or ~/.pgpass, never from the address'],
-      evidence,
-    });
-  if (state === '3D000')
-    return new LifeboatError('journal.none', `there is no database ${show(database, 60)} on ${server}`, {
-      hints: ['create it (`createdb`), then `lifeboat store init`'],
-      evidence,
-    });
+  const named = `database ${show(database, 60)} on ${server}`;
+  if (state === '28P01' || state === '28000' || isPasswordMissing(cause)) {
+    const help = 'the password comes from PGPASSWORD or ~/.pgpass, never from the address';
+    return ['journal.refused', `${server} does not let ${who} in: ${why}`, [...hints, help]];
+  }
+  if (state === '3D000') {
+    const help = 'create it (`createdb`), then `lifeboat store init`';
+    return ['journal.none', `there is no ${named}`, [help]];
+  }
   if (state === '3F000' || state === '42P01' || state === '42883')
-    return new LifeboatError(
-      'journal.none',
-      `there is no store in the database ${show(database, 60)} on ${server}`,
-      {
-        hints: ['`lifeboat store init` makes one'],
-        evidence,
-      },
-    );
-  if (state === '42501')
-    return new LifeboatError('journal.refused', `${who} may not do this: ${whyOf(cause)}`, {
-      hints: [`the owner of the store lets a member in: grant lifeboat_member to "${show(user, 60)}"`],
-      evidence,
-    });
+    return ['journal.none', `there is no store in the ${named}`, ['`lifeboat store init` makes one']];
+  if (state === '42501') {
+    const help = `the owner of the store lets a member in: grant lifeboat_member to "${show(user, 60)}"`;
+    return ['journal.refused', `${who} may not do this: ${why}`, [help]];
+  }
   const tls = tlsHint(cause);
-  if (tls !== undefined)
-    return new LifeboatError('journal.refused', `${server} cannot be trusted: ${whyOf(cause)}`, {
-      hints: [tls, 'sslmode=require in the address encrypts without verifying who answers'],
-      evidence,
-    });
-  return new LifeboatError('journal.damaged', `the store answers with an error: ${whyOf(cause)}`, {
-    hints: ['`lifeboat audit verify` says what is damaged'],
-    evidence,
-  });
+  if (tls !== undefined) {
+    const help = 'sslmode=require in the address encrypts without verifying who answers';
+    return ['journal.refused', `${server} cannot be trusted: ${why}`, [tls, help]];
+  }
+  const help = '`lifeboat audit verify` says what is damaged';
+  return ['journal.damaged', `the store answers with an error: ${why}`, [help]];
 }
 
 export interface RefusedContext {
@@ -179,10 +169,7 @@ export function crowded(): LifeboatError {
   });
 }
 
-/**
- * What is said as it is although rows may turn up in the log later: it is the store that has to be mended
- * first.
- */
+/** Said as it is although rows may turn up in the log later: the store has to be mended first. */
 export const STOPS: ReadonlySet<string> = new Set([
   'journal.moved',
   'journal.damaged',
@@ -193,8 +180,9 @@ export const STOPS: ReadonlySet<string> = new Set([
 /** SQLSTATE of a row whose number another process has taken. */
 export const UNIQUE = '23505';
 
-/** Tries again while the connection breaks and there is time. */
-export async function persist<T>(work: () => Promise<T>, end: number): Promise<T> {
+/** Tries again while the connection breaks, for so many milliseconds. */
+export async function persist<T>(work: () => Promise<T>, patience: number): Promise<T> {
+  const end = steadyNow() + patience;
   for (let wait = 20; ; wait = Math.min(wait * 2, 500)) {
     try {
       return await work();

@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import { LOG_STREAM } from '../journal.ts';
-import { hashOf, type LeafFields } from '../leaf.ts';
+import { hashOf } from '../canonical.ts';
+import { type Entry, type LeafFields, LOG_STREAM } from '../journal.ts';
 import { STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { refuseMoved } from '../log/next-leaves.ts';
 import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
-import type { PreparedEntry } from '../new-entry.ts';
+import { hashedEntry, type PreparedEntry } from '../new-entry.ts';
+import type { Lease } from './leases.ts';
 import type { Session } from './link.ts';
 
 /** What an append proves of a lease, in its own transaction. */
@@ -15,9 +16,7 @@ export interface Proof {
   readonly nonce: string;
 }
 
-/**
- * A row of `entries` that is being written: where it is to be is decided by its writer, who holds the stream.
- */
+/** A row of `entries` that is being written; its writer, who holds the stream, says where it goes. */
 export interface Row extends PreparedEntry {
   readonly seq: number;
 }
@@ -168,6 +167,10 @@ export interface FreshRow extends LeafFields {
   readonly signature: string;
 }
 
+export function leafFieldsOf({ stream, seq, at, by, type, body }: FreshRow): LeafFields {
+  return { stream, seq, at, by, type, body };
+}
+
 /**
  * The first row whose append no known key has signed as it is there; undefined when all are well. `own`: who
  * needs no proof of what it has signed itself.
@@ -203,4 +206,41 @@ function idOf(key: KeyObject): string {
   const id = ids.get(key) ?? keyId(SIGNED, rawPublicKey(key)).toString('hex');
   ids.set(key, id);
   return id;
+}
+
+export interface Appended {
+  /** Those that were asked for. */
+  readonly entries: readonly Entry[];
+  /** With those of the store itself, in order of their leaves. */
+  readonly all: readonly Entry[];
+}
+
+/** An append on its way. */
+export interface Waiting {
+  readonly id: string;
+  readonly prepared: readonly PreparedEntry[];
+  readonly leases: readonly Lease[];
+  readonly vouched: number;
+  readonly done: PromiseWithResolvers<Appended>;
+  /** How many rows in front are the store's own. */
+  own: number;
+  /** The rows as they were sent last; where the connection broke, it is not known whether they are there. */
+  sent: Append | undefined;
+  /** When each row was written; then they are there. */
+  at: readonly string[] | undefined;
+  over: boolean;
+}
+
+/** The entries of an append whose rows are there and have leaves, in order of its rows. */
+export function entriesOf({ sent, at }: Waiting, leaves: ReadonlyMap<string, number>): readonly Entry[] {
+  if (sent === undefined) return [];
+  return sent.rows.map((row, nr) => {
+    const fields = { ...row, at: at?.[nr] ?? '', by: sent.by };
+    return hashedEntry({ index: leaves.get(keyOf(row)) ?? -1, ...fields, hash: hashOf(fields) });
+  });
+}
+
+/** Names a row by its place in its stream. */
+export function keyOf({ stream, seq }: { readonly stream: string; readonly seq: number }): string {
+  return `${stream} ${seq}`;
 }

@@ -8,13 +8,22 @@ import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
-import { hearStore, lastSeq, leftOf, steadyNow } from './queries.ts';
+import { hearStore, lastSeq, leftOf } from './queries.ts';
 import { TAKE_LOG_STREAM } from './schema.ts';
 import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
 import { crowded, isBroken, lostStore, persist, STOPS, sqlState, UNIQUE } from './trouble.ts';
-import { type Appended, entriesOf, keyOf, type Waiting } from './waiting.ts';
-import { type Append, findRows, type Row, type Written, writeRows } from './write.ts';
+import {
+  type Append,
+  type Appended,
+  entriesOf,
+  findRows,
+  keyOf,
+  type Row,
+  type Waiting,
+  type Written,
+  writeRows,
+} from './write.ts';
 
 export interface WriterOptions {
   readonly link: Link;
@@ -87,10 +96,7 @@ export function createWriter(options: WriterOptions): Writer {
     for (const { proof } of one.leases) lastSeqs.delete(proof.nonce);
   };
 
-  /**
-   * One of the leases is not this process's any more: the error of the first that the store gives to somebody
-   * else.
-   */
+  /** A lease is not this process's any more: the error of the first that somebody else has. */
   const unproven = async ({ leases }: Waiting): Promise<LifeboatError> => {
     const reasons: LifeboatError[] = [];
     for (const lease of leases) {
@@ -157,10 +163,7 @@ export function createWriter(options: WriterOptions): Writer {
     throw crowded();
   };
 
-  /**
-   * Both steps for one group. What is over, or is known to be there, from an attempt before is not done
-   * again.
-   */
+  /** Both steps for one group. What an earlier attempt has done, or found there, is not done again. */
   const group = async (session: Session, all: readonly Waiting[]): Promise<void> => {
     await hear(session, false);
     const missing = () => all.filter(({ over, at }) => !over && at === undefined);
@@ -255,7 +258,7 @@ export function createWriter(options: WriterOptions): Writer {
       };
       try {
         if (lost !== undefined) throw lost;
-        await persist(attempt, steadyNow() + patience);
+        await persist(attempt, patience);
       } catch (error) {
         for (const one of all) if (!one.over) fail(one, error);
       }
@@ -289,7 +292,7 @@ export function createWriter(options: WriterOptions): Writer {
           if (!done.isPartial) return true;
         }
       };
-      const isDone = await persist(() => link.use(work), steadyNow() + patience);
+      const isDone = await persist(() => link.use(work), patience);
       // Its key is announced first; what is left gets its leaves with that.
       if (!isDone) await append([], [], 0);
     },

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
-import { fieldsOf } from '../fields.ts';
-import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
+import { type Entry, fieldsOf, type JournalReader, type Json, type ProjectedRow } from '../journal.ts';
 import type { Projection } from './projection.ts';
 
 /** A follow-up that outlives the run that opened it. */
@@ -43,10 +42,7 @@ function stateOf({ closed }: LedgerFollowUp): 'open' | 'done' | 'skipped' {
   return closed.how === 'skipped' ? 'skipped' : 'done';
 }
 
-/**
- * The follow-ups in the ledgers, by instance, each instance's in the order in which they were opened; `open`
- * ones only, or all.
- */
+/** The follow-ups by instance, each instance's in the order in which they were opened; `open` ones or all. */
 export async function readFollowUps(
   journal: Pick<JournalReader, 'rows'>,
   which: 'open' | 'all',

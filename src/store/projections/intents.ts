@@ -1,24 +1,17 @@
 import type { Failure } from '../../base/failure.ts';
-import { fieldsOf } from '../fields.ts';
-import { growing } from '../growing.ts';
-import type { Entry, Json } from '../journal.ts';
+import { type Entry, fieldsOf, type Json } from '../journal.ts';
+import { growing } from './projection.ts';
 
 /** What the journal knows of one intent: a single send of a call that must not happen twice. */
 export interface IntentMemory {
   readonly baseline: Json;
   /** The verb that is performed, where the entry tells it. */
   readonly verb?: string;
-  /**
-   * Set as soon as a byte may have left. An armed intent is never sent again unless it was refused, and
-   * nothing shows that it was done.
-   */
+  /** A byte may have left: never sent again unless it was refused and nothing shows that it was done. */
   readonly armedAt?: string;
   /** When it was armed for the first time, where it was sent again after a refusal. RFC 3339. */
   readonly firstArmedAt?: string;
-  /**
-   * The last answer, where it says that nothing was done. That is somebody's word: before anything is sent
-   * again, the service is looked at.
-   */
+  /** The last answer, if it says that nothing was done: before a new send, the service itself is asked. */
   readonly refused?: Failure;
   readonly landed?: Json;
   /** What showed that it landed, where its answer was lost. */
@@ -28,10 +21,7 @@ export interface IntentMemory {
   readonly lost?: Failure;
   /** What the service showed at the last look that decided nothing: the candidates are in its evidence. */
   readonly unclear?: Failure;
-  /**
-   * From when on nobody was sending it any more, at the latest: a lost request may arrive for a while after
-   * that. RFC 3339.
-   */
+  /** From when on nobody was sending it: a lost request may arrive for a while after that. RFC 3339. */
   readonly lostAt?: string;
 }
 
@@ -131,10 +121,7 @@ function isCredentials(failure: Failure | undefined): boolean {
   return typeof failure?.code === 'string' && failure.code.startsWith('credentials.');
 }
 
-/**
- * Whether a call was armed, and it is not known what became of it. One that was refused is not in doubt until
- * something speaks against that.
- */
+/** Whether what became of an armed call is not known; of a refused one, only if something contradicts. */
 export function isInDoubt(memory: IntentMemory): memory is IntentMemory & { readonly armedAt: string } {
   const { armedAt, landed, absent, refused, lost } = memory;
   return armedAt !== undefined && landed === undefined && absent === undefined && !(refused && !lost);

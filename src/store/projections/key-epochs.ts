@@ -35,10 +35,7 @@ export interface KeyEpoch {
   readonly sentSeq: number;
   /** How many requests with it have no answer on record, and nothing has shown since what became of them. */
   readonly unanswered: number;
-  /**
-   * When the newest request went off that may still arrive, by its sender's clock. Undefined: each of them
-   * was answered.
-   */
+  /** When the newest request left that may still arrive, by its sender's clock; undefined for none. */
   readonly lostAt: string | undefined;
 }
 
@@ -81,10 +78,7 @@ export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
   return doubted ? undefined : current;
 }
 
-/**
- * Every key that could be in force now, newest first: the current one, and those sent, uncertain or added and
- * not ended since.
- */
+/** Every key that could be in force now, newest first: set, sent, uncertain or added, and not ended. */
 export function candidates(epochs: readonly KeyEpoch[]): readonly KeyEpoch[] {
   return epochs.filter(isOpen).sort((one, other) => other.sentSeq - one.sentSeq);
 }
@@ -186,10 +180,7 @@ function refuse(epoch: Draft): void {
   if (epoch.state === 'uncertain') epoch.state = 'pending';
 }
 
-/**
- * The ledger may not have heard of a predecessor yet, or believe that it has ended: it is possible all the
- * same.
- */
+/** The ledger may not know a predecessor yet, or believe that it has ended: it is possible all the same. */
 function precede(epochs: Drafts, fingerprint: string, { at, seq }: Moment): void {
   const epoch = known(epochs, fingerprint, 'added', { at, seq: seq - 1 });
   if (isOpen(epoch)) return;

@@ -4,25 +4,16 @@ import type { Entry } from '../journal.ts';
 /** 12 lower-case hex digits; see `Keyring.fingerprint`. */
 export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
 
-/**
- * A backup as evidence names it: `id` inside the instance, `backup_id` across instances (service-api.md
- * section 2.1).
- */
+/** A backup: `id` inside the instance, `backup_id` across instances (service-api.md section 2.1). */
 const BackupName = z.object({ id: z.int(), backup_id: z.string().optional() });
 
 const run = z.string();
-/**
- * When it was sent or lost, by the clock of the machine that sent it, which need not be the one that stamps
- * entries. RFC 3339.
- */
+/** When it was sent or lost, by the clock of the sender, which need not stamp entries. RFC 3339. */
 const at = z.string().optional();
 
 /** Bodies of the entries about keys in the stream `instance/<name>`, by entry type. */
 export const KEY_ENTRIES = {
-  /**
-   * The key is stored and may be sent to the service from now on. `length` in characters, `store` the store's
-   * kind.
-   */
+  /** The key is stored and may be sent from now on. `length` in characters, `store` the store's kind. */
   'key.pending': z.object({
     fingerprint: Fingerprint,
     run,
@@ -32,15 +23,9 @@ export const KEY_ENTRIES = {
     /** Of a generated key: `checkOfGenerated`. */
     check: z.string().optional(),
   }),
-  /**
-   * From here on a request with the key may have left: until its answer is on record, it or `previous` is in
-   * force.
-   */
+  /** A request with the key may have left: until its answer is on record, it or `previous` is in force. */
   'key.sent': z.object({ fingerprint: Fingerprint, previous: Fingerprint.optional(), run, at }),
-  /**
-   * The newest request with the key was refused, or provably never left. What became of earlier ones it does
-   * not say.
-   */
+  /** The newest request with the key was refused, or never left. Of earlier ones it says nothing. */
   'key.refused': z.object({ fingerprint: Fingerprint, run }),
   /** The key is in force: the service said so, its state proved it, or the operator set it elsewhere. */
   'key.set': z.object({

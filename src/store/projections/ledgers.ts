@@ -22,9 +22,7 @@ export interface Ledger {
 
 export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'>;
 
-/**
- * Each ledger that knows of a key or a recovery card as one row; the group is `keys` where it names any key.
- */
+/** Each ledger that knows of a key or a recovery card as one row; the group is `keys` if it names a key. */
 export const ledgers: Projection = {
   name: 'ledgers',
   version: 1,

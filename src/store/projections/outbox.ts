@@ -1,16 +1,20 @@
 import { z } from 'zod';
-import { fieldsOf } from '../fields.ts';
-import { type Entry, type JournalReader, type Json, type NewEntry, OUTBOX_STREAM } from '../journal.ts';
-import { isEnd } from '../run-end.ts';
+import {
+  type Entry,
+  fieldsOf,
+  type JournalReader,
+  type Json,
+  type NewEntry,
+  OUTBOX_STREAM,
+} from '../journal.ts';
+import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /** A target gets notifications of what comes behind this entry, and of nothing before it. */
 const BEGUN = 'notify.begun';
 const Begun = z.object({ target: z.string().max(63) });
 
-/**
- * One attempt to deliver a notification. Nothing of its content, and nothing of the answer but its status.
- */
+/** One attempt to deliver a notification. Of its content and the answer, only the status is kept. */
 const TRIED = 'notify.tried';
 const Tried = z.object({
   /** Of the notification: the same at each attempt. */

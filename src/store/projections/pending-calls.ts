@@ -1,8 +1,14 @@
 import type { Failure } from '../../base/failure.ts';
-import { fieldsOf } from '../fields.ts';
-import type { Entry, JournalReader, Json, ProjectedRow, StreamName } from '../journal.ts';
+import {
+  type Entry,
+  fieldsOf,
+  type JournalReader,
+  type Json,
+  type ProjectedRow,
+  type StreamName,
+} from '../journal.ts';
 import type { ArmedCall } from '../log/checkpoint.ts';
-import { isEnd } from '../run-end.ts';
+import { isEnd } from '../run-entries.ts';
 import { DECISIONS, type IntentMemory, intentOf, isInDoubt, remember } from './intents.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
@@ -119,10 +125,7 @@ export function doubtsOfStream(stream: StreamName, entries: readonly Entry[]): r
   return row === undefined ? [] : doubtsIn([{ key: stream, value: row.value }]);
 }
 
-/**
- * The entries of a ledger from the oldest call on that is not over: all that asking about one, or making
- * another, has to know.
- */
+/** The entries of a ledger from the oldest open call on: all it takes to ask about one or make another. */
 export async function readLedgerTail(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   stream: StreamName,
@@ -198,10 +201,7 @@ function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined 
   return remembered(after, entry);
 }
 
-/**
- * Who holds a ledger makes one call after the other: when another one begins, one that never was armed is
- * over.
- */
+/** Who holds a ledger makes one call after the other: another one ends a call that was never armed. */
 function afterOfLedger(before: Calls, entry: Entry): Calls {
   const { call, verb } = fieldsOf(entry.body);
   const [id, its] = [String(call), typeof verb === 'string' ? verb : undefined];
@@ -254,9 +254,7 @@ function isOver({ absent, refused }: IntentMemory): boolean {
   return absent === true || (absent !== undefined && refused === undefined);
 }
 
-/**
- * What was refused of a verb is looked for before the next one, until one has landed or a person has decided.
- */
+/** What was refused of a verb is looked for before the next one, until one lands or a person decides. */
 function resolved(before: Calls, verb: string | undefined): Calls {
   if (before.run !== undefined) return before;
   const calls = before.calls.filter(([, { verb: its, memory, isLeft }]) => {

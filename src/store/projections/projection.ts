@@ -1,13 +1,8 @@
 import type { Entry, Json } from '../journal.ts';
 
-/**
- * A row of a projection as its fold sees it. `value` is JSON; `group` and `sort` are what rows are asked for
- * by.
- */
+/** A row as a projection folds it. `value` is JSON; rows are asked for by `group` and `sort`. */
 export interface FoldedRow {
-  /**
-   * Rows of one projection are asked for by it: `open`, or the name of an instance. At most 120 characters.
-   */
+  /** Rows are asked for by it: `open`, or the name of an instance. At most 120 characters. */
   readonly group: string;
   /** Rows come in the order of it (code units), for instance an RFC 3339 time. */
   readonly sort: string;
@@ -25,10 +20,39 @@ export interface Projection {
   readonly name: string;
   /** Its rows are rebuilt when the store was kept by another version. */
   readonly version: number;
-  /**
-   * The rows that an entry may change, by their keys. Most entries change none. At most 200 characters each.
-   */
+  /** The keys of the rows that an entry may change; most change none. At most 200 characters each. */
   keysOf(entry: Entry): readonly string[];
   /** The row after the entry; undefined removes it. Never throws: what it cannot read changes nothing. */
   fold(row: FoldedRow | undefined, entry: Entry, key: string): FoldedRow | undefined;
+}
+
+/**
+ * A fold over entries to which only more are added, as a run in this process does it: called again with the
+ * same array it takes in only what was appended since. `next` changes the state in place, so a result is
+ * valid until the next call. An array that is shorter than before, or has another entry where the last one
+ * was, is folded anew.
+ */
+export function growing<State, One = Entry>(
+  begin: () => State,
+  next: (state: State, entry: One) => void,
+): (entries: readonly One[]) => State {
+  const known = new WeakMap<readonly One[], Folded<State, One>>();
+  return (entries) => {
+    let folded = known.get(entries);
+    if (folded === undefined || folded.count > entries.length || entries[folded.count - 1] !== folded.last) {
+      folded = { state: begin(), count: 0, last: undefined };
+      known.set(entries, folded);
+    }
+    for (; folded.count < entries.length; folded.count += 1) {
+      folded.last = entries[folded.count] as One;
+      next(folded.state, folded.last);
+    }
+    return folded.state;
+  };
+}
+
+interface Folded<State, One> {
+  readonly state: State;
+  count: number;
+  last: One | undefined;
 }

@@ -1,6 +1,5 @@
-import { fieldsOf } from '../fields.ts';
-import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
-import { isEnd } from '../run-end.ts';
+import { type Entry, fieldsOf, type JournalReader, type Json, type ProjectedRow } from '../journal.ts';
+import { isEnd } from '../run-entries.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /** What a list of runs shows of one. */
@@ -147,9 +146,7 @@ function reachedBy({ seq, index, at }: Entry, state: string): Reached {
   return { state, seq, index, at };
 }
 
-/**
- * Whether an entry pauses a run for credentials, or moves it or takes it up again; undefined for any other.
- */
+/** Whether an entry pauses a run for credentials, or moves or resumes it; undefined for any other. */
 function pauses({ type }: Entry): boolean | undefined {
   if (type === 'run.paused') return true;
   return MOVES.has(type) ? false : undefined;

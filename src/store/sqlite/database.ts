@@ -7,6 +7,7 @@ import { type Earlier, earlierJournal, emptied, isEmptied, NOTHING_EARLIER } fro
 import {
   busy,
   diskTrouble,
+  evidenceOf,
   isUnreadable,
   notOpened,
   SQLITE_BUSY,
@@ -94,10 +95,7 @@ function setAside(file: string): void {
     if (existsSync(name)) renameSync(name, `${name}.lost-${Date.now()}`);
 }
 
-/**
- * Opens an existing database for reading only, also while a run is writing to it. Never creates one:
- * `journal.none` when there is none.
- */
+/** Opens a database for reading, also while a run writes to it; never creates one (`journal.none`). */
 export function openDatabaseForReading(home: string): DatabaseSync {
   refuseOldSqlite(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
@@ -134,10 +132,7 @@ function readable(file: string): DatabaseSync {
   }
 }
 
-/**
- * `SQLITE_READONLY_ROLLBACK`: only the very first write, the change to the write-ahead log, goes through a
- * rollback journal.
- */
+/** `SQLITE_READONLY_ROLLBACK`: only the first write, the change to WAL, uses a rollback journal. */
 const READONLY_ROLLBACK = 776;
 
 /** A pipe in the place of the database would keep whoever opens it waiting for ever. */
@@ -150,10 +145,7 @@ function refuseOther(file: string): void {
   });
 }
 
-/**
- * A process that dies while it makes the journal leaves a database without tables; the next writer makes
- * them.
- */
+/** A process that dies while it makes the journal leaves no tables; the next writer makes them. */
 function isHalfMade(db: DatabaseSync): boolean {
   try {
     if (pragma(db, 'user_version') !== 0) return false;
@@ -170,9 +162,7 @@ function noJournal(home: string): LifeboatError {
   });
 }
 
-/**
- * SQLite 3.7.0 to 3.51.2 can corrupt a WAL database with two connections (sqlite.org/wal.html#walresetbug).
- */
+/** SQLite 3.7.0 to 3.51.2 can corrupt a WAL database of two connections (sqlite.org/wal.html#walresetbug). */
 export function refuseOldSqlite(version: string | undefined): void {
   const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(Number);
   const number = major * 1_000_000 + minor * 1_000 + patch;
@@ -217,10 +207,7 @@ export function pragma(db: DatabaseSync, name: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0];
 }
 
-/**
- * A database is input too: nothing in its schema may run functions, and broken cells are reported, not
- * followed.
- */
+/** A database is input too: its schema may run no functions, and broken cells are reported. */
 function harden(db: DatabaseSync): void {
   db.enableDefensive(true);
   db.exec('PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA mmap_size=0');
@@ -242,9 +229,7 @@ function createSchema(db: DatabaseSync): void {
   }
 }
 
-/**
- * Gives the database when the look at it is well; an open one that nobody has in hand would keep its locks.
- */
+/** Gives the database when the look at it is well; one that nobody has in hand would keep its locks. */
 export function orClosed(db: DatabaseSync, look: () => void): DatabaseSync {
   try {
     look();
@@ -268,9 +253,7 @@ function opened(file: string, open: () => DatabaseSync): DatabaseSync {
         'keep the file: `lifeboat audit verify` says what is left of it',
         'checkpoints show how far it went',
       ],
-      evidence: {
-        error: error instanceof Error ? error.message : String(error),
-      },
+      evidence: evidenceOf(error),
       cause: error,
     });
   }

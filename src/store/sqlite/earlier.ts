@@ -5,10 +5,7 @@ import { namesIn } from '../../base/names-in.ts';
 
 /** What in a home can only be there after a journal was. */
 export interface Earlier {
-  /**
-   * A write-ahead log with something in it. Whoever makes a journal has it for a moment too, but never beside
-   * an empty database.
-   */
+  /** A write-ahead log with something in it. Who makes a journal never has one beside an empty database. */
   readonly log: boolean;
   /** Locks of streams or checkpoints, which are made after the first entry could be written. */
   readonly traces: boolean;

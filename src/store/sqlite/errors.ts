@@ -1,6 +1,11 @@
 import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { holdersIn } from './holders.ts';
+import { holdersIn } from './stream-lock.ts';
+
+/** What an error says, word by word, for the evidence of ours. */
+export function evidenceOf(thrown: unknown): { readonly error: string } {
+  return { error: thrown instanceof Error ? thrown.message : String(thrown) };
+}
 
 /** The primary result code of SQLite (`SQLITE_BUSY` is 5) when this is an error of `node:sqlite`. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -18,12 +23,9 @@ export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(sqliteCode(error) ?? 0);
 }
 
-/**
- * The database is there and cannot be read, as when its write-ahead log was lost while it was copied into it.
- * `evidence.file` names it.
- */
+/** The database (`evidence.file`) cannot be read, as when it was copied without its write-ahead log. */
 export function unreadable(file: string, cause: unknown): LifeboatError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const { error: why } = evidenceOf(cause);
   return new LifeboatError('journal.unreadable', `${show(file, 120)} cannot be read: ${show(why, 120)}`, {
     hints: [
       'nothing was written: ' +
@@ -39,10 +41,7 @@ export function unreadable(file: string, cause: unknown): LifeboatError {
 /** What SQLite says of the disk, not of the file: no rights, read-only, an error, full, not opened. */
 const DISK_TROUBLE: ReadonlySet<number> = new Set([3, 8, 10, 13, 14]);
 
-/**
- * What is wrong with the disk, the rights or the path, in words; undefined when it is the content that is
- * wrong, or nothing of both.
- */
+/** What is wrong with the disk, the rights or the path, in words; undefined for anything else. */
 export function diskTrouble(error: unknown, path = ''): string | undefined {
   return DISK_TROUBLE.has(sqliteCode(error) ?? 0) ? troubleWith(path, error).why : undefined;
 }
@@ -59,15 +58,12 @@ export function notOpened(file: string, cause: unknown): LifeboatError {
       'LIFEBOAT_HOME names its folder',
       'to read a journal on a read-only disk, copy its folder elsewhere and set LIFEBOAT_HOME to the copy',
     ],
-    evidence: { error: cause instanceof Error ? cause.message : String(cause) },
+    evidence: evidenceOf(cause),
     cause,
   });
 }
 
-/**
- * Another process keeps the database to itself for longer than the busy timeout; likely one of those that
- * have a lock in this home.
- */
+/** Another process keeps the database for longer than the timeout; likely one with a lock in this home. */
 export function busy(cause: unknown, home: string): LifeboatError {
   return new LifeboatError('journal.busy', 'another process keeps the journal locked', {
     hints: [

@@ -7,10 +7,7 @@ import { lockStream, type StreamLock } from './stream-lock.ts';
 export interface Holds {
   /** Locks the stream and takes its next token. */
   take(stream: StreamName, since: Date): Hold;
-  /**
-   * The holds that an append of these entries proves, by stream. Throws `journal.unheld` where one is missing
-   * or was given back.
-   */
+  /** The holds that these entries need, by stream. Throws `journal.unheld` where one is missing. */
   among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
   /** Throws `journal.lost-hold` when one of them is lost, which its lock file shows. */
   refuseLost(holds: Iterable<Hold>): void;
@@ -27,7 +24,7 @@ interface Held {
 
 const behind = new WeakMap<Hold, Held>();
 
-/** `refuseOtherFile` throws when the database itself was replaced (file-watch.ts). */
+/** `refuseOtherFile` throws when the database itself was replaced (`watchFile`). */
 export function createHolds(
   home: string,
   nextToken: (resource: StreamName) => number,

@@ -1,19 +1,16 @@
-import { inPages } from '../in-pages.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import type { Projection } from '../projections/projection.ts';
+import { inPages } from '../reading.ts';
 import { openDatabase, openDatabaseForReading } from './database.ts';
+import { storedEntries } from './log.ts';
 import { answer, prepareQueries } from './queries.ts';
 import { prepareProject, refreshProjections } from './rows.ts';
-import { storedEntries } from './stored.ts';
 import { prepareInsert, readTip } from './write.ts';
 
 const PAGE = 1_000;
 
-/**
- * What the store of a home gives away. Sees what is durable at each call; `close` it. Rejects with
- * `journal.none` when there is none.
- */
+/** What a home's store gives away as it becomes durable; `close` it. Rejects with `journal.none` for none. */
 export async function movedFromSqlite(home: string): Promise<MovedFrom & { close(): Promise<void> }> {
   const db = openDatabaseForReading(home);
   const page = db.prepare(

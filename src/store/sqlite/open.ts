@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
+import { ascii } from '../canonical.ts';
 import type { Hold, Journal, JournalReader, NewEntry } from '../journal.ts';
-import { ascii } from '../leaf.ts';
 import type { Signer } from '../log/signer.ts';
 import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
+import { createFollowers, type Followers } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import {
   DATABASE_FILE,
@@ -15,20 +16,16 @@ import {
   refuseOtherVersion,
 } from './database.ts';
 import { earlierJournal, emptied, isEmptied } from './earlier.ts';
-import { busy, diskTrouble, SQLITE_BUSY, sqliteCode } from './errors.ts';
-import { watchFile } from './file-watch.ts';
-import { createFollowers } from './follow.ts';
-import { holderOf } from './holders.ts';
+import { busy, diskTrouble, evidenceOf, SQLITE_BUSY, sqliteCode } from './errors.ts';
 import { createHolds } from './holds.ts';
 import { createLog } from './log.ts';
 import { answer, prepareQueries, type Queries } from './queries.ts';
 import { askRows, refreshProjections } from './rows.ts';
+import { holderOf, watchFile } from './stream-lock.ts';
 import { prepareWriter } from './write.ts';
 
 export interface SqliteStoreOptions {
-  /**
-   * `$LIFEBOAT_HOME`. Created with mode 0700 when missing; the database in it is `lifeboat.db`, mode 0600.
-   */
+  /** `$LIFEBOAT_HOME`. Created with mode 0700 when missing; its database is `lifeboat.db`, mode 0600. */
   readonly home: string;
   /** Who acts, for the entries' `by`. Cut to 200 characters. */
   readonly by: string;
@@ -37,10 +34,7 @@ export interface SqliteStoreOptions {
   /** Kept with each append; rebuilt here when another version kept them. */
   readonly projections: readonly Projection[];
   readonly now?: () => Date;
-  /**
-   * A person has accepted that the journal is gone: a new one begins, and what is left of the old one is set
-   * aside.
-   */
+  /** A person accepted that the journal is gone: a new one begins, and the rest of the old is set aside. */
   readonly afterLoss?: boolean;
   /** Make the rows of the projections anew from the entries. */
   readonly rebuild?: boolean;
@@ -68,9 +62,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   let vouched = 0;
   let lost: LifeboatError | undefined;
 
+  const refuseClosed = () => {
+    if (!db.isOpen) throw new LifeboatError('journal.closed', 'the journal is closed');
+  };
   const write = <T>(work: () => T): T => {
     if (lost !== undefined) throw lost;
-    if (!db.isOpen) throw new LifeboatError('journal.closed', 'the journal is closed');
+    refuseClosed();
     try {
       const done = inWords(home, work);
       refuseOtherFile();
@@ -95,14 +92,14 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
     stampedBy: 'machine',
     clock: async () => now,
     async append(entries, given) {
-      if (!db.isOpen) throw new LifeboatError('journal.closed', 'the journal is closed');
+      refuseClosed();
       if (entries.length === 0) return [];
       const prepared = entries.map(prepare);
       const proven = holds.among(entries, given);
       const refuseLost = () => holds.refuseLost(proven.values());
       const context = { at: now().toISOString(), vouched, refuseLost };
       const written = write(() => writer.append(prepared, proven, context));
-      followers.wake();
+      followers.tell();
       return written;
     },
     hold: async (stream): Promise<Hold> => holds.take(stream, now()),
@@ -139,35 +136,30 @@ export async function openSqliteForReading(options: {
   return { ...reader, log: { ...log, vouch: () => undefined } };
 }
 
+/** How often followers look for entries of other processes, in milliseconds. */
+const LOOK_EVERY = 150;
+
 function createReader(home: string, db: DatabaseSync, queries: Queries, projections: readonly Projection[]) {
-  const followers = createFollowers(
-    (from, limit) => answer(() => queries.readLeaves(from, limit)),
-    () => answer(queries.version),
-  );
+  const followers = createFollowers({
+    look: async (from, most) => answer(() => queries.readLeaves(from, most)),
+    every: LOOK_EVERY,
+  });
   const rows = askRows(db, queries, projections);
-  const { read, head, streams, log } = {
-    read: async (...[stream, fromSeq]: Parameters<Queries['read']>) =>
-      answer(() => queries.read(stream, fromSeq)),
-    head: async (...[stream]: Parameters<JournalReader['head']>) => answer(() => queries.head(stream)),
-    streams: async (prefix?: string) => answer(() => queries.streams(prefix)),
-    log: createLog(db, queries),
-  };
   return {
-    clock: async () => () => new Date(),
-    read,
-    head,
-    streams,
-    log,
     followers,
+    log: createLog(db, queries),
+    clock: async () => () => new Date(),
+    read: async (stream, fromSeq) => answer(() => queries.read(stream, fromSeq)),
+    head: async (stream) => answer(() => queries.head(stream)),
+    streams: async (prefix) => answer(() => queries.streams(prefix)),
     follow: followers.follow,
-    holder: async (...[stream]: Parameters<JournalReader['holder']>) => holderOf(home, stream),
-    rows: async (...[projection, query]: Parameters<JournalReader['rows']>) =>
-      answer(() => rows(projection, query)),
+    holder: async (stream) => holderOf(home, stream),
+    rows: async (projection, query) => answer(() => rows(projection, query)),
     async close() {
       followers.end();
       if (db.isOpen) db.close();
     },
-  };
+  } satisfies Omit<JournalReader, 'log'> & { readonly followers: Followers; readonly log: object };
 }
 
 /** What SQLite says of a write, in words: what is not known to have left nothing behind is `journal.lost`. */
@@ -185,9 +177,7 @@ function inWords<T>(home: string, work: () => T): T {
         'no further step is taken: what is not written down is not done',
         'free space or repair the disk, then `lifeboat resume`: it looks at the service first',
       ],
-      evidence: {
-        error: error instanceof Error ? error.message : String(error),
-      },
+      evidence: evidenceOf(error),
       cause: error,
     });
   }

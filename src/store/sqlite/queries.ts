@@ -1,38 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Entry, Head, StoredEntry, StreamName } from '../journal.ts';
-import type { NodeOf } from '../log/merkle.ts';
-import { placeOf } from '../log/merkle.ts';
+import { nodeAt, placeOf } from '../log/merkle.ts';
 import type { StoredHead } from '../log/next-leaves.ts';
-import { nodeAt } from '../log/tree.ts';
 import { entryOf } from '../new-entry.ts';
 import { DATABASE_FILE } from './database.ts';
-import { isUnreadable, unreadable } from './errors.ts';
+import { evidenceOf, isUnreadable, unreadable } from './errors.ts';
 
-/**
- * What writers and readers ask the database; each throws `journal.damaged` where an entry is not what was
- * appended.
- */
-export interface Queries {
-  read(stream: StreamName, fromSeq?: number): readonly Entry[];
-  /** Entries of all streams from a leaf on, at most so many. */
-  readLeaves(from: number, limit: number): readonly Entry[];
-  head(stream: string): Head;
-  streams(prefix?: string): readonly Head[];
-  /** One more than the number of the last leaf. */
-  size(): number;
-  /** When the last entry of the log was written. */
-  lastAt(): string | undefined;
-  newestHead(): StoredHead | undefined;
-  /** Another number as soon as another connection has committed. */
-  version(): unknown;
-  /** The nodes of the tree. Throws `journal.damaged` where one is missing. */
-  readonly node: NodeOf;
-}
+export type Queries = ReturnType<typeof prepareQueries>;
 
 const FIELDS = 'leaf AS "index", stream, seq, at, by, type, body, lower(hex(hash)) AS hash';
 
-export function prepareQueries(db: DatabaseSync): Queries {
+/** What writers and readers ask; each throws `journal.damaged` for an entry that was changed. */
+export function prepareQueries(db: DatabaseSync) {
   const entries = db.prepare(`SELECT ${FIELDS} FROM entries WHERE stream = ? AND seq >= ? ORDER BY seq`);
   const leaves = db.prepare(`SELECT ${FIELDS} FROM entries WHERE leaf >= ? ORDER BY leaf LIMIT ?`);
   const last = db.prepare(
@@ -57,14 +37,22 @@ export function prepareQueries(db: DatabaseSync): Queries {
   };
   return {
     head,
-    read: (stream, fromSeq = 1) => (entries.all(stream, fromSeq) as unknown as StoredEntry[]).map(entryOf),
-    readLeaves: (from, limit) => (leaves.all(from, limit) as unknown as StoredEntry[]).map(entryOf),
-    streams: (prefix = '') => (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
+    read: (stream: StreamName, fromSeq = 1): readonly Entry[] =>
+      (entries.all(stream, fromSeq) as unknown as StoredEntry[]).map(entryOf),
+    /** Entries of all streams from a leaf on, at most so many. */
+    readLeaves: (from: number, limit: number): readonly Entry[] =>
+      (leaves.all(from, limit) as unknown as StoredEntry[]).map(entryOf),
+    streams: (prefix = ''): readonly Head[] =>
+      (names.all({ prefix }) as { stream: string }[]).map((row) => head(row.stream)),
+    /** One more than the number of the last leaf. */
     size: () => (size.get() as { size: number }).size,
+    /** When the last entry of the log was written. */
     lastAt: () => (lastAt.get() as { at: string } | undefined)?.at,
     newestHead: () => newest.get() as StoredHead | undefined,
-    version: () => version.get()?.['data_version'],
-    node(level, index) {
+    /** Another number as soon as another connection has committed. */
+    version: (): unknown => version.get()?.['data_version'],
+    /** The nodes of the tree. Throws `journal.damaged` where one is missing. */
+    node(level: number, index: number): Uint8Array {
       const { leaf, place } = placeOf(level, index);
       const node = nodeAt(nodes.get(leaf) as { hash: unknown; tree: unknown } | undefined, place);
       if (node !== undefined) return node;
@@ -104,9 +92,7 @@ export function answer<T>(look: () => T): T {
     if (isUnreadable(error)) throw unreadable(DATABASE_FILE, error);
     throw new LifeboatError('journal.damaged', 'the journal cannot be read', {
       hints: ['`lifeboat audit verify` says what is damaged'],
-      evidence: {
-        error: error instanceof Error ? error.message : String(error),
-      },
+      evidence: evidenceOf(error),
       cause: error,
     });
   }

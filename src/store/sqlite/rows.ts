@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Entry, ProjectedRow, RowQuery } from '../journal.ts';
-import { createFold, foldTouched, selectRows, touchedBy } from '../projected.ts';
+import { createFold, foldTouched, projectionOf, selectRows, touchedBy } from '../projected.ts';
 import type { FoldedRow, Projection } from '../projections/projection.ts';
 import { prepareSnapshot, type Queries } from './queries.ts';
 
@@ -94,10 +94,7 @@ export function refreshProjections(
   }
 }
 
-/**
- * The rows that are kept; folded from all entries where the store keeps them for another version, which only
- * readers meet.
- */
+/** The rows that are kept; folded from all entries for a reader of another version than the store's. */
 export function askRows(
   db: DatabaseSync,
   queries: Queries,
@@ -112,8 +109,7 @@ export function askRows(
     return statement;
   };
   const ask = (name: string, query: RowQuery = {}): readonly ProjectedRow[] => {
-    const projection = projections.find((one) => one.name === name);
-    if (projection === undefined) throw new RangeError(`no projection is called ${name}`);
+    const projection = projectionOf(projections, name);
     if (staleRows(prepared(KEPT), [projection]).rebuilt.length > 0)
       return foldAll(queries, [projection]).flatMap(({ rows }) => selectRows(rows, query));
     const { sql, values } = selection(name, query);

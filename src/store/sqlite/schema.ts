@@ -3,12 +3,9 @@ export const SCHEMA_VERSION = 2;
 
 const APPEND_ONLY = "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END";
 
-/**
- * The whole schema, by name, as SQLite keeps it in `sqlite_schema.sql`: an audit compares it letter by
- * letter.
- */
+/** The whole schema, by name, as `sqlite_schema.sql` has it: an audit compares it letter by letter. */
 export const SCHEMA: Readonly<Record<string, string>> = {
-  // `tree` holds the nodes that the leaf completes (log/tree.ts), 32 bytes each.
+  // `tree` holds the nodes that the leaf completes (log/merkle.ts), 32 bytes each.
   entries:
     'CREATE TABLE entries (leaf INTEGER PRIMARY KEY, stream TEXT NOT NULL, seq INTEGER NOT NULL, at TEXT NOT NULL, ' +
     'by TEXT NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL, tree BLOB NOT NULL) STRICT',

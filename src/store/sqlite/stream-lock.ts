@@ -1,13 +1,14 @@
-import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, NotALock, tryLock } from '../../base/file-lock.ts';
+import { namesIn } from '../../base/names-in.ts';
 import { show } from '../../base/text.ts';
 import { makePrivateFolder } from '../folders.ts';
-import type { StreamName } from '../journal.ts';
+import type { Holder, StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
-import { identity } from './file-watch.ts';
-import { lockOf, readHolder, writeHolder } from './holders.ts';
 
 /** The kernel's lock of a stream. */
 export interface StreamLock {
@@ -18,10 +19,7 @@ export interface StreamLock {
   release(): void;
 }
 
-/**
- * Takes the exclusive right to write a stream (`tryLock`). Never waits. Throws `journal.held` with who holds
- * it, since when.
- */
+/** Takes the right to write a stream (`tryLock`), without waiting. Throws `journal.held` with who has it. */
 export function lockStream(home: string, stream: StreamName, since: Date): StreamLock {
   checkStreamName(stream);
   const base = lockOf(home, stream);
@@ -61,9 +59,7 @@ function lockFile(path: string, stream: StreamName, infoPath: string): FileLock 
     const { why, advice } = troubleWith(path, error);
     throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${why}`, {
       hints: [`${advice}: it lies below LIFEBOAT_HOME`],
-      evidence: {
-        error: error instanceof Error ? error.message : String(error),
-      },
+      evidence: { error: error instanceof Error ? error.message : String(error) },
       cause: error,
     });
   }
@@ -84,4 +80,111 @@ function heldBy(stream: StreamName, infoPath: string): LifeboatError {
     hints,
     evidence: { pid, host, since, command },
   });
+}
+
+const Note = z.object({
+  pid: z.int(),
+  host: z.string(),
+  since: z.string(),
+  command: z.string(),
+});
+
+type Note = z.infer<typeof Note>;
+
+/** The path of a stream's lock without the end of its name. */
+function lockOf(home: string, stream: StreamName): string {
+  return join(locksFolder(home), `${stream.replace('/', '-')}.lock`);
+}
+
+/** The process that has noted that it holds a stream, where it is still there. */
+export function holderOf(home: string, stream: StreamName): Holder | undefined {
+  const note = readHolder(`${lockOf(home, stream)}.json`);
+  if (note === undefined) return undefined;
+  const { pid, host, since } = note;
+  const isHere = pid === process.pid && host === hostname();
+  if (!isHere && !isThere(note)) return undefined;
+  return { pid, host: show(host, 60), since: show(since, 30), isHere };
+}
+
+/** Where the locks of a home are, and beside each a note of who has it. */
+function locksFolder(home: string): string {
+  return join(home, 'locks');
+}
+
+/** Notes that this process holds a lock, for whoever is refused; the lock does not depend on it. */
+function writeHolder(path: string, since: Date): void {
+  const holder: Note = {
+    pid: process.pid,
+    host: hostname(),
+    since: since.toISOString(),
+    command: show(process.argv.slice(2).join(' '), 120),
+  };
+  try {
+    writeFileSync(`${path}.tmp`, JSON.stringify(holder), { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
+  } catch {
+    // A full disk stops the run at its first entry, in words of its own.
+  }
+}
+
+/** Who noted that they hold a lock; undefined if unreadable. A killed process leaves its note behind. */
+function readHolder(path: string): Note | undefined {
+  try {
+    return Note.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Others with a lock here: `process 4711 on box, which has run/01J since 2026-01-02T03:04:05.678Z`. */
+export function holdersIn(home: string): readonly string[] {
+  const found = new Map<number, string>();
+  // A process has the ledgers of its run's instances too: the run comes last, and is the one to name.
+  for (const name of namesIn(locksFolder(home))) {
+    const [, kind = '', of = ''] = /^(run|instance)-(.+)\.lock\.json$/u.exec(name) ?? [];
+    const holder = readHolder(join(locksFolder(home), name));
+    if (kind === '' || holder === undefined || !isThere(holder)) continue;
+    const { pid, host, since } = holder;
+    const what = `${kind}/${show(of, 80)}`;
+    found.set(pid, `process ${pid} on ${show(host, 60)}, which has ${what} since ${show(since, 30)}`);
+  }
+  return [...found.values()].slice(0, MOST_NAMED);
+}
+
+const MOST_NAMED = 3;
+
+/** Nothing is known of another machine. Process ids are used again, so it is a hint, and may be wrong. */
+function isThere({ pid, host }: Note): boolean {
+  if (pid === process.pid) return false;
+  if (host !== hostname()) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/**
+ * Gives a check, for after each commit, that the database and its write-ahead log are still the files that
+ * were opened. SQLite keeps on writing into files that somebody has deleted or replaced, and says nothing;
+ * entries in them are lost. The check throws `journal.lost`. It costs two stat calls, a few microseconds.
+ */
+export function watchFile(file: string): () => void {
+  const paths = [file, `${file}-wal`];
+  let first: readonly string[] | undefined;
+  return () => {
+    const now = paths.map(identity);
+    first ??= now;
+    if (now.every((id, index) => id !== 'missing' && id === first?.[index])) return;
+    throw new LifeboatError('journal.lost', `${file} was deleted or replaced while it was in use`, {
+      hints: ['no further step is taken', 'put the files back from a backup, then `lifeboat audit verify`'],
+    });
+  };
+}
+
+/** Which file a path leads to; `missing` for none. */
+export function identity(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 'missing' : `${stat.dev}:${stat.ino}`;
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Entry, type Hold, LOG_STREAM, type StreamName } from '../journal.ts';
+import { peaksOf } from '../log/merkle.ts';
 import { hearLog, type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
 import {
   type LogTip,
@@ -10,7 +11,6 @@ import {
   verifiedTip,
 } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
-import { peaksOf } from '../log/tree.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Queries } from './queries.ts';
@@ -26,10 +26,7 @@ export interface WriteOptions {
 }
 
 export interface Writer {
-  /**
-   * One transaction: proves the holds, appends, keeps the projections, signs the new head. Any throw leaves
-   * nothing behind.
-   */
+  /** One transaction: proves holds, appends, folds, signs the new head. A throw leaves nothing behind. */
   append(
     prepared: readonly PreparedEntry[],
     holds: ReadonlyMap<StreamName, Hold>,
@@ -159,9 +156,7 @@ function rollBack(db: DatabaseSync): void {
   } catch {}
 }
 
-/**
- * Another version of Lifeboat has rebuilt the projections meanwhile: rows of two versions must not be mixed.
- */
+/** Another version of Lifeboat has rebuilt the projections: rows of two versions must not be mixed. */
 function refuseOtherProjections(db: DatabaseSync, projections: readonly Projection[]): void {
   if (keepsRowsOf(db, projections)) return;
   throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {

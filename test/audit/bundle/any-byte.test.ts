@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unpackFiles } from '../../../src/audit/bundle/tar.ts';
+import { unpackFiles } from '../../../src/audit/bundle/pack.ts';
 import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
 import { verdictOf } from '../../../src/audit/verdict.ts';
 import { bundleOf, layOut, makeEvidence } from './scene.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { proofText } from '../../../src/audit/bundle/show-log.ts';
+import { proofText } from '../../../src/audit/bundle/shown-log.ts';
 import { consistencyProof, inclusionProof, type NodeOf, rootOf } from '../../../src/store/log/merkle.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
 import { treeProof } from '../../../src/store/log/tree-proof.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { challengeId } from '../../../src/approvals/challenge.ts';
-import { packFiles, unpackFiles } from '../../../src/audit/bundle/tar.ts';
+import { packFiles, unpackFiles } from '../../../src/audit/bundle/pack.ts';
 import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
 import type { NewEntry } from '../../../src/store/journal.ts';
 import type { Anchor } from '../../../src/store/log/anchor.ts';
@@ -11,7 +11,7 @@ import { KEY_ENDORSED, LOSS_ACCEPTED } from '../../../src/store/log/log-entries.
 import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
-import { freshSigner } from '../signing.ts';
+import { freshSigner } from '../../store/fresh-signer.ts';
 import { linesIn } from './attack.ts';
 import { append, bundleOf, ENTRIES, type Evidence, layOut, makeEvidence, OTHER, RUN } from './scene.ts';
 import { byNode, type Given, openVerifiers, type Verifiers } from './verifiers.ts';

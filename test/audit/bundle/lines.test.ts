@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { packLines, unpackLines } from '../../../src/audit/bundle/lines.ts';
+import { packLines, unpackLines } from '../../../src/audit/bundle/pack.ts';
 import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
 import { verdictOf } from '../../../src/audit/verdict.ts';
 import { ENTRIES, type Evidence, linesOf, makeEvidence } from './scene.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeBundle, makeLines } from '../../../src/audit/bundle/make-bundle.ts';
-import { type BundleFiles, packFiles, unpackFiles } from '../../../src/audit/bundle/tar.ts';
-import { transcriptOf } from '../../../src/audit/transcript/path.ts';
+import { type BundleFiles, packFiles, unpackFiles } from '../../../src/audit/bundle/pack.ts';
+import { transcriptOf } from '../../../src/audit/transcript/kept.ts';
 import { openTranscript } from '../../../src/audit/transcript/transcript.ts';
 import type { JournalReader, NewEntry } from '../../../src/store/journal.ts';
 import type { Anchor } from '../../../src/store/log/anchor.ts';
@@ -11,7 +11,7 @@ import type { Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { createSecretGuard } from '../../../src/store/secret-guard.ts';
 import { openSqliteForReading, openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { freshSigner } from '../signing.ts';
+import { freshSigner } from '../../store/fresh-signer.ts';
 
 export const RUN = '01K0000000000000000000000A';
 export const OTHER = '01K0000000000000000000000B';

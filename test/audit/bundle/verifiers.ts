@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type BundleFiles, unpackFiles } from '../../../src/audit/bundle/tar.ts';
+import { type BundleFiles, unpackFiles } from '../../../src/audit/bundle/pack.ts';
 import { verifyBundle } from '../../../src/audit/bundle/verify-bundle.ts';
 import { VERDICT_EXIT, verdictOf } from '../../../src/audit/verdict.ts';
 import { type Anchor, anchorOf } from '../../../src/store/log/anchor.ts';

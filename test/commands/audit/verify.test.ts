@@ -12,7 +12,7 @@ import { createSigner, type Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { somePeople } from '../../approvals/people.ts';
 import { openSealed, type SealedJournal } from '../../audit/sealed-journal.ts';
-import { freshSigner } from '../../audit/signing.ts';
+import { freshSigner } from '../../store/fresh-signer.ts';
 import { openKeys } from '../../bench-kit/key-store.ts';
 import { temporaryHome } from '../../store/temporary-home.ts';
 

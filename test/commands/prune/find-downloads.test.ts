@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findDownloads } from '../../../src/commands/prune/find-removable.ts';
 import type { JournalReader, ProjectedRow } from '../../../src/store/journal.ts';
-import { createFold, selectRows } from '../../../src/store/projected.ts';
-import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { createFold, PROJECTIONS, selectRows } from '../../../src/store/projected.ts';
 
 const NOW = Date.parse('2026-06-01T00:00:00Z');
 const OLD = new Date('2026-01-01T00:00:00Z');

@@ -4,7 +4,6 @@ import type { StoredEntry } from '../../../src/store/journal.ts';
 import { readCheckpoint } from '../../../src/store/log/checkpoint.ts';
 import { provesConsistency, provesInclusion } from '../../../src/store/log/merkle.ts';
 import { freshSigner } from '../fresh-signer.ts';
-import { allOf } from './all-of.ts';
 import { type FreshStore, holdsOf, note, notes, opened, openedWith } from './store-under-test.ts';
 
 /** The one Merkle tree over all entries, and its signed head. */
@@ -13,7 +12,7 @@ export function logContract(freshStore: FreshStore): void {
     const { log } = await opened(await freshStore());
     expect(await log.head()).toEqual({ size: 0, root: sha256(''), note: undefined });
     expect([await log.origin(), await log.count(), await log.vouched()]).toEqual([undefined, 0, 0]);
-    expect(await allOf(log)).toEqual([]);
+    expect(await Array.fromAsync(log.stored())).toEqual([]);
   });
 
   test('each append leaves a head that its installation has signed and that covers exactly what is there', async () => {
@@ -40,7 +39,7 @@ export function logContract(freshStore: FreshStore): void {
     const store = await freshStore();
     const journal = await opened(store, { by: 'Zoë "on call"' });
     await journal.append([note('é \u{1f600} \u007f "x"')], await holdsOf(journal, ['run/a']));
-    const stored = await allOf(journal.log);
+    const stored = await Array.fromAsync(journal.log.stored());
     expect(stored.map(({ index }) => index)).toEqual([0, 1]);
     const entries = [...(await journal.read('store/log')), ...(await journal.read('run/a'))];
     expect(stored.map(({ tree: _, ...entry }) => ({ ...entry, body: JSON.parse(entry.body) }))).toEqual(
@@ -48,14 +47,14 @@ export function logContract(freshStore: FreshStore): void {
     );
     expect(stored[1]?.body).toBe('{"text":"\\u00e9 \\ud83d\\ude00 \\u007f \\"x\\""}');
     expect(stored.map(({ hash }) => hash)).toEqual(stored.map((entry) => leafOf(entry).toString('hex')));
-    expect(await allOf(journal.log, 1)).toEqual(stored.slice(1));
-    expect(await allOf(journal.log, 2)).toEqual([]);
+    expect(await Array.fromAsync(journal.log.stored(1))).toEqual(stored.slice(1));
+    expect(await Array.fromAsync(journal.log.stored(2))).toEqual([]);
   });
 
   test('roots and proofs at every size are those of a tree that is computed naively', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     for (const count of [1, 2, 5, 1, 11]) await journal.append(notes(count), holds);
-    const leaves = (await allOf(journal.log)).map(leafOf);
+    const leaves = (await Array.fromAsync(journal.log.stored())).map(leafOf);
     expect(leaves).toHaveLength(21);
     const roots = [...leaves, undefined].map((_, size) => naiveRoot(leaves.slice(0, size)));
     for (const [size, root] of roots.entries()) {
@@ -77,7 +76,7 @@ export function logContract(freshStore: FreshStore): void {
   test('an audit gets the nodes of the tree that each leaf completes, as they are stored', async () => {
     const { journal, holds } = await openedWith(freshStore, 'run/a');
     for (const count of [1, 2, 5, 8]) await journal.append(notes(count), holds);
-    const stored = await allOf(journal.log);
+    const stored = await Array.fromAsync(journal.log.stored());
     const leaves = stored.map(leafOf);
     const completed = (leaf: number) =>
       [1, 2, 3, 4]

@@ -1,15 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { hashOf } from '../../../src/store/canonical.ts';
 import { type Head, type Journal, LOG_STREAM } from '../../../src/store/journal.ts';
-import { hashOf } from '../../../src/store/leaf.ts';
 import { checkLog } from '../../../src/store/log/check-log.ts';
 import { parseCheckpoint } from '../../../src/store/log/checkpoint.ts';
+import { EMPTY_RIM, grow, rootOfRim } from '../../../src/store/log/merkle.ts';
 import { homePlace } from '../../../src/store/log/places/folder-place.ts';
-import { EMPTY_RIM, grow, rootOfRim } from '../../../src/store/log/tree.ts';
-import { compareProjections } from '../../../src/store/projected.ts';
-import { PROJECTIONS } from '../../../src/store/projections/all.ts';
-import { allOf } from '../contract/all-of.ts';
+import { compareProjections, PROJECTIONS } from '../../../src/store/projected.ts';
 
 import { openIn } from '../open-in.ts';
 import type { Image } from './model.ts';
@@ -140,7 +138,7 @@ function signedRoots(image: Image, root: string): ReadonlyMap<number, string> {
 async function isLost(signed: ReadonlyMap<number, string>, journal: Journal): Promise<boolean> {
   let rim = EMPTY_RIM;
   const left = new Map(signed);
-  for (const stored of await allOf(journal.log).catch(() => [])) {
+  for (const stored of await Array.fromAsync(journal.log.stored()).catch(() => [])) {
     ({ rim } = grow(rim, Buffer.from(hashOf(stored), 'hex')));
     if (left.get(rim.size) === rootOfRim(rim).toString('hex')) left.delete(rim.size);
   }

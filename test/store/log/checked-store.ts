@@ -1,6 +1,4 @@
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import type { Hold, Journal, NewEntry, StreamName } from '../../../src/store/journal.ts';
 import { type Checked, checkLog } from '../../../src/store/log/check-log.ts';
@@ -8,9 +6,10 @@ import { folderPlace, homePlace } from '../../../src/store/log/places/folder-pla
 import type { Place } from '../../../src/store/log/places/place.ts';
 import { createSealer, type Sealer } from '../../../src/store/log/sealer.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
-import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../../src/store/projected.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
-import { freshSigner } from '../../audit/signing.ts';
+import { freshSigner } from '../fresh-signer.ts';
+import { tampered } from '../sqlite-store.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
 /** A store of one machine with its places, as a command that writes has it. */
@@ -85,13 +84,11 @@ export async function openCheckedStore(
   };
 }
 
-/** Changes the database as somebody with a database tool would, who removes the triggers first. */
+/** Changes the database as somebody with a database tool would. */
 export function tamper(home: string, ...statements: readonly string[]): void {
-  const db = new DatabaseSync(join(home, 'lifeboat.db'));
-  for (const name of ['entries_no_update', 'entries_no_delete', 'heads_no_update', 'heads_no_delete'])
-    db.exec(`DROP TRIGGER IF EXISTS ${name}`);
-  for (const sql of statements) db.exec(sql);
-  db.close();
+  tampered(home, (db) => {
+    for (const sql of statements) db.exec(sql);
+  });
 }
 
 /** Removes all entries from a leaf on, and the heads that know of them: as if they had never been. */

@@ -9,7 +9,7 @@ import {
   readCheckpoint,
 } from '../../../src/store/log/checkpoint.ts';
 import { MAX_NOTE_BYTES } from '../../../src/store/log/signed-note.ts';
-import { freshSigner } from '../../audit/signing.ts';
+import { freshSigner } from '../fresh-signer.ts';
 
 const ORIGIN = 'lifeboat/0123456789abcdef';
 const call: ArmedCall = {

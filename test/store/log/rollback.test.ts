@@ -8,7 +8,7 @@ import { detailsOf, inShort, rolledBack } from '../../../src/store/log/explain-t
 import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import { homePlace } from '../../../src/store/log/places/folder-place.ts';
 import { forge, originIn, rewrite, rowsOf } from '../../audit/forge.ts';
-import { freshSigner } from '../../audit/signing.ts';
+import { freshSigner } from '../fresh-signer.ts';
 import { temporaryHome } from '../temporary-home.ts';
 import { cutFrom, openCheckedStore, removeCheckpoints, tamper } from './checked-store.ts';
 

@@ -7,7 +7,7 @@ import { Secret } from '../../../src/base/secret.ts';
 import { keyId, MAX_NOTE_BYTES, openNote, rawPublicKey, textOf } from '../../../src/store/log/signed-note.ts';
 import { createSigner } from '../../../src/store/log/signer.ts';
 import { noPython } from '../../audit/bundle/verifiers.ts';
-import { freshSigner } from '../../audit/signing.ts';
+import { freshSigner } from '../fresh-signer.ts';
 import { temporaryHome } from '../temporary-home.ts';
 
 /*

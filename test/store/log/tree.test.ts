@@ -1,7 +1,17 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { consistencyProof, inclusionProof, placeOf, rootOf } from '../../../src/store/log/merkle.ts';
-import { EMPTY_RIM, grow, nodeAt, nodesRead, peaksOf, rootOfRim } from '../../../src/store/log/tree.ts';
+import {
+  consistencyProof,
+  EMPTY_RIM,
+  grow,
+  inclusionProof,
+  nodeAt,
+  nodesRead,
+  peaksOf,
+  placeOf,
+  rootOf,
+  rootOfRim,
+} from '../../../src/store/log/merkle.ts';
 
 const leaf = (index: number) => hash('sha256', String(index), 'buffer');
 

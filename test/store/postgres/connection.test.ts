@@ -6,7 +6,6 @@ import { compareProjections } from '../../../src/store/projected.ts';
 import { type DatabaseBlow, openDatabaseWire } from '../../bench-kit/database-wire.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 import { until } from '../../bench-kit/until.ts';
-import { allOf } from '../contract/all-of.ts';
 import { notesProjection } from '../contract/projection.ts';
 import { notes, opened } from '../contract/store-under-test.ts';
 import { freshSigner } from '../fresh-signer.ts';
@@ -220,7 +219,7 @@ test('what a process committed and did not put into the log when it died is put 
   onTestFinished(() => next.close());
   expect((await next.read('run/a')).map(({ seq }) => seq)).toEqual([1, 2, 3]);
   await next.append([note('four')], [await next.hold('run/a')]);
-  expect((await allOf(next.log)).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect((await Array.fromAsync(next.log.stored())).map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
 test('a process that stands still while it puts rows into the log holds nobody up for long', async () => {
@@ -295,5 +294,9 @@ test('rows that nobody of this log has signed never become part of it', async ()
   onTestFinished(() => reader.close());
   expect(await reader.read('run/b')).toEqual([]);
   expect(await reader.log.count()).toBe((await reader.log.head()).size + 1);
-  expect((await allOf(reader.log)).at(-1)).toMatchObject({ index: -1, stream: 'run/b', hash: '' });
+  expect((await Array.fromAsync(reader.log.stored())).at(-1)).toMatchObject({
+    index: -1,
+    stream: 'run/b',
+    hash: '',
+  });
 });

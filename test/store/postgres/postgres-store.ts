@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { hashOf } from '../../../src/store/canonical.ts';
 import type { Hold, Journal, StoredEntry, StreamName } from '../../../src/store/journal.ts';
-import { hashOf } from '../../../src/store/leaf.ts';
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
 import { openPostgresForReading, openPostgresStore } from '../../../src/store/postgres/open.ts';
 import type { Cluster } from '../../bench-kit/postgres.ts';
@@ -46,7 +46,7 @@ export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest
     openForReading: ({ projections = NOTES } = {}) =>
       openPostgresForReading({ address, env, projections, installation: signer.installation }),
     async appendElsewhere(stream, count) {
-      const script = join(import.meta.dirname, 'append-elsewhere.ts');
+      const script = join(import.meta.dirname, '../append-elsewhere.ts');
       await promisify(execFile)(process.execPath, [script, address, stream, String(count)]);
     },
     async loseHold(stream) {

@@ -1,12 +1,11 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { leafText } from '../../../src/store/leaf.ts';
+import { leafText } from '../../../src/store/canonical.ts';
 import { entryOf } from '../../../src/store/new-entry.ts';
 import { openPostgresStore } from '../../../src/store/postgres/open.ts';
-import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../../src/store/projected.ts';
 import { startCluster } from '../../bench-kit/postgres.ts';
 import { until } from '../../bench-kit/until.ts';
 import { randomFrom } from '../../random.ts';
-import { allOf } from '../contract/all-of.ts';
 import { freshSigner } from '../fresh-signer.ts';
 import { naiveRoot } from '../log/naive.ts';
 import { postgresStore } from './postgres-store.ts';
@@ -49,7 +48,7 @@ test('twenty processes append at once, are killed, and the server crashes: nothi
     expect(read.length).toBeGreaterThanOrEqual(writer.acknowledged);
     expect(read.length).toBeLessThanOrEqual(writer.acknowledged + 1);
   }
-  const [all, head] = [await allOf(journal.log), await journal.log.head()];
+  const [all, head] = [await Array.fromAsync(journal.log.stored()), await journal.log.head()];
   expect(all.map(({ index }) => index)).toEqual(all.map((_, at) => at));
   const leaves = all.map((stored) => Buffer.from(leafText(entryOf(stored) && stored)));
   expect(head).toMatchObject({ size: all.length, root: naiveRoot(leaves).toString('hex') });

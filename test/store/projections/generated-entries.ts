@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { handOn, isGrave } from '../../../src/runner/in-doubt.ts';
 import type { Entry, JournalReader, Json, NewEntry, StreamName } from '../../../src/store/journal.ts';
-import { createFold, selectRows } from '../../../src/store/projected.ts';
-import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { createFold, PROJECTIONS, selectRows } from '../../../src/store/projected.ts';
 import { doubtsOfStream, type OpenCall } from '../../../src/store/projections/pending-calls.ts';
 
 /** Entries numbered as a store numbers them, one second after the other. */

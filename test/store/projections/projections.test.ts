@@ -6,7 +6,7 @@ import { refusedBefore } from '../../../src/runner/intents.ts';
 import { readAllDoubts, readDoubts, refuseInDoubt } from '../../../src/runner/refuse-in-doubt.ts';
 import { findRun, listRuns, openRunsOn } from '../../../src/runner/runs.ts';
 import type { Entry, Json, NewEntry } from '../../../src/store/journal.ts';
-import { PROJECTIONS } from '../../../src/store/projections/all.ts';
+import { PROJECTIONS } from '../../../src/store/projected.ts';
 import { readFollowUps } from '../../../src/store/projections/follow-ups.ts';
 import { foldEpochs } from '../../../src/store/projections/key-epochs.ts';
 import { namesKeys, readLedger } from '../../../src/store/projections/ledgers.ts';

@@ -4,18 +4,22 @@ import { basename, dirname, join } from 'node:path';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../base/errors.ts';
 import { TooSlow, within } from '../../../base/patience.ts';
 import { makeFolderInside } from '../../../base/trusted-path.ts';
+import { claimOf } from '../checkpoint.ts';
 import type { Signer } from '../signer.ts';
 import {
-  claimOf,
+  allNotes,
   folderOf,
-  type LookFor,
+  keysIn,
   nameBeside,
-  type Place,
-  type PlacedNote,
+  notesNamed,
+  originsIn,
   pathOfSize,
-} from './place.ts';
-import { allNotes, keysIn, notesNamed, originsIn } from './read-folder.ts';
-import { sync, withHandle, writeOnce, writeOnceSync } from './write-once.ts';
+  sync,
+  withHandle,
+  writeOnce,
+  writeOnceSync,
+} from './folder-files.ts';
+import type { LookFor, Place, PlacedNote } from './place.ts';
 
 /**
  * Milliseconds. A folder on a dead network mount never answers; nobody waits longer for it. Without the home
@@ -31,18 +35,12 @@ interface Modes {
 
 const PRIVATE: Modes = { folder: 0o700, file: 0o600 };
 
-/**
- * The required place: `checkpoints` in the home. Links in it, and folders that others could have written, are
- * refused.
- */
+/** The required place: `checkpoints` in the home. Links, and folders that others could write, are refused. */
 export function homePlace(home: string): Place {
   return new FolderPlace(join(home, 'checkpoints'), home);
 }
 
-/**
- * A further folder, which several installations may share: a mounted disk, a git checkout. New folders in it
- * are for whom it is for.
- */
+/** A folder that installations may share: a mounted disk, a checkout. New folders get its rights. */
 export function folderPlace(folder: string): Place {
   return new FolderPlace(folder, undefined);
 }

@@ -1,20 +1,7 @@
-import { hash, type KeyObject } from 'node:crypto';
-import { join } from 'node:path';
-import { type Checkpoint, parseCheckpoint } from '../checkpoint.ts';
+import type { KeyObject } from 'node:crypto';
+import { runShell } from '../../../base/run-shell.ts';
+import { show } from '../../../base/text.ts';
 import type { Signer } from '../signer.ts';
-
-/*
- * Where checkpoints are kept outside of the store, so that a store that was rolled back shows:
- *
- *     <root>/lifeboat-<16 hex digits>.pub     public key of an installation, PEM
- *     <root>/<16 hex digits of the origin>/x001/x234/067
- *         the checkpoint of size 1234067
- *     <root>/<16 hex digits of the origin>/x001/x234/067-<16 hex digits of the note's SHA-256>
- *         another one of that size: other calls are armed, or another history was signed
- *
- * Nothing is ever replaced. No folder holds more names than a thousand sizes have, and the newest is found by
- * descending.
- */
 
 /** Distinguished by what they can do: `home` is the required one, a `command` cannot be read back. */
 export type PlaceKind = 'home' | 'folder' | 'command';
@@ -72,33 +59,36 @@ export interface Place {
   write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>): Promise<Written>;
   /** The newest checkpoints of a log, within the time limit of the place. */
   look(wanted: LookFor): Promise<Look>;
-  /**
-   * Every checkpoint of a log, the newest first, without a limit of time. Rejects with what the system says.
-   */
+  /** Every checkpoint of a log, the newest first, whatever it takes. Rejects with what the system says. */
   all(origin: string): AsyncIterable<PlacedNote>;
 }
 
-/** The folder of a log inside a place. */
-export function folderOf(origin: string): string {
-  return origin.replace(/^lifeboat\//u, '');
+export interface CommandPlaceOptions {
+  readonly command: string;
+  readonly timeoutMs: number;
+  /** Variables that it does not get to see. */
+  readonly hideEnv: readonly string[];
 }
 
-/** Where the checkpoint of a size lies, below the folder of its log. */
-export function pathOfSize(size: number): string {
-  const part = (from: number) => String(Math.floor(size / from) % 1000).padStart(3, '0');
-  return join(
-    `x${String(Math.floor(size / 1e6)).padStart(3, '0')}`,
-    `x${part(1000)}`,
-    String(size % 1000).padStart(3, '0'),
-  );
-}
-
-/** The name of a second checkpoint of a size. */
-export function nameBeside(name: string, note: string): string {
-  return `${name}-${hash('sha256', note, 'hex').slice(0, 16)}`;
-}
-
-/** What a note claims, its signature not looked at; undefined for what is none. */
-export function claimOf(note: string | undefined): Checkpoint | undefined {
-  return note === undefined ? undefined : parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
+/**
+ * A command that gets each checkpoint on its standard input: a ticket, a git repository, a transparency log.
+ * Run by `/bin/sh`, killed with all that it started when its time is over. It cannot be read back.
+ */
+export function commandPlace({ command, timeoutMs, hideEnv }: CommandPlaceOptions): Place {
+  return {
+    name: `the command \`${show(command, 80)}\``,
+    kind: 'command',
+    async write(note) {
+      const env = { ...process.env };
+      for (const name of hideEnv) delete env[name];
+      const signal = new AbortController().signal;
+      const { exit, stderr } = await runShell(command, { env, timeoutMs, signal, input: note });
+      if (exit === 0) return { result: 'written' };
+      if (exit === 'timeout') return { result: 'down', why: `it took longer than ${timeoutMs / 1000} s` };
+      const said = show(stderr.trim().split('\n')[0] ?? '', 120);
+      return { result: 'down', why: `it ended with ${exit}${said === '' ? '' : `: ${said}`}` };
+    },
+    look: async () => ({ result: 'write-only' }),
+    async *all() {},
+  };
 }

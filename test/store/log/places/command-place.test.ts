@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { commandPlace } from '../../../../src/store/log/places/command-place.ts';
-import { freshSigner } from '../../../audit/signing.ts';
+import { commandPlace } from '../../../../src/store/log/places/place.ts';
+import { freshSigner } from '../../fresh-signer.ts';
 import { temporaryHome } from '../../temporary-home.ts';
 import { noteOf } from './notes.ts';
 

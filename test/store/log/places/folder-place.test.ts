@@ -15,13 +15,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { pathOfSize } from '../../../../src/store/log/places/folder-files.ts';
 import { folderPlace, homePlace } from '../../../../src/store/log/places/folder-place.ts';
-import { type Place, pathOfSize } from '../../../../src/store/log/places/place.ts';
-import { freshSigner } from '../../../audit/signing.ts';
+import type { Place } from '../../../../src/store/log/places/place.ts';
+import { freshSigner } from '../../fresh-signer.ts';
 import { temporaryHome } from '../../temporary-home.ts';
-import { armedCall, collect, noteOf, ORIGIN } from './notes.ts';
+import { armedCall, noteOf, ORIGIN } from './notes.ts';
 
-const sizesIn = async (place: Place) => (await collect(place.all(ORIGIN))).map(({ size }) => size);
+const sizesIn = async (place: Place) => (await Array.fromAsync(place.all(ORIGIN))).map(({ size }) => size);
 
 test('the checkpoint of a size lies below three folders, of which none holds more than a thousand names', () => {
   expect([67, 1_000, 1_234_067, 7_000_000_001].map(pathOfSize)).toEqual([
@@ -74,7 +75,7 @@ test('a checkpoint of that size with other armed calls is kept beside the first:
   );
   for (const note of [first, second, second])
     expect(await place.write(note ?? '', signer)).toEqual({ result: 'written' });
-  const notes = await collect(place.all(ORIGIN));
+  const notes = await Array.fromAsync(place.all(ORIGIN));
   expect(new Set(notes.map(({ note }) => note))).toEqual(new Set([first, second]));
 });
 
@@ -97,7 +98,7 @@ test('what is no checkpoint in its place is kept, and the new one lies beside it
   const file = join(home, 'checkpoints', ORIGIN.slice(9), pathOfSize(5));
   writeFileSync(file, Buffer.from([0xff, 0xfe]));
   expect(await place.write(noteOf(signer, 5), signer)).toEqual({ result: 'written' });
-  const notes = (await collect(place.all(ORIGIN))).filter(({ size }) => size === 5);
+  const notes = (await Array.fromAsync(place.all(ORIGIN))).filter(({ size }) => size === 5);
   expect(notes.map(({ note }) => note).sort()).toEqual([noteOf(signer, 5), undefined].sort());
 });
 
@@ -120,7 +121,7 @@ test('a link, a pipe or a folder in the place of a checkpoint is seen, gives no 
   symlinkSync(join(folder, '005'), join(folder, '006'));
   execFileSync('mkfifo', [join(folder, '007')]);
   mkdirSync(join(folder, '008'));
-  const found = await collect(place.all(ORIGIN));
+  const found = await Array.fromAsync(place.all(ORIGIN));
   expect(found.map(({ size, note }) => [size, note])).toEqual([
     [8, undefined],
     [7, undefined],
@@ -138,7 +139,7 @@ test('a link where a checkpoint is about to be written stays, and so does what i
   symlinkSync(victim, join(home, 'checkpoints', ORIGIN.slice(9), pathOfSize(5)));
   expect(await place.write(noteOf(signer, 5), signer)).toEqual({ result: 'written' });
   expect(readFileSync(victim, 'utf8')).toBe('as it was');
-  const found = (await collect(place.all(ORIGIN))).filter(({ note }) => note !== undefined);
+  const found = (await Array.fromAsync(place.all(ORIGIN))).filter(({ note }) => note !== undefined);
   expect(found.map(({ size }) => size)).toEqual([5, 4]);
 });
 
@@ -175,7 +176,7 @@ test('a process that is killed while it writes leaves whole checkpoints only', {
     child.kill('SIGKILL');
     await ended;
   }
-  const notes = await collect(homePlace(home).all(ORIGIN));
+  const notes = await Array.fromAsync(homePlace(home).all(ORIGIN));
   expect(notes.length).toBeGreaterThan(4);
   for (const { note, file } of notes) expect(note?.endsWith('=\n'), file).toBe(true);
 });

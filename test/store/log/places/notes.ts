@@ -23,9 +23,3 @@ export function armedCall(intent: string): ArmedCall {
     at: '2026-03-01T02:59:00.000Z',
   };
 }
-
-export async function collect<T>(all: AsyncIterable<T>): Promise<T[]> {
-  const found: T[] = [];
-  for await (const one of all) found.push(one);
-  return found;
-}

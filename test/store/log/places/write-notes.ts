@@ -1,5 +1,5 @@
 import { homePlace } from '../../../../src/store/log/places/folder-place.ts';
-import { freshSigner } from '../../../audit/signing.ts';
+import { freshSigner } from '../../fresh-signer.ts';
 import { noteOf } from './notes.ts';
 
 /** Writes one checkpoint after the other, and a line for each, until it is killed. */

@@ -1,63 +1,63 @@
-import type { Entry } from '../journal.ts';
-import type { Link } from './link.ts';
-import type { Ask } from './log.ts';
-import { readLeaves } from './queries.ts';
-import { isBroken } from './trouble.ts';
+import type { Entry } from './journal.ts';
+
+/*
+ * What readers of both engines do alike: rows a page at a time, and new entries as they come.
+ */
 
 /**
- * How often the store is looked at whatever it tells, in milliseconds: a notification can be lost with its
- * connection.
+ * Rows in order of a number that each has, a page at a time: `ask` gives those from a number on, at most
+ * `most`, and `after` the number from which the next page begins. A page that is not full is the last.
  */
-const LOOK_EVERY = 1_000;
+export async function* inPages<Row>(
+  from: number,
+  most: number,
+  ask: (from: number) => Promise<readonly Row[]> | readonly Row[],
+  after: (last: Row) => number,
+): AsyncGenerator<Row> {
+  for (let next = from; ; ) {
+    const page = await ask(next);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < most) return;
+    next = after(last);
+  }
+}
 
-/** Entries that are given at once, at most. */
+/** Entries that a follower is given at once, at most. */
 const GROUP = 500;
 
 export interface Followers {
   follow(from: number, signal: AbortSignal): AsyncGenerator<readonly Entry[]>;
-  /** This process has appended these, in order of their leaves. */
-  tell(entries: readonly Entry[]): void;
+  /** This process has appended these, in order of their leaves; none: look at the store. */
+  tell(entries?: readonly Entry[]): void;
   /** The journal closes: every follower ends. */
   end(): void;
 }
 
-/**
- * One who follows: what this process has appended is put before him, and he is woken to look at the store.
- */
+export interface FollowOptions {
+  /** Entries from a leaf on. A store that cannot be reached has none: it is waited for. */
+  readonly look: (from: number, most: number) => Promise<readonly Entry[]>;
+  /** How often that is asked whatever the store tells, in milliseconds. */
+  readonly every: number;
+  /** Has the store call back when somebody has appended; called before each look. */
+  readonly listen?: (wake: () => void) => void;
+}
+
+/** One who follows: what this process has appended is put before them, and they are woken to look at the store. */
 interface Follower {
   own: readonly Entry[];
   wake: () => void;
 }
 
 /**
- * Tells followers of new entries, by the number of their leaves, so that none is missed: the store notifies
- * (LISTEN), and is looked at beneath. A store that cannot be reached is waited for. Timers keep no process
- * alive.
+ * Tells followers of new entries, by the number of their leaves, so that none is missed: those of this process
+ * at once, those of others when the store tells of them or is looked at. Timers keep no process alive.
  */
-export function createFollowers(ask: Ask, listener: Link): Followers {
+export function createFollowers({ look, every, listen }: FollowOptions): Followers {
   const followers = new Set<Follower>();
   let isOver = false;
-  let isListening = false;
   const wakeAll = () => {
     for (const { wake } of followers) wake();
-  };
-  listener.onBreak(() => {
-    isListening = false;
-  });
-
-  const listen = async () => {
-    if (isListening) return;
-    isListening = true;
-    try {
-      await listener.use(async (session) => {
-        session.onNotice(wakeAll);
-        await session.query('listen lifeboat');
-      });
-      // What was committed before it listened.
-      wakeAll();
-    } catch {
-      isListening = false;
-    }
   };
 
   /** Resolves when there may be something new. */
@@ -68,19 +68,10 @@ export function createFollowers(ask: Ask, listener: Link): Followers {
       signal.removeEventListener('abort', go);
       resolve();
     };
-    const timer = setTimeout(go, LOOK_EVERY).unref();
+    const timer = setTimeout(go, every).unref();
     signal.addEventListener('abort', go);
     follower.wake = go;
     return { promise, go };
-  };
-
-  const look = async (next: number): Promise<readonly Entry[]> => {
-    try {
-      return await ask((session) => readLeaves(session, next, GROUP));
-    } catch (error) {
-      if (isBroken(error)) return [];
-      throw error;
-    }
   };
 
   return {
@@ -97,10 +88,10 @@ export function createFollowers(ask: Ask, listener: Link): Followers {
             yield own;
             continue;
           }
-          void listen();
+          listen?.(wakeAll);
           // From before the look: what is committed during it wakes this follower, too.
           const changed = change(follower, signal);
-          looking ??= look(next);
+          looking ??= look(next, GROUP);
           looking.catch(() => undefined);
           const looked = await Promise.race([looking, changed.promise]);
           if (looked) looking = undefined;
@@ -114,7 +105,7 @@ export function createFollowers(ask: Ask, listener: Link): Followers {
         followers.delete(follower);
       }
     },
-    tell(entries) {
+    tell(entries = []) {
       for (const follower of followers) {
         if (follower.own.length === 0) follower.own = entries;
         follower.wake();

@@ -1,4 +1,10 @@
-// By hand, because a bundle must come out the same byte for byte, and a single other byte must show.
+import { printableJson } from '../../base/text.ts';
+import { linesOf } from './shown-log.ts';
+
+/*
+ * A bundle is a tar, or lines. The tar is written by hand, because it must come out the same byte for byte, and
+ * a single other byte must show.
+ */
 
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
 const MOST_FILES = 10_000;
@@ -7,10 +13,7 @@ const BLOCK = 512;
 /** The files of a bundle by their names. */
 export type BundleFiles = ReadonlyMap<string, Buffer>;
 
-/**
- * Packs files into a tar (ustar) that depends on nothing but them: sorted, of nobody, from the beginning of
- * time.
- */
+/** Packs files into a tar (ustar) that depends on them alone: sorted, of nobody, of the first second. */
 export function packFiles(files: BundleFiles): Buffer {
   const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1));
   const blocks = sorted.flatMap(([name, bytes]) => [
@@ -71,4 +74,37 @@ function header(name: string, size: number): Buffer {
 
 function padding(size: number): Buffer {
   return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+}
+
+const ENTRIES = 'journal.jsonl';
+/** Characters. Room for the proof of the longest run. */
+const LONGEST_END = 16 * 1024 * 1024;
+
+/**
+ * Packs the journal of a run into lines of printable ASCII: the entries, each as its leaf text
+ * (store/canonical.ts), then one line with every other file of the bundle, as a JSON object of texts by name. So
+ * it stands alone.
+ */
+export function packLines(files: BundleFiles): string {
+  const others = [...files]
+    .filter(([name]) => name !== ENTRIES)
+    .map(([name, bytes]) => [name, String(bytes)]);
+  return `${files.get(ENTRIES) ?? ''}${printableJson(Object.fromEntries(others))}\n`;
+}
+
+/** The files in such lines; undefined where the last one is missing or spelled otherwise. Never throws. */
+export function unpackLines(text: Buffer): BundleFiles | undefined {
+  const last = linesOf(text).at(-1) ?? '';
+  if (last.length > LONGEST_END || text.at(-1) !== 0x0a) return undefined;
+  try {
+    const others: unknown = JSON.parse(last);
+    if (printableJson(others) !== last || typeof others !== 'object' || others === null) return undefined;
+    const files = Object.entries(others).map(([name, content]): [string, Buffer] => [
+      name,
+      Buffer.from(content),
+    ]);
+    return new Map([[ENTRIES, text.subarray(0, text.length - last.length - 1)], ...files]);
+  } catch {
+    return undefined;
+  }
 }

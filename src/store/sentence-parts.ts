@@ -1,11 +1,30 @@
 import { counted, formatSeconds } from '../base/format.ts';
 import type { RunEntryBody } from './run-entries.ts';
 import { type ApprovalPolicy, Who } from './run-entry-parts.ts';
+/** What an entry says to a person, printable, without a stop; `tone` says how a renderer may stress it. */
+export interface Sentence {
+  readonly text: string;
+  readonly tone: 'plain' | 'good' | 'warn' | 'bad' | 'dim';
+  /** The title of the state that the entry led to, which the text names too. */
+  readonly next?: string;
+}
 
-/**
- * `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty where an entry of an earlier version does
- * not tell.
- */
+/** A sentence in a tone. */
+export function say(text: string, tone: Sentence['tone'] = 'plain'): Sentence {
+  return { text, tone };
+}
+
+/** `: why`, as the end of a sentence about a failure. */
+export function because(failure: { readonly shortMessage: string } | undefined): string {
+  return failure === undefined ? '' : `: ${failure.shortMessage}`;
+}
+
+/** `, because: why`, as the end of a sentence about a decision. */
+export function reason(text: string | undefined): string {
+  return text === undefined ? '' : `, because: ${text}`;
+}
+
+/** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty for an entry of an earlier version. */
 export function whoWords(value: unknown): string {
   const { data: who } = Who.safeParse(value);
   if (who === undefined) return '';

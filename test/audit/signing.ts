@@ -1,1 +1,0 @@
-export { freshSigner } from '../store/fresh-signer.ts';
