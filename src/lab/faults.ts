@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { Effect } from './faults/effect.ts';
-import { Fault, type FullFault } from './faults/fault.ts';
+import { type Effect, Fault, type FullFault } from './faults/fault.ts';
 import { hasWords } from './faults/spoil.ts';
 
 export type { Fault } from './faults/fault.ts';

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '../base/secret.ts';
 
 /** What the operator of the lab asks of a user's key. */
@@ -16,4 +16,9 @@ export interface KeyRing {
 /** 32 random bytes in base64url: 43 characters that no shell touches. */
 export function newKey(): Secret {
   return new Secret(randomBytes(32).toString('base64url'));
+}
+
+/** Makes a key recognisable in the ledger. */
+export function keyMark(key: Secret): string {
+  return `sha256:${createHash('sha256').update(key.reveal()).digest('hex').slice(0, 12)}`;
 }

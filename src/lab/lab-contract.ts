@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Call } from './calls.ts';
 import type { LabClock } from './clock.ts';
 import type { Platform, PlatformOptions } from './cloud-foundry/platform.ts';
 import type { Query } from './engine/engine.ts';
@@ -57,6 +56,20 @@ export interface LabOptions {
   readonly log?: (line: string) => void;
   /** Stops the start, or closes the lab. */
   readonly signal?: AbortSignal;
+}
+
+/** A mutating call that the service carried out, whatever became of its answer. */
+export interface Call {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** Method and path below the instance: `POST /backups`. */
+  readonly endpoint: string;
+  readonly instance: string;
+  /**
+   * What it did: the id that it made, the settings that it changed. A key appears as `sha256:` and 12 hex
+   * digits.
+   */
+  readonly detail: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** A database brought back from a backup, beside the instances. */

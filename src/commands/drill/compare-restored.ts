@@ -4,7 +4,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { secondsOf } from '../../base/format.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
-import { sampleDigest } from '../../lab/sample-data/digest.ts';
+import { sampleDigest } from '../../lab/sample-data.ts';
 import type { ComparedTable } from '../../store/compared.ts';
 import type { Entry } from '../../store/journal.ts';
 import { compareTables } from './rows.ts';

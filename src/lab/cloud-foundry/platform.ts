@@ -9,8 +9,8 @@ import { Deployments } from './deployments.ts';
 import { Jobs } from './jobs.ts';
 import { LabApp, type LabAppParts } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
+import { vcapServices } from './present-binding.ts';
 import { Staging } from './staging.ts';
-import { vcapServices } from './vcap.ts';
 
 export interface PlatformOptions {
   /**
@@ -35,7 +35,7 @@ export interface PlatformOptions {
   readonly rolloutMs?: number;
 }
 
-export interface PlatformParts extends PlatformOptions {
+interface PlatformParts extends PlatformOptions {
   readonly clock: LabClock;
   readonly launcher: Launcher;
   /** For files that are removed as soon as an application has read them; made here, closed to others. */

@@ -3,13 +3,15 @@ import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';
 import { createAppUser, dropAppUser } from './app-users.ts';
-import { archiveLog, prune, reachOf } from './archived-database.ts';
 import { describedBackup } from './base-backup.ts';
 import {
+  archiveLog,
   type DataDirectory,
   firstDataDirectory,
   isUp,
   killServer,
+  prune,
+  reachOf,
   startServer,
   stopServer,
 } from './data-directory.ts';

@@ -8,10 +8,10 @@ import { encryptor } from '../../backup/encryptor.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Place, Server, Settings } from '../engine/engine.ts';
-import { openBackup } from '../manager/open-backup.ts';
+import { openBackup } from '../manager/store.ts';
+import { isHistory, segmentOf } from './history.ts';
 import { shared } from './in-turn.ts';
 import type { LogStore } from './instance-data.ts';
-import { isHistory, segmentOf } from './log-files.ts';
 
 /** The archived log of one database, from the moment it was created or came from another instance. */
 export interface LogArchive {
