@@ -4,19 +4,20 @@ import { counted } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Judgement } from './activity.ts';
-import { isRefusal, wasAccepted } from './answered.ts';
 import { type Clocks, clockSentence, elapsedMs, nextLook, side } from './clocks.ts';
 import {
   afterRefusalMs,
   type Certainty,
   type Evaluated,
   isApart,
+  isRefusal,
   type Look,
   nearestFirst,
   newTasks,
   type Task,
   type Telling,
   toLine,
+  wasAccepted,
 } from './evaluate-tasks.ts';
 
 const SHOWN = 20;

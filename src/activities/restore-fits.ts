@@ -3,9 +3,8 @@ import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import type { InDoubt } from './activity.ts';
-import { wasPlainlyAccepted } from './answered.ts';
 import { isSameInstant } from './clocks.ts';
-import type { Fit, Telling } from './evaluate-tasks.ts';
+import { type Fit, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts';
 
 /** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;

@@ -5,8 +5,8 @@ import { failureOf, LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import type { Download } from '../service/client.ts';
 import { checkDownload, mostBytes, tooLong } from './check-download.ts';
-import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-stream.ts';
-import type { Saved, SaveOptions } from './save-download.ts';
+import type { Saved, SaveOptions } from './download-backup.ts';
+import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-part.ts';
 
 interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' | 'signal' | 'firstPauseMs'> {
   readonly to: NodeJS.WritableStream;

@@ -5,7 +5,7 @@ import { counted, formatBytes } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import { isUnderWay, newestOf } from './baseline.ts';
-import type { TargetRoom } from './target-disk.ts';
+import type { TargetRoom } from './inspect-target.ts';
 
 /** The states in which an instance can be recovered into (service-api.md section 2.4). */
 const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);

@@ -71,7 +71,7 @@ interface Source {
 }
 
 async function fromFile(path: string): Promise<Source> {
-  const { readHead } = await import('../activities/read-head.ts');
+  const { readHead } = await import('../activities/download-part.ts');
   const { verifyFile } = await import('../backup/verify-file.ts');
   await access(path, constants.R_OK).catch((cause: unknown) => {
     throw new LifeboatError('input.file', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
