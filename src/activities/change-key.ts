@@ -4,8 +4,7 @@ import type { Failure } from '../base/failure.ts';
 import { formatTime } from '../base/format.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
-import { checkOfGenerated, generateKey } from '../keys/generate-key.ts';
-import { lateKeyUntil } from '../keys/late-key.ts';
+import { checkOfGenerated, generateKey, lateKeyUntil } from '../keys/keyring.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -84,7 +83,7 @@ interface KeyToSend {
 }
 
 /** How a call that carried a key ended for the machine, and the answer itself, where there was one. */
-export interface KeySent<T> {
+interface KeySent<T> {
   readonly result: ActivityResult<KeySetting>;
   readonly sent: SendOutcome<T> | undefined;
 }
@@ -99,7 +98,7 @@ export interface KeySent<T> {
  * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive
  * (`key.may-arrive`).
  */
-export async function sendKey<T>(
+async function sendKey<T>(
   deps: ActivityDeps,
   { fingerprint, previous }: KeyToSend,
   context: ChangeContext,

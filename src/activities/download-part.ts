@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { finished, PassThrough, type Readable } from 'node:stream';
 import { z } from 'zod';
-import { PROBE_BYTES } from '../backup/probe.ts';
+import { PROBE_BYTES } from '../backup/beginning.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Download } from '../service/client.ts';
@@ -20,7 +20,7 @@ const Note = z.object({
 });
 
 /** What is known of a `.part` file. It stands beside it, as `.part.json`. */
-export type Note = z.infer<typeof Note>;
+type Note = z.infer<typeof Note>;
 export type Part = Omit<Note, 'of'>;
 
 export const NO_PART: Part = { size: 0, resumable: false };

@@ -165,7 +165,7 @@ export interface MergedApps {
  * and org with it where names repeat. `asked` is false when no platform could be asked; then nothing is said
  * about who knows what.
  */
-export function mergeApps(
+function mergeApps(
   named: readonly NamedApp[],
   found: readonly FoundApp[],
   asked: boolean,

@@ -2,8 +2,7 @@ import type { TargetFacts, TargetIdentity } from '../../machines/parts/recovery-
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
-import type { MetricPoint } from '../service/metrics.ts';
-import { type ParachuteDisk, parachuteDisks } from '../service/parachute.ts';
+import { type MetricPoint, type ParachuteDisk, parachuteDisks } from '../service/metrics.ts';
 import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
 import { doneBackups, isUnderWay } from './baseline.ts';
@@ -93,7 +92,7 @@ function skewWarnings(skew: number | undefined): string[] {
   return [`the clock of the service differs by ${skew} s from the one here`];
 }
 
-export interface Bound {
+interface Bound {
   /** Cleaned, sorted, each once. */
   readonly names: readonly string[];
   /** Bound as well, in spaces that may not be seen. */
@@ -166,7 +165,7 @@ const FACTOR = 3;
  * as far as the metrics tell: of all nodes the persistent disk with the least room counts. Rejects only when
  * the signal is aborted.
  */
-export async function targetDisk(
+async function targetDisk(
   service: Pick<ServiceClient, 'metrics'>,
   backupBytes: number | undefined,
   signal: AbortSignal,

@@ -131,7 +131,7 @@ const DAY_S = 86_400;
  * retire it. One that is open in the ledger already is not opened again. Rejects when the ledger cannot be
  * read.
  */
-export async function retirements(
+async function retirements(
   deps: ActivityDeps,
   { runId, instance, now, signal }: ActivityContext,
   { record, facts }: { readonly record: RotationRecord; readonly facts: readonly LedgerFact[] },

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PROBE_BYTES } from '../backup/probe.ts';
+import { PROBE_BYTES } from '../backup/beginning.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import type { Download } from '../service/client.ts';

@@ -1,11 +1,10 @@
 import { rm } from 'node:fs/promises';
 import type { InputOf } from '../../machines/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
-import { probe } from '../backup/probe.ts';
-import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
+import { type Candidate, probe, probeKeys } from '../backup/probe.ts';
 import { verifyFile } from '../backup/verify-file.ts';
 import { counted } from '../base/format.ts';
-import { type HeldKey, heldKeys } from '../keys/held-keys.ts';
+import { type HeldKey, heldKeys } from '../keys/keyring.ts';
 import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './download-part.ts';

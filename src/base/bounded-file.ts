@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode, FILE_TROUBLE } from './errors.ts';
@@ -157,4 +167,13 @@ function tooLarge(most: number): UnusableFile {
 function asSilence(cause: unknown): undefined {
   if (cause instanceof Error && 'code' in cause && cause.code === 'EAGAIN') return undefined;
   throw cause;
+}
+
+/** The names in a folder, sorted; none where it is not there or cannot be read. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    return [];
+  }
 }

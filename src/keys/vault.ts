@@ -4,13 +4,12 @@ import { dirname, join } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { checkItem, isStored, listed } from './items.ts';
-import type { KeyStore } from './key-store.ts';
+import { checkItem, isStored, type KeyStore, listed } from './key-store.ts';
 import { withLock } from './lock.ts';
 import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './private-file.ts';
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 
-export interface VaultOptions {
+interface VaultOptions {
   /**
    * The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty.
    */

@@ -12,18 +12,6 @@ export interface CallOptions extends Dispatcher.RequestOptions {
   readonly secrets?: readonly Secret[] | undefined;
 }
 
-/** One request on the wire, for transcripts. Holds no header, no body and no query. */
-export interface Exchange {
-  readonly method: string;
-  readonly path: string;
-  /** `undefined`: no answer. */
-  readonly status: number | undefined;
-  /** From handing the request to the network to the end of the answer. */
-  readonly ms: number;
-  /** The `X-Request-Id` or `X-Vcap-Request-Id` of the answer, cleaned. */
-  readonly requestId?: string;
-}
-
 /** By what a call that changes something leaves, and is stopped. */
 export interface Leave {
   readonly signal: AbortSignal;

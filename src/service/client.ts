@@ -3,7 +3,6 @@ import type { Failure } from '../base/failure.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
 import type { Leave } from './call.ts';
-import type { Skew } from './clock-skew.ts';
 import type { MetricPoint } from './metrics.ts';
 import type { Limits, Operation } from './revisions.ts';
 import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
@@ -51,7 +50,7 @@ export type SendOutcome<T> =
     };
 
 /** What creating a backup gives back; a 202 of revision 61 may carry no id. */
-export interface CreatedBackup {
+interface CreatedBackup {
   readonly id: number | undefined;
   readonly message: string | undefined;
 }
@@ -96,7 +95,7 @@ export interface DownloadOptions {
   readonly ifRange?: string | undefined;
 }
 
-export interface ConfigChange {
+interface ConfigChange {
   readonly encryption_key?: Secret;
   readonly min_backup_count?: number;
   readonly retention_time?: number;
@@ -202,4 +201,23 @@ export interface ServiceClient {
     leave?: Leave,
   ): Promise<SendOutcome<{ readonly status: Untrusted | undefined }>>;
   close(): Promise<void>;
+}
+
+/** How far the service's clock is from this machine's. */
+export interface Skew {
+  /** Milliseconds the service is ahead; negative when it is behind. The middle of what is possible. */
+  readonly skewMs: number;
+  /** The true value is no further than this from `skewMs`. */
+  readonly uncertaintyMs: number;
+}
+
+/**
+ * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is cut to whole seconds
+ * and was written at some moment between sending and receiving, so the truth lies in `(date - received, date
+ * + 1 s - sent]`.
+ */
+export function skewMs(serverDate: Date, sentAt: Date, receivedAt: Date): Skew {
+  const least = serverDate.getTime() - receivedAt.getTime();
+  const most = serverDate.getTime() + 1000 - sentAt.getTime();
+  return { skewMs: (least + most) / 2, uncertaintyMs: (most - least) / 2 };
 }

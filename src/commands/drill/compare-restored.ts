@@ -1,5 +1,5 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/task-data.ts';
-import { openContent } from '../../backup/open-content.ts';
+import { openContent } from '../../backup/read-backup.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { secondsOf } from '../../base/format.ts';
 import type { Workspace } from '../../compose/workspace.ts';

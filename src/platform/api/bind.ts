@@ -3,14 +3,14 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
 import { auditEvents } from '../capi/capi.ts';
-import { findApp } from '../capi/find-app.ts';
+import { findApp } from '../capi/find-bindings.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, lostAnswer, proof } from '../problem.ts';
-import { lookFor, waitFor } from '../wait.ts';
-import { type AfterRestore, type PacedApi, secretsIn, waitForJob } from './paced-api.ts';
+import { failedError, hasCode, proof } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { type AfterRestore, type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 
-export interface BindOptions extends AfterRestore {
+interface BindOptions extends AfterRestore {
   readonly parameters: BindingParameters | undefined;
   readonly beside: boolean;
 }
@@ -117,10 +117,7 @@ async function create(
     })
     .catch(async (thrown: unknown) => afterRefusal(thrown, app, to, look));
   if ('binding' in sent) return sent;
-  if (sent.outcome === 'lost') {
-    if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
-    if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
-  }
+  await requireMade(paced, what, sent, signal, ours);
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
   await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const binding = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {

@@ -4,9 +4,9 @@ import { type BindingStage, isOf, stageOf } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
-import { failedError, hasCode, lostAnswer, ownBinding, proof } from '../problem.ts';
-import { lookFor, waitFor } from '../wait.ts';
-import { type PacedApi, waitForJob } from './paced-api.ts';
+import { failedError, hasCode, ownBinding, proof } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { type PacedApi, requireMade, waitForJob } from './paced-api.ts';
 
 /** See `Platform.unbind`. */
 export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
@@ -41,7 +41,7 @@ async function refuseOwn(
   throw ownBinding(what, guid);
 }
 
-export interface Removed {
+interface Removed {
   readonly outcome: 'done' | 'already';
   readonly job?: string | undefined;
   /** When its job was seen to be over, by the platform's clock. */
@@ -80,10 +80,7 @@ export async function removeBinding(
         if (hasCode(thrown, 'platform.not-found')) return undefined;
         throw thrown;
       });
-    if (sent?.outcome === 'lost') {
-      if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
-      if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);
-    }
+    if (sent !== undefined) await requireMade(paced, what, sent, signal, made);
     if (sent?.outcome === 'accepted') job = sent.job;
   }
   const { at } = await waitForJob(paced, job, { what, signal, tell, limitMs });

@@ -3,7 +3,7 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-d
 import { show } from '../../base/text.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';
 import { auditEvents, getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
-import { allFresh, type Running, runningSince } from '../capi/running.ts';
+import { allFresh, type Running, runningSince } from '../capi/prove.ts';
 import { Deployment, Droplet } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
 import { failedError, proof } from '../problem.ts';

@@ -3,11 +3,10 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Leave } from '../../service/call.ts';
 import type { Capi } from '../capi/capi.ts';
-import { findApp } from '../capi/find-app.ts';
-import { type Place, placesOf } from '../capi/find-bindings.ts';
+import { findApp, type Place, placesOf } from '../capi/find-bindings.ts';
 import { type App, ServiceInstance } from '../capi/schemas.ts';
 import type { Pace } from '../wait.ts';
-import type { PrivateHome } from './private-home.ts';
+import type { PrivateHome } from './login.ts';
 import type { CfTool, ToolCall, ToolOutput } from './tool.ts';
 
 /** What every change by the tool works with. */
@@ -24,7 +23,7 @@ export interface Session {
 }
 
 /** A command of the tool: its word, the names it is about, and its options. */
-export interface Command {
+interface Command {
   readonly word: string;
   readonly names: readonly string[];
   readonly options: readonly string[];

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { namesIn } from '../../base/names-in.ts';
+import { namesIn } from '../../base/bounded-file.ts';
 import { show } from '../../base/text.ts';
 import type { Holder, StreamName } from '../journal.ts';
 
