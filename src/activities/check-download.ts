@@ -7,10 +7,7 @@ interface Arrived {
   /** Its first bytes, `PROBE_BYTES` of them where it has so many. */
   readonly head: Uint8Array;
   readonly bytes: number;
-  /**
-   * The `size` that the service lists for the backup (service-api.md section 2.1). Undefined or 0: it lists
-   * none.
-   */
+  /** The listed `size` of the backup (service-api.md section 2.1). Undefined or 0: none is listed. */
   readonly listed: number | undefined;
   /** The length that the answers announced. */
   readonly announced: number | undefined;

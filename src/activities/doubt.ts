@@ -121,10 +121,7 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
   );
 }
 
-/**
- * No candidate, and the request can no longer be under way. Absent only when nothing at all speaks against
- * it.
- */
+/** No candidate, and the request is no longer under way. Absent only when nothing speaks against it. */
 function nothingFits(
   look: Look<Task>,
   telling: Pick<Telling<never>, 'what'>,

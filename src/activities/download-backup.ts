@@ -101,10 +101,7 @@ export interface Saved {
 
 /** What broke off later than this was cut by its length, and would be cut again. */
 const ANEW_WITHIN_MS = 120_000;
-/**
- * So often what has arrived is put on disk: a machine that loses its power loses no more than this of it.
- * Bytes.
- */
+/** Bytes. So often what has arrived is put on disk: no more than this is lost with the power. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 
 /** After these, what has arrived is of no use to the next request. */

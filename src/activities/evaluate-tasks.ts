@@ -14,10 +14,7 @@ export const LostBaseline = z.strictObject({ lost: z.literal(true) });
 
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
 const KnownTasks = z.object({
-  /**
-   * Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null
-   * when not reported.
-   */
+  /** Id and trigger time of every task; milliseconds by the service's clock, null when not reported. */
   tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
   /** Which of them had not ended. */
   underWay: z.array(z.number()).default([]),
@@ -72,10 +69,7 @@ export interface Look<Row extends Task> {
 /** How tasks of one kind are distinguished. */
 export interface Telling<Row extends Task> {
   readonly what: 'backup' | 'restore';
-  /**
-   * True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to
-   * ask.
-   */
+  /** True when any fresh task serves: a time that is missing or too early is then no reason to ask. */
   readonly anyServes: boolean;
   readonly fit: (task: Row) => Fit;
   /** What a person needs to tell candidates apart, besides id, status and time. */
@@ -218,10 +212,7 @@ function evaluate(
   return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
 }
 
-/**
- * What comes first is looked at first, and only so many are kept: the task that was triggered nearest to the
- * request.
- */
+/** The task that was triggered nearest to the request comes first: only so many are kept. */
 export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluated[] {
   const far = ({ distanceMs }: Evaluated) => Math.abs(distanceMs ?? Number.MAX_VALUE);
   return evaluated.toSorted((one, other) => far(one) - far(other));

@@ -49,10 +49,7 @@ interface Proof {
   readonly negative?: NegativeTest | undefined;
 }
 
-/**
- * What the ledger learns when a backup was opened with a key and read to its end (`key.proven` in
- * keys/epochs.ts).
- */
+/** What the ledger learns when a key opened a backup that was read to its end. */
 function proofFact(fingerprint: string, { run, backup, verification, negative }: Proof): LedgerFact {
   const { id, backupId, triggeredAt } = backup;
   return {

@@ -9,10 +9,7 @@ import { type Fit, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts'
 /** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
-/**
- * Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where
- * that is still known.
- */
+/** Tells a restore of an own backup (service-api.md endpoint 7) by that backup's id, where it is known. */
 export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
     if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
@@ -52,10 +49,7 @@ export function recoveryFromElsewhere(
   });
 }
 
-/**
- * That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was
- * begun.
- */
+/** A recovery is ours only when the backup it recovers is known, or that ours was begun. */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
   return {
@@ -68,10 +62,7 @@ function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number
   return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
 }
 
-/**
- * What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time
- * was expected.
- */
+/** What speaks against a restore's being of the expected backup; nothing where no time was expected. */
 function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefined {
   const { orNewer = false } = expected;
   const times = timesOf(expected);

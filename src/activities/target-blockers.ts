@@ -83,10 +83,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
   ];
 }
 
-/**
- * Even a fresh instance may have scheduled backups, of nothing: a person tells them from data that would be
- * lost.
- */
+/** Even a fresh instance may have scheduled backups of nothing: a person tells them from data. */
 function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget): Failure[] {
   const { boundApps, restores } = identity;
   const newest = newestOf(backups);

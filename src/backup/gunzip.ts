@@ -87,10 +87,7 @@ export function looksLikeGzip(bytes: Uint8Array): boolean {
   return id1 === 0x1f && id2 === 0x8b && method === 8 && (flags & RESERVED) === 0;
 }
 
-/**
- * Takes the header of a gzip member off the reader. Rejects with `backup.corrupt` or, at an early end,
- * `backup.truncated`.
- */
+/** Takes a gzip header off the reader. Rejects with `backup.corrupt` or `backup.truncated`. */
 async function takeGzipHeader(reader: ByteReader): Promise<void> {
   const start = reader.offset;
   const fixed = await need(reader, 10);

@@ -5,10 +5,7 @@ import { backupProblem } from './backup-file.ts';
 /** Headers and padding come in blocks of this size (POSIX ustar). */
 export const TAR_BLOCK = 512;
 
-/**
- * The fields of a header block that a walk needs. Names come from the archive: clean them before they are
- * shown.
- */
+/** The fields that a walk needs. Names come from the archive: clean them before they are shown. */
 export interface TarHeader {
   /** The type flag as it stands: `0` file, `1` hard link, `2` symlink, `5` directory, and the rest. */
   readonly type: string;

@@ -4,10 +4,7 @@ import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './backup-file.ts';
 import { isBlank, readPax, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
 
-/**
- * An entry of a tar. Names come from the archive: clean them before they are shown, never use them as paths
- * unchecked.
- */
+/** An entry of a tar. Clean its name before it is shown, and never use it as a path unchecked. */
 export interface TarEntry {
   readonly name: Untrusted;
   /** Bytes of content. */

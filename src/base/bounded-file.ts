@@ -141,10 +141,7 @@ export function dropLink(path: string): void {
 /** Something lies there that is no file of this kind. The message says what, as the end of a sentence. */
 export class UnusableFile extends Error {}
 
-/**
- * Why a file could not be read, in words for the end of a message; a code of the system that has no words
- * here stays as it is.
- */
+/** Why a file could not be read, for the end of a message; a code without words stays as it is. */
 export function whyUnread(cause: unknown): string {
   if (cause instanceof UnusableFile) return cause.message;
   const code = errorCode(cause);

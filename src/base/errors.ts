@@ -226,10 +226,7 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   14: 'a file of it cannot be opened or made',
 };
 const CANNOT_OPEN = 14;
-/**
- * Bytes. SQLite takes a path of 512 on Unix, and puts up to eight behind that of a database (os_unix.c,
- * MAX_PATHNAME).
- */
+/** Bytes. SQLite takes a path of 512 on Unix, and adds up to eight (os_unix.c, MAX_PATHNAME). */
 const LONGEST_DATABASE = 504;
 /** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
 const LONGEST_PATH = 120;

@@ -8,10 +8,7 @@ import { readPrivateFile } from './private-file.ts';
 import { openVault } from './vault.ts';
 
 interface StoreChoice {
-  /**
-   * LIFEBOAT_KEYCHAIN (`os`, the default, or `vault`), LIFEBOAT_PASSPHRASE_FILE, LIFEBOAT_KEYCHAIN_SERVICE.
-   * Empty is unset.
-   */
+  /** LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE, ..._KEYCHAIN_SERVICE. Empty is unset. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
   readonly home: string;

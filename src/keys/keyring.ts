@@ -50,10 +50,7 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
-/**
- * Whether a store has what everything else in it rests on. Makes nothing. Rejects with what the store rejects
- * with.
- */
+/** Whether a store has what everything else in it rests on. Makes nothing. Rejects as the store does. */
 export async function rootsIn(
   store: KeyStore,
 ): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }> {

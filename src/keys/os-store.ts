@@ -75,10 +75,7 @@ class OsStore implements KeyStore {
     if (kept !== value) throw notKept();
   }
 
-  /**
-   * keytar replaces silently, so: look, write, read back, under a lock between processes. A locked keychain
-   * refuses the write.
-   */
+  /** keytar replaces silently, so: look, write, read back, under a lock. A locked keychain refuses. */
   async put(account: string, secret: Secret): Promise<void> {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {

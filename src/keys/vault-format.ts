@@ -37,10 +37,7 @@ export async function sealItems(
   return Buffer.from(await encrypter.encrypt(text));
 }
 
-/**
- * The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`; `path` is for the message
- * only.
- */
+/** The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`, naming `path`. */
 export async function openItems(
   bytes: Buffer,
   passphrase: Secret,

@@ -143,10 +143,7 @@ class Vault implements KeyStore {
     });
   }
 
-  /**
-   * `edit` says whether it changed anything. The passphrase is asked for before the lock is taken: people are
-   * slow.
-   */
+  /** `edit` says whether it changed anything. The passphrase comes before the lock: people are slow. */
   async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
     const { path, workFactor = WORK_FACTOR } = this.#options;
     await this.#unlock();
@@ -166,10 +163,7 @@ class Vault implements KeyStore {
   }
 }
 
-/**
- * Characters. What protects every key is guessed at as fast as a thief of the file can; existing vaults open
- * with what they have.
- */
+/** Characters, of a new vault: a thief of the file guesses as fast as he can. */
 const LEAST_PASSPHRASE = 12;
 
 function refuseWeak(passphrase: Secret): void {

@@ -8,10 +8,7 @@ import type { EngineUser } from './engine/launcher.ts';
 
 /** What the name of every lab's home begins with. */
 export const HOME_PREFIX = 'lifeboat-lab-';
-/**
- * A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); what the lab puts below its home needs 34
- * of them.
- */
+/** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); the lab puts 34 below its home. */
 const LONGEST_HOME = 69;
 
 /** A lab's own temporary folder. Databases live in `engine`, everything secret in `state`. */

@@ -4,10 +4,7 @@ import { Secret } from '../base/secret.ts';
 /** What the operator of the lab asks of a user's key. */
 export const MIN_KEY_LENGTH = 16;
 
-/**
- * The present key of an instance. Without a user's key the Backup Manager has one of its own, which nobody
- * learns.
- */
+/** The present key. Without a user's key the Backup Manager has one of its own, which nobody learns. */
 export interface KeyRing {
   readonly generated: Secret;
   user: Secret | undefined;

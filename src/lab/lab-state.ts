@@ -49,10 +49,7 @@ export interface LabState extends LabParts {
    * Undefined when nothing is known under it.
    */
   backupsBehind(reference: string): (() => Found) | undefined;
-  /**
-   * Lets application developers forbid maintenance updates, or no more: then what they have forbidden is
-   * allowed again.
-   */
+  /** Lets developers forbid maintenance updates, or no more: then what they have forbidden is allowed. */
   setUpdateBlocking(isAllowed: boolean): void;
   /** Ends all faults; tasks that one of them holds in the queue go on. */
   clearFaults(): void;

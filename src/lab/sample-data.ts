@@ -92,10 +92,7 @@ interface TableDigest {
 
 export interface SampleDigest {
   readonly tables: Readonly<Record<SampleTable, TableDigest>>;
-  /**
-   * Orders whose total is not the sum of their lines. Any other number than 0 means that a transaction came
-   * apart.
-   */
+  /** Orders whose total is not the sum of their lines: unless 0, a transaction came apart. */
   readonly unbalancedOrders: number;
 }
 

@@ -66,10 +66,7 @@ export async function openPlatform(
   return platformByCf({ env: shown, signal, pace, tap: toolTap });
 }
 
-/**
- * Cloud Foundry by its v3 API. Nothing is sent until it is used. Throws `config.platform`, `config.ca` and
- * `config.proxy`.
- */
+/** Cloud Foundry by its v3 API. Sends nothing yet. Throws `config.platform`, `config.ca`, `config.proxy`. */
 function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | undefined }): Platform {
   const api = openApi(options);
   const paced = { api, pace: { ...DEFAULT_PACE, ...options.pace } };

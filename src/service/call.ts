@@ -34,15 +34,9 @@ export interface SendCall<T> {
   readonly body?: SendBody | undefined;
   /** Takes part in the session of the reads: their cookies go along, and new ones are kept. */
   readonly session?: boolean | undefined;
-  /**
-   * Does no harm when it is made again, so that its answer need not be waited for to the end. It is sent once
-   * all the same.
-   */
+  /** Harmless when made again: its answer need not be waited for to the end. It is sent once all the same. */
   readonly repeatable?: boolean | undefined;
-  /**
-   * Picks what is known out of a success body; gets `undefined` when there is nothing to read. `clean` blanks
-   * echoed secrets.
-   */
+  /** Picks what is known out of a success body, undefined for none. `clean` blanks echoed secrets. */
   readonly read: (json: unknown, clean: (text: string) => string) => T;
   readonly leave?: Leave | undefined;
 }

@@ -29,10 +29,7 @@ export type SendOutcome<T> =
   | {
       readonly outcome: 'accepted';
       readonly value: T;
-      /**
-       * The answer's JSON as it came, the call's secrets blanked; undefined for none. Its texts are
-       * untrusted.
-       */
+      /** The answer's JSON as it came, the call's secrets blanked; undefined for none. Untrusted. */
       readonly raw: unknown;
       readonly status: number;
       readonly serverDate: Date | undefined;
@@ -72,15 +69,9 @@ export interface Download {
   readonly framed: boolean;
   /** Whether the service says that it can go on from an offset. */
   readonly acceptsRanges: boolean;
-  /**
-   * What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a
-   * strong one).
-   */
+  /** What `ifRange` takes: a strong one (RFC 9110 section 8.8.1). Undefined without. */
   readonly etag: Untrusted | undefined;
-  /**
-   * The weaker marks of the file: `ETag` and `Last-Modified` as they came. Where they differ, so may the
-   * bytes.
-   */
+  /** `ETag` and `Last-Modified` as they came. Where they differ, so may the bytes. */
   readonly marks: { readonly etag?: Untrusted; readonly modified?: Untrusted };
   readonly serverDate: Date | undefined;
 }
@@ -164,10 +155,7 @@ export interface ServiceClient {
   createBackup(leave?: Leave): Promise<SendOutcome<CreatedBackup>>;
   /** Restores a backup of the instance into it (endpoint 7). The id is that of the restore. */
   restoreBackup(id: number, leave?: Leave): Promise<SendOutcome<{ readonly id: number | undefined }>>;
-  /**
-   * Setting the same values again is harmless (service-api.md 4.1 rule 1), so a repeat of this call is
-   * allowed.
-   */
+  /** Setting the same again is harmless (service-api.md 4.1 rule 1): this call may be repeated. */
   changeBackupsConfig(
     change: ConfigChange,
     leave?: Leave,

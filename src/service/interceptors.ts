@@ -54,10 +54,7 @@ export function retryReads(limits: Limits): Interceptor {
   });
 }
 
-/**
- * Milliseconds to wait before the next attempt; `undefined` when there is none. `failed` counts the attempts
- * so far.
- */
+/** Milliseconds before the next attempt; undefined for none. `failed` counts the attempts so far. */
 function pauseBefore(
   error: Error,
   failed: number,

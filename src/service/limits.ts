@@ -4,10 +4,7 @@ import { errorCode } from './failures.ts';
 export interface Limits {
   /** Until TCP and TLS stand. */
   readonly connectMs: number;
-  /**
-   * Until the headers of a read's answer are there. A long list takes its time: two minutes have to be enough
-   * for any.
-   */
+  /** Until the headers of a read's answer are there: two minutes have to be enough for any list. */
   readonly headersMs: number;
   /** Longest silence inside an answer. */
   readonly bodyMs: number;
@@ -17,15 +14,9 @@ export interface Limits {
    * Until a download begins: the router of the platform gives up after 15 minutes (service-api.md section 8).
    */
   readonly downloadHeadersMs: number;
-  /**
-   * A mutating call, from the first packet to the answer; longer than the router waits, so that its 504 is
-   * seen.
-   */
+  /** A mutating call, to the answer; longer than the router waits, so that its 504 is seen. */
   readonly sendMs: number;
-  /**
-   * The same for a call that does no harm when it is made again: silence is then no reason to wait for the
-   * router.
-   */
+  /** The same for a harmless repeatable call: silence is no reason to wait for the router. */
   readonly repeatableSendMs: number;
   readonly jsonBytes: number;
   readonly errorBytes: number;

@@ -30,10 +30,7 @@ export const MOST_POINTS = 200_000;
 const LAST_MOMENT = 8.64e15;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu;
 
-/**
- * Reads the elements of an answer. Those that are no data point are left out; at most the last 200,000 points
- * stay.
- */
+/** Reads the elements of an answer, without those that are no data point; at most the last 200,000. */
 export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[] {
   const points = elements.flatMap((element) =>
     typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],
@@ -93,10 +90,7 @@ export interface ParachuteDisk {
 
 const FACT = /^parachute\.disk\.(?<disk>[^.]+)\.(?<fact>used_percent|used_threshold|activated)$/u;
 
-/**
- * Collects the disks of all nodes, in the order in which they first appear. Of points at the same time the
- * last one counts.
- */
+/** The disks of all nodes, in the order in which they first appear. Of points at one time the last counts. */
 export function parachuteDisks(points: readonly MetricPoint[]): readonly ParachuteDisk[] {
   const facts = points.flatMap((point) => {
     const { service, index, name } = describePath(point.path);

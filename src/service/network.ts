@@ -10,10 +10,7 @@ import { tlsOptions } from './tls.ts';
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
   openForReads(): Dispatcher;
-  /**
-   * A dispatcher for a single request, HTTP/1.1, whose one connection `gate` counts; directly or through a
-   * proxy.
-   */
+  /** For a single request, directly or through a proxy; `gate` counts its one connection. */
   openForOneSend(gate: OneConnection): Dispatcher;
 }
 

@@ -38,10 +38,7 @@ export interface Reader {
   problemOf(response: ReadResponse): Promise<Error>;
 }
 
-/**
- * Makes the reading side over a composed dispatcher. Nothing here may be used for a call that changes
- * something.
- */
+/** The reading side over a composed dispatcher. Never used for a call that changes something. */
 export function openReader(
   dispatcher: Dispatcher,
   origin: string,

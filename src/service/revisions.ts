@@ -36,10 +36,7 @@ export interface Route {
   readonly base: 'v1' | 'v0';
   /** May hold `:id`. */
   readonly path: string;
-  /**
-   * The statuses that the document gives for a success, or for none where it gives no table: what such a call
-   * answers.
-   */
+  /** The documented statuses of a success; where there is no table, what such a call answers. */
   readonly success: readonly number[];
   /** The document shows no body for a success, so an empty one fits. */
   readonly silent?: boolean;
@@ -207,10 +204,7 @@ export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>
   v0: ['v0', 'v0-post', 'v1'],
 };
 
-/**
- * Fields of a backup that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item
- * 1).
- */
+/** Fields that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item 1). */
 export const BACKUP_FIELDS = {
   backup_id: { list: [61, 62], one: [61] },
   started_at: { list: [61], one: [61] },
@@ -236,10 +230,7 @@ export function describeOperation(operation: Callable): {
   };
 }
 
-/**
- * Whether a revision has what lies behind a call of V1; a path that the table does not know is one that every
- * revision has.
- */
+/** Whether a revision has what lies behind a call of V1; every one has a path that the table lacks. */
 export function routeAt(
   method: Route['method'],
   path: string,
@@ -249,10 +240,7 @@ export function routeAt(
   return operation === undefined ? { method, path } : routeOf(operation, revision);
 }
 
-/**
- * The operation behind a call of V1, by its method and its path below the instance; undefined for none that
- * the table knows.
- */
+/** The operation behind a call of V1, by method and path below the instance; undefined for an unknown one. */
 export function operationAt(method: Route['method'], path: string): Callable | undefined {
   const known = Object.entries(V1) as [Callable, Row][];
   return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];

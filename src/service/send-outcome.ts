@@ -71,10 +71,7 @@ function againOf(
   return { againMs: Math.max(asked, 2 * limits.retryBaseMs) };
 }
 
-/**
- * A documented status needs no body that can be read; any other 2xx counts only with a body like the
- * service's.
- */
+/** A documented status needs no readable body; any other 2xx counts only with a body like the service's. */
 function isAcceptance(
   call: SendCall<unknown>,
   status: number,

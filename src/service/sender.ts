@@ -20,10 +20,7 @@ export interface Sender {
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
 
-/**
- * Makes the changing side: HTTP/1.1, no second send, no redirect, one deadline over everything, one
- * connection per call.
- */
+/** The changing side: HTTP/1.1, no second send, no redirect, one deadline, one connection per call. */
 export function openSender(
   { network, tokens, jar, closed: closing }: Omit<ReadingSide, 'reader'>,
   {

@@ -84,10 +84,7 @@ async function readTokenFile(path: string): Promise<Secret> {
   }
 }
 
-/**
- * Older `cf oauth-token` prints progress around the token, which then is the one line that begins with the
- * scheme word.
- */
+/** Older `cf oauth-token` prints progress too: the token is the one line with the scheme word. */
 function tokenLine(text: string): string {
   const lines = text.split(/[\r\n]+/u).map((line) => line.trim());
   const [only, second] = lines.filter((line) => /^bearer\s+\S+$/iu.test(line));

@@ -90,10 +90,7 @@ export const BackupListing = z.looseObject({
 });
 export type BackupListing = z.infer<typeof BackupListing>;
 
-/**
- * The backups of a listing as version 1 would tell them; size and whether they can be downloaded are not
- * known.
- */
+/** The backups of a listing as V1 would tell them, without size and `downloadable`. */
 export function backupsOf(listing: BackupListing): readonly Backup[] {
   return listing.backups.map(({ id, backup_agent_task: task }) => ({
     id,
@@ -117,10 +114,7 @@ export function restoresOf(listing: BackupListing): readonly Restore[] {
 
 const ENDED: readonly string[] = ['done', 'failed', 'deleted'];
 
-/**
- * Several tasks as one: under way as long as one of them is, done only when all are, and never better than
- * the worst.
- */
+/** Several tasks as one: under way as long as one is, done only when all are, never better than the worst. */
 function whole(tasks: readonly Task[]) {
   const begun = tasks.flatMap((task) => task.created_at ?? []).toSorted(byTime);
   const changed = tasks.flatMap((task) => task.updated_at ?? []).toSorted(byTime);

@@ -35,10 +35,7 @@ export class AuditLog {
   }
 }
 
-/**
- * A page of what happened: filtered by `types`, `target_guids`, spaces, orgs and `created_ats`; the oldest
- * first.
- */
+/** A page of what happened, filtered by `types`, `target_guids`, spaces, orgs and `created_ats`. */
 export function auditEvents(request: CfRequest): object {
   const query = queryOf(request.context, ['types', 'target_guids', 'space_guids', 'organization_guids']);
   const isInTime = timesOf(query);

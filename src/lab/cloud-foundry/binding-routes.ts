@@ -8,10 +8,7 @@ import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf, select
 
 const PATH = '/v3/service_credential_bindings';
 
-/**
- * Credential bindings: of applications, and service keys. Who may only look does not see what opens the
- * database.
- */
+/** Bindings of applications, and service keys. Who may only look does not see what opens the database. */
 export const bindingRoutes: readonly CfRoute[] = [
   get(PATH, listBindings),
   { method: 'POST', path: PATH, answer: createBinding },

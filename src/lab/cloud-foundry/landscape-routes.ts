@@ -7,10 +7,7 @@ import { NO_METADATA, stamp } from './metadata.ts';
 import { presentInstance } from './present-binding.ts';
 import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf } from './route.ts';
 
-/**
- * Where everything is: the root, org, space, service instances; and what became of things: jobs and audit
- * events.
- */
+/** Where everything is: root, org, space, instances; and what became of things: jobs and audit events. */
 export const landscapeRoutes: readonly CfRoute[] = [
   get('/', ({ origin }) => root(origin)),
   get('/v3', ({ origin }) => ({ links: { self: { href: `${origin}/v3` } } })),
@@ -114,10 +111,7 @@ function space({ origin, platform }: CfRequest): object {
   };
 }
 
-/**
- * How many applications are bound in the spaces that an instance is shared with, also in those that a token
- * does not see.
- */
+/** How many applications are bound in the spaces an instance is shared with, seen or unseen. */
 function usageSummary(request: CfRequest): object {
   const instance = instanceOf(request);
   const unseen = request.platform.unseenAppsOf(instance);

@@ -31,10 +31,7 @@ export function presentBinding(binding: CredentialBinding, origin: string): obje
   };
 }
 
-/**
- * A service instance as the platform's API shows it: its dashboard is the address that the service's own API
- * hangs on.
- */
+/** A service instance as the platform shows it: the service's own API hangs on its dashboard address. */
 export function presentInstance(instance: LabInstance, origin: string): object {
   const { guid, name, createdAt } = instance;
   const self = `${origin}/v3/service_instances/${guid}`;

@@ -179,10 +179,7 @@ export function filesFor({ archive }: ArchivedDatabase, { backup, span }: Route)
   return names;
 }
 
-/**
- * Deletes log from before the first backup that is kept. Histories stay: they keep timeline numbers from
- * coming back.
- */
+/** Deletes log from before the first kept backup. Histories stay: timeline numbers must not come back. */
 export async function prune({ archive, backups }: ArchivedDatabase): Promise<void> {
   const first = firstSegmentNeeded(backups);
   if (first === undefined) return;

@@ -21,10 +21,7 @@ import { restoreBackup, restoreTo } from './restore.ts';
 
 /** What is known about a base backup once its content has ended. Times are the database's own. */
 export interface BaseBackupFacts {
-  /**
-   * `system_identifier`, `timeline`, `start_lsn`, `end_lsn`: which database it is of, and which stretch of
-   * its log it needs.
-   */
+  /** Which database it is of, and which stretch of its log it needs (`start_lsn` to `end_lsn`). */
   readonly manifest: Readonly<Record<string, string | number | null>>;
   readonly timeline: number;
   readonly startLsn: string;

@@ -42,10 +42,7 @@ export async function restoreBackup(
   await replace(directory, data, { archived, start: () => recoverBackup(place, data, archived) });
 }
 
-/**
- * Replaces the data of an instance by its own at a time. Rejects with `lab.time` outside of what can be
- * reached.
- */
+/** Replaces the data by its own at a time. Rejects with `lab.time` outside of what can be reached. */
 export async function restoreTo(
   directory: DataDirectory,
   time: Date,

@@ -17,10 +17,7 @@ interface PostgresEngineOptions {
   readonly folder: string;
   /** Off makes tests faster; a crash of the machine may then lose the lab's data. */
   readonly fsync: boolean;
-  /**
-   * The data folder of an empty database to copy, which the launcher's user can read; by default the engine
-   * makes one.
-   */
+  /** The data folder of an empty database that the launcher's user can read; by default one is made. */
   readonly emptyDatabase?: string | undefined;
   /** Stops databases that are being made. */
   readonly signal: AbortSignal;

@@ -8,10 +8,7 @@ import type { Query, Server, Settings } from './engine.ts';
 import { postgresError } from './launcher.ts';
 import type { PostgresProcess } from './postgres-process.ts';
 
-/**
- * A process that is ready, with connections to it. Rejects with `lab.postgres` when it does not answer, and
- * is stopped then.
- */
+/** Connections to a ready process, which is stopped, with `lab.postgres`, when it does not answer. */
 export async function openServer(folder: string, process: PostgresProcess): Promise<Server> {
   const pool = new Pool({ ...superuser(folder), max: 4 });
   // Connections break when the server stops; the next query says so.

@@ -52,10 +52,7 @@ export interface Answer {
   readonly body?: z.ZodType;
 }
 
-/**
- * One endpoint of the service: data for the router, the fault table, the ledger and the description, and the
- * work.
- */
+/** One endpoint: data for the router, the fault table, the ledger and the description, and the work. */
 export interface Endpoint extends FaultTarget {
   /** What stands before `/:instance_id`. */
   readonly base: '/v1/instances' | '/service-instances';

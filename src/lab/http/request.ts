@@ -43,10 +43,7 @@ export function authorise(context: LabContext, state: LabState, needed: Right): 
   }
 }
 
-/**
- * The Authorization header of a request; below the dashboard address a ticket or a session may stand in for
- * it.
- */
+/** The Authorization header, or below the dashboard address what a ticket or a session stands for. */
 function shownBy(context: LabContext, state: LabState): string | undefined {
   const header = context.req.header('authorization');
   if (!context.req.path.startsWith('/service-instances/')) return header;
@@ -58,10 +55,7 @@ function shownBy(context: LabContext, state: LabState): string | undefined {
 /** A request body is a handful of settings. */
 const LARGEST_BODY = 64 * 1024;
 
-/**
- * The body as JSON, its text when it is something else, `undefined` without one. Throws 413 for one that is
- * too large.
- */
+/** The body as JSON, else its text; `undefined` without one. Throws 413 for one that is too large. */
 export async function readJson(incoming: HttpBindings['incoming']): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -112,10 +112,7 @@ function refuseSecondRestore(state: LabState, instance: LabInstance): void {
   }
 }
 
-/**
- * Rule 4: without continuous archiving there is no such thing, and before a first base backup nothing to
- * offer.
- */
+/** Rule 4: nothing without continuous archiving, nor before a first base backup. */
 async function rangeOf(instance: LabInstance) {
   if (!instance.data.archiving) {
     throw new Refusal(404, 'continuousArchivingDisabled', 'the instance has no continuous archiving');

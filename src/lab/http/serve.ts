@@ -83,10 +83,7 @@ function isExternal({ incoming }: HttpBindings): boolean {
   return !/^\/lab(?:[/?]|$)/u.test(incoming.url ?? '');
 }
 
-/**
- * The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all
- * others.
- */
+/** The answer to what a foreign web page sends, or what is meant for another host; else undefined. */
 function refuseForeign({ incoming }: HttpBindings): Response | undefined {
   const foreign = foreignPartOf(incoming);
   if (foreign === undefined) return undefined;

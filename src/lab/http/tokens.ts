@@ -6,10 +6,7 @@ export type Right = 'read' | 'write';
 
 export interface Tokens {
   readonly file: string;
-  /**
-   * What the holder of an `Authorization` header may do; undefined when it is no token of this lab, or an
-   * expired one.
-   */
+  /** What the holder of an `Authorization` header may do; undefined for no token, or an expired one. */
   rightOf(header: string | undefined): Right | undefined;
   /** The tokens that there are now are refused from now on. */
   expire(): void;
@@ -17,10 +14,7 @@ export interface Tokens {
   renew(): Promise<void>;
 }
 
-/**
- * Makes the two tokens of a lab: `token` may do everything, `token-readonly` may only look. Files have mode
- * 0600.
- */
+/** Makes the files `token`, which may do everything, and `token-readonly`, which may look. Mode 0600. */
 export async function makeTokens(folder: string): Promise<Tokens> {
   const file = join(folder, 'token');
   /** By hash: how long a look-up takes tells nothing about a token. */

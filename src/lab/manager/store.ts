@@ -127,10 +127,7 @@ function decryptor(key: Secret): Transform {
   });
 }
 
-/**
- * EVP_BytesToKey with MD5 and one round (openssl-enc(1), `-md md5`): each hash is of the one before, key and
- * salt.
- */
+/** EVP_BytesToKey with MD5, one round (openssl-enc(1)): each hash is of the one before, key and salt. */
 function decipherOf(key: Secret, salt: Buffer): Decipheriv {
   let derived = Buffer.alloc(0);
   let last = Buffer.alloc(0);

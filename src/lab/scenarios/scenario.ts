@@ -28,10 +28,7 @@ const Step = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('rotate-key'), after, instance }),
   /** Somebody else starts a backup. */
   z.strictObject({ do: z.literal('backup'), after, instance }),
-  /**
-   * The metrics tell of a persistent disk that is filled to so many percent; 80 open the parachute (section
-   * 2.8).
-   */
+  /** The metrics tell of a persistent disk that is so full; 80 % open the parachute (section 2.8). */
   z.strictObject({ do: z.literal('fill-disk'), after, instance, percent: z.number().min(0).max(100) }),
   /** The service's time jumps ahead. */
   z.strictObject({ do: z.literal('advance'), after, by: Duration }),
@@ -48,10 +45,7 @@ const Settings = z.strictObject({
   workers: z.int().positive().optional(),
   /** How long a worker waits before each task's work. */
   taskDelay: Duration.optional(),
-  /**
-   * How much of the service's time passes between scheduled backups of each instance that is not excluded
-   * from them.
-   */
+  /** How much of the service's time passes between scheduled backups of each instance. */
   backupEvery: Period.optional(),
   /** How much of it passes between the lab's own maintenance of each instance that allows it. */
   maintenanceEvery: Period.optional(),

@@ -62,10 +62,7 @@ export interface ApiOptions extends ReadingOptions {
 const SEND_MS = 3 * 60_000;
 const JOB = /\/v3\/jobs\/([\w.-]{1,200})\/?$/u;
 
-/**
- * Nothing is sent and no token is read until it is used. Throws `config.platform`, `config.ca` and
- * `config.proxy`.
- */
+/** Nothing is sent until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
 export function openApi(options: ApiOptions): ApiConnection {
   const base = baseOf(options.api);
   const { origin } = base;
@@ -210,10 +207,7 @@ function accepted(headers: Whole['headers'], body: Buffer): Changed {
   return { outcome: 'accepted', json: parseJson(body), job };
 }
 
-/**
- * How long a platform that has too many requests wants to be left alone; undefined when that is too long to
- * wait for.
- */
+/** How long a busy platform wants to be left alone; undefined when that is too long to wait for. */
 function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
   const ms = retryAfterMs(headers['retry-after']) ?? limits.retryBaseMs * 2 ** attempt;
   return ms <= limits.retryAfterMs ? ms : undefined;

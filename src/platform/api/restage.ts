@@ -12,10 +12,7 @@ import type { Change } from './connection.ts';
 import { type AfterRestore, type PacedApi, requireMade } from './paced-api.ts';
 import { buildOf, deploymentOf, rollOut, type Staged, stage } from './roll-out.ts';
 
-/**
- * See `Platform.restage`. Build and deployment carry the run's label; what an earlier attempt has begun is
- * gone on with.
- */
+/** See `Platform.restage`. Build and deployment carry the run's label: an earlier attempt is gone on with. */
 export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
   const { api } = paced;
   const { signal, notBefore, tell } = options;
@@ -47,10 +44,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   );
 }
 
-/**
- * A stop in the middle of an earlier attempt: its build is there, and no deployment that would have left it
- * running.
- */
+/** Whether an earlier attempt died in the middle: its build is there, and no deployment. */
 async function stoppedByUs(
   paced: PacedApi,
   app: App,

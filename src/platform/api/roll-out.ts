@@ -12,10 +12,7 @@ interface RolledOut {
   readonly before: boolean;
 }
 
-/**
- * The newest deployment that this run has begun for the application since then. `unavailable`: this platform
- * does not let us deploy.
- */
+/** The newest deployment of this run since then. `unavailable`: this platform does not let us deploy. */
 export async function deploymentOf(
   { api }: PacedApi,
   appGuid: string,

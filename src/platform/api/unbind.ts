@@ -26,10 +26,7 @@ export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOpti
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
 
-/**
- * The binding that was to be removed is the new one: without it the application would have no credentials at
- * all.
- */
+/** The binding to be removed is the new one: without it the application would have no credentials. */
 async function refuseOwn(
   { api }: PacedApi,
   guid: string,

@@ -1,11 +1,7 @@
-import type { Capi } from './capi.ts';
-import { listAll } from './capi.ts';
+import { type Capi, listAll } from './capi.ts';
 import { Binding } from './schemas.ts';
 
-/**
- * The label that everything made for a run carries, so that it is found again after the process died (domain
- * 2.4).
- */
+/** Carried by everything made for a run, so that it is found after the process died (domain 2.4). */
 export const RUN_LABEL = 'lifeboat.run';
 
 /** The labels of everything that is made for a run. */

@@ -66,10 +66,7 @@ export async function restageByCf(
   return proven('done', after);
 }
 
-/**
- * A deployment that an earlier attempt has begun is waited for: another one beside it would only push it
- * aside.
- */
+/** An earlier attempt's deployment is waited for: another one would only push it aside. */
 async function waitForDeployments(
   { capi, pace }: Session,
   appGuid: string,

@@ -15,10 +15,7 @@ export interface Session {
   readonly capi: Capi;
   readonly home: PrivateHome;
   readonly pace: Pace;
-  /**
-   * Runs one command in a space; the space and the command belong together, so no other command comes in
-   * between.
-   */
+  /** Runs one command in a space; no other command comes between the two. */
   inSpace(where: Place, what: string, command: Command, call: ToolCall & Leave): Promise<ToolOutput>;
 }
 

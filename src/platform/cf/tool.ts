@@ -17,10 +17,7 @@ export interface ToolOutput {
 export interface ToolCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /**
-   * Asked right before the tool is started, for what changes something; when it throws, the tool is not
-   * started.
-   */
+  /** Asked right before the tool is started for a change; when it throws, the tool is not started. */
   readonly mayLeave?: () => void;
   /** Blanked in what an error quotes. */
   readonly secrets?: readonly Secret[];
