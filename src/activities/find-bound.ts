@@ -165,11 +165,7 @@ export interface MergedApps {
  * and org with it where names repeat. `asked` is false when no platform could be asked; then nothing is said
  * about who knows what.
  */
-function mergeApps(
-  named: readonly NamedApp[],
-  found: readonly FoundApp[],
-  asked: boolean,
-): MergedApps {
+function mergeApps(named: readonly NamedApp[], found: readonly FoundApp[], asked: boolean): MergedApps {
   const isMeant = (app: FoundApp) => named.some((one) => isSame(one, app));
   const unknown = named.filter((one) => !found.some((app) => isSame(one, app)));
   const apps: FoundApp[] = [

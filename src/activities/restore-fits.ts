@@ -52,10 +52,7 @@ export function recoveryFromElsewhere(
 /** A recovery is ours only when the backup it recovers is known, or that ours was begun. */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
-  return {
-    is: 'doubtful',
-    why: `${why}, and the time of the one that was asked for has not been reported`,
-  };
+  return { is: 'doubtful', why: `${why}, and the time of the one that was asked for has not been reported` };
 }
 
 function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number[] {

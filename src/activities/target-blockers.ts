@@ -65,9 +65,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
             'state',
             `target ${name} is ${show(state, 40)}`,
             ['wait until it is available, then look again'],
-            {
-              state: show(state, 40),
-            },
+            { state: show(state, 40) },
           ),
         ]),
     ...(busy.length === 0

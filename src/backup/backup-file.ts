@@ -54,10 +54,7 @@ export interface VerifyOptions {
  * follow. `shortMessage` says what exactly was found and where.
  */
 export function backupProblem(problem: VerifyProblem, shortMessage: string, cause?: unknown): LifeboatError {
-  return new LifeboatError(`${PREFIX}${problem}`, shortMessage, {
-    hints: HINTS[problem],
-    cause,
-  });
+  return new LifeboatError(`${PREFIX}${problem}`, shortMessage, { hints: HINTS[problem], cause });
 }
 
 /** The problem that an error made by `backupProblem` stands for; undefined for every other error. */

@@ -32,11 +32,7 @@ export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
 
 async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<KeyStore> {
   const wanted = env['LIFEBOAT_KEYCHAIN'] || 'os';
-  if (wanted === 'os')
-    return openOsStore({
-      home,
-      service: env['LIFEBOAT_KEYCHAIN_SERVICE'] || 'lifeboat',
-    });
+  if (wanted === 'os') return openOsStore({ home, service: env['LIFEBOAT_KEYCHAIN_SERVICE'] || 'lifeboat' });
   if (wanted === 'vault') {
     const file = env['LIFEBOAT_PASSPHRASE_FILE'];
     const passphrase = file ? () => readPassphraseFile(file) : (askPassphrase ?? nobodyToAsk);

@@ -104,9 +104,7 @@ function accountOf(instance: string, fingerprint: string): string {
   throw new LifeboatError(
     'keys.bad-instance',
     `an instance cannot be called ${show(instance) || '(empty)'}`,
-    {
-      hints: ["give it another name in lifeboat.yaml: without a slash, and not 'lifeboat'"],
-    },
+    { hints: ["give it another name in lifeboat.yaml: without a slash, and not 'lifeboat'"] },
   );
 }
 

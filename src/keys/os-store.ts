@@ -237,11 +237,7 @@ function osError(thrown: unknown): LifeboatError {
   return new LifeboatError(
     trouble?.code ?? 'keys.failed',
     trouble?.shortMessage ?? 'the OS keychain failed',
-    {
-      hints: [hint, VAULT_HINT],
-      evidence: { error: show(text) },
-      cause: thrown,
-    },
+    { hints: [hint, VAULT_HINT], evidence: { error: show(text) }, cause: thrown },
   );
 }
 

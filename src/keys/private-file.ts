@@ -132,9 +132,7 @@ function ioError(what: string, path: string, cause: unknown): LifeboatError {
   const { why, advice } = troubleWith(path, cause);
   return new LifeboatError('keys.io', `cannot ${what} ${show(path, 120)}: ${why}`, {
     hints: [`${advice}, then try again`],
-    evidence: {
-      error: show(cause instanceof Error ? cause.message : String(cause)),
-    },
+    evidence: { error: show(cause instanceof Error ? cause.message : String(cause)) },
     cause,
   });
 }

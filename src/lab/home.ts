@@ -98,12 +98,7 @@ export async function isReachable(path: string): Promise<boolean> {
 }
 
 export async function removeFolder(path: string): Promise<void> {
-  await rm(path, {
-    recursive: true,
-    force: true,
-    maxRetries: 5,
-    retryDelay: 50,
-  });
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
 
 /** The socket goes last: while it is there, a sweep that is killed itself can be taken up by the next. */
@@ -128,9 +123,7 @@ async function suitableRoot(user: EngineUser | undefined): Promise<string> {
   throw new LifeboatError(
     'lab.folder',
     'no temporary folder is short and open enough for a database socket',
-    {
-      hints: ['set TMPDIR to a short path, such as /tmp'],
-    },
+    { hints: ['set TMPDIR to a short path, such as /tmp'] },
   );
 }
 

@@ -109,11 +109,7 @@ export async function sampleDigest(query: Query, upTo?: number): Promise<SampleD
   }>(DIGEST, [upTo ?? Number.MAX_SAFE_INTEGER]);
   const digest = (name: SampleTable): TableDigest => {
     const row = rows.find((candidate) => candidate.name === name);
-    return {
-      rows: Number(row?.rows ?? 0),
-      maxId: Number(row?.max_id ?? 0),
-      md5: row?.md5 ?? '',
-    };
+    return { rows: Number(row?.rows ?? 0), maxId: Number(row?.max_id ?? 0), md5: row?.md5 ?? '' };
   };
   return {
     tables: {

@@ -50,10 +50,7 @@ export async function openDownload(
     first?.shortMessage ?? 'the service offers no download',
     {
       hints: [...(first?.hints ?? []), 'check in the dashboard whether downloads are switched off'],
-      evidence: {
-        ...first?.evidence,
-        tried: failures.map((failure) => failure.shortMessage),
-      },
+      evidence: { ...first?.evidence, tried: failures.map((failure) => failure.shortMessage) },
     },
   );
 }

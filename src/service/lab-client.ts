@@ -176,12 +176,7 @@ export const LabScenarios = z.object({
 });
 
 /** `GET /lab/clock`, and the answer to a change of it. Milliseconds. */
-export const LabClock = z.object({
-  now: text,
-  rate: z.number(),
-  skewMs: z.number(),
-  aheadMs: z.number(),
-});
+export const LabClock = z.object({ now: text, rate: z.number(), skewMs: z.number(), aheadMs: z.number() });
 
 /** `GET /lab/settings`. */
 export const LabSettings = z.object({ routerMs: z.number(), updateBlocking: z.boolean() });

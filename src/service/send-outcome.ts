@@ -97,11 +97,7 @@ export function neverSent(error: unknown): SendOutcome<never> {
   const hints = said.some((hint) => hint.startsWith('nothing was sent'))
     ? said
     : [...said, 'nothing was sent: it is safe to try again'];
-  return {
-    outcome: 'never-sent',
-    failure: { ...known.toFailure(), hints },
-    serverDate: undefined,
-  };
+  return { outcome: 'never-sent', failure: { ...known.toFailure(), hints }, serverDate: undefined };
 }
 
 /** The same error with the hint that fits a call that may have landed. */

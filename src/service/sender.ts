@@ -114,10 +114,7 @@ function optionsOf(call: SendCall<unknown>, { url, token, cookie, signal, limits
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: call.route.method,
-    headers: {
-      ...jsonHeaders(call.body !== undefined),
-      ...(cookie === undefined ? {} : { cookie }),
-    },
+    headers: { ...jsonHeaders(call.body !== undefined), ...(cookie === undefined ? {} : { cookie }) },
     ...(call.body === undefined ? {} : { body: serialise(call.body) }),
     // `Connection: close`: the service need not wait for a second request on this connection either.
     reset: true,

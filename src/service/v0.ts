@@ -119,11 +119,7 @@ function whole(tasks: readonly Task[]) {
   const begun = tasks.flatMap((task) => task.created_at ?? []).toSorted(byTime);
   const changed = tasks.flatMap((task) => task.updated_at ?? []).toSorted(byTime);
   const status = wholeStatus(tasks.map((task) => task.status));
-  return {
-    status,
-    triggered_at: begun[0],
-    finished_at: ENDED.includes(status) ? changed.at(-1) : undefined,
-  };
+  return { status, triggered_at: begun[0], finished_at: ENDED.includes(status) ? changed.at(-1) : undefined };
 }
 
 /** Section 3 names the statuses; a task with another one has not ended as far as is known. */

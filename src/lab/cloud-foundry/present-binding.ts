@@ -53,10 +53,7 @@ export function presentInstance(instance: LabInstance, origin: string): object {
       updated_at: at,
       created_at: at,
     },
-    relationships: {
-      service_plan: { data: { guid: PLAN_GUID } },
-      space: { data: { guid: SPACE.guid } },
-    },
+    relationships: { service_plan: { data: { guid: PLAN_GUID } }, space: { data: { guid: SPACE.guid } } },
     metadata: NO_METADATA,
     links: {
       self: { href: self },

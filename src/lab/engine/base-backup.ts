@@ -132,10 +132,7 @@ function backupPart(body: Buffer): BackupPart {
   const rest = body.subarray(1);
   switch (String.fromCharCode(body[0] ?? 0)) {
     case 'n':
-      return {
-        kind: 'archive',
-        name: rest.toString('utf8', 0, rest.indexOf(0)),
-      };
+      return { kind: 'archive', name: rest.toString('utf8', 0, rest.indexOf(0)) };
     case 'm':
       return { kind: 'manifest' };
     case 'd':

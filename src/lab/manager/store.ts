@@ -58,19 +58,13 @@ export class BackupStore {
   /** Writes the facts of a backup beside it. */
   async describe(backupId: string, facts: Readonly<Record<string, string | number | null>>): Promise<void> {
     const text = `${JSON.stringify(facts, null, 2)}\n`;
-    await writeFile(join(this.#folder, `${backupId}.json`), text, {
-      mode: 0o600,
-    });
+    await writeFile(join(this.#folder, `${backupId}.json`), text, { mode: 0o600 });
   }
 
   /** The encrypted bytes from `start` up to before `end`. */
   read(backupId: string, start: number, end: number): Readable {
     if (start >= end) return Readable.from([]);
-    return createReadStream(this.#path(backupId), {
-      start,
-      end: end - 1,
-      highWaterMark: CHUNK,
-    });
+    return createReadStream(this.#path(backupId), { start, end: end - 1, highWaterMark: CHUNK });
   }
 
   /** Removes a backup and what is known about it; nothing happens when it is not there. */

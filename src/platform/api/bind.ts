@@ -103,10 +103,7 @@ async function create(
         type: 'app',
         ...(app.binding?.name === undefined ? {} : { name: app.binding.name }),
         ...(beside ? { strategy: 'multiple' } : {}),
-        relationships: {
-          app: { data: { guid: appGuid } },
-          service_instance: { data: { guid: to.guid } },
-        },
+        relationships: { app: { data: { guid: appGuid } }, service_instance: { data: { guid: to.guid } } },
         ...(parameters === undefined ? {} : { parameters }),
         metadata: labelsOf(runId),
       },
@@ -150,10 +147,7 @@ async function afterRefusal(
     throw new LifeboatError(
       'platform.busy',
       `the old binding of ${show(app.name, 100)} is not gone yet: "${words}"`,
-      {
-        hints: ['unbind it again, then bind it'],
-        evidence: { words },
-      },
+      { hints: ['unbind it again, then bind it'], evidence: { words } },
     );
   }
   if (/binding names? must be unique|app_guid and name unique/iu.test(words)) {

@@ -157,12 +157,7 @@ export function openApi(options: ApiOptions): ApiConnection {
     }
   }
 
-  return {
-    origin,
-    get,
-    send,
-    close,
-  };
+  return { origin, get, send, close };
 }
 
 /** There was no connection, so that nothing has been sent. */
