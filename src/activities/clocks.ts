@@ -5,8 +5,8 @@ import { formatSeconds } from '../base/format.ts';
 export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
 export type Skew = z.infer<typeof Skew>;
 
-/** What is known of the two clocks around a request whose answer was lost. Times by this machine's clock. */
-export interface Clocks {
+/** When a request was armed, lost and looked for. Milliseconds since 1970, by this machine's clock. */
+export interface Times {
   readonly armedAtMs: number;
   /** When it was armed first, where a refusal came between: a task of the first send is no older. */
   readonly firstArmedAtMs?: number | undefined;
@@ -15,6 +15,10 @@ export interface Clocks {
   readonly nowMs: number;
   /** How long a lost request may still arrive, from its loss on. */
   readonly inFlightMs: number;
+}
+
+/** What is known of the two clocks around a request whose answer was lost. */
+export interface Clocks extends Times {
   /** By the answer before the request; null when it had no `Date`. */
   readonly skewBefore: Skew | null;
   /** By the answer that is being judged. */

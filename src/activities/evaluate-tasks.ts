@@ -5,7 +5,7 @@ import { show } from '../base/text.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Json } from '../store/journal.ts';
 import type { InDoubt } from './activity.ts';
-import { type Clocks, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
+import { type Clocks, isSameInstant, Skew, side, sinceArming, type Times } from './clocks.ts';
 
 /**
  * What stands for the baseline of a call whose record is lost: nothing is known of what was there before it.
@@ -49,16 +49,9 @@ export interface Fit {
  */
 export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 
-/** A look at the service's list after a lost answer. Times of this machine, in milliseconds since 1970. */
-export interface Look<Row extends Task> {
+/** A look at the service's list after a lost answer. */
+export interface Look<Row extends Task> extends Times {
   readonly baseline: TaskBaseline;
-  readonly armedAtMs: number;
-  /** When it was armed for the first time, where a refusal came between; `armedAtMs` without it. */
-  readonly firstArmedAtMs?: number;
-  /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
-  readonly lostAtMs?: number;
-  readonly nowMs: number;
-  readonly inFlightMs: number;
   readonly tasks: readonly Row[];
   /** The service's clock by the answer that holds `tasks`. */
   readonly skew: Skew | undefined;

@@ -1,5 +1,5 @@
+import { findBackup } from './backups.ts';
 import { type Endpoint, Refusal, type Reply, type Request } from './endpoint.ts';
-import { findBackup } from './tasks.ts';
 
 const FILE = { status: 200 };
 

@@ -3,9 +3,9 @@ import { Secret } from '../../base/secret.ts';
 import type { LabInstance } from '../instance.ts';
 import { keyMark } from '../key-ring.ts';
 import type { LabState } from '../lab-state.ts';
+import { backupNamed, describeRestore } from './backups.ts';
 import { EncryptionKey } from './backups-config.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
-import { backupNamed, describeRestore } from './tasks.ts';
 import { Moment, PitrRange, Restore } from './wire.ts';
 
 const EXAMPLE = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Task } from '../manager/task-queue.ts';
+import { findBackup } from './backups.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
-import { findBackup } from './tasks.ts';
 import { Restore, Started, V0Listing } from './wire.ts';
 
 const TASK = {

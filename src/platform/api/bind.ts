@@ -1,12 +1,12 @@
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
+import { bindingFailed, bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
 import { auditEvents } from '../capi/capi.ts';
 import { findApp } from '../capi/find-bindings.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, proof } from '../problem.ts';
+import { hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { type AfterRestore, type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 
@@ -121,9 +121,7 @@ async function create(
     const found = await ours();
     if (found === undefined || stageOf(found) === 'there') return found;
     if (stageOf(found) !== 'create-failed') return undefined;
-    throw failedError(`${what} has failed`, show(found.last_operation?.description ?? ''), {
-      binding: found.guid,
-    });
+    throw bindingFailed(what, found);
   });
   return { binding, job };
 }

@@ -1,10 +1,10 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { type BindingStage, isOf, stageOf } from '../capi/bindings.ts';
+import { type BindingStage, bindingFailed, isOf, stageOf } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
-import { failedError, hasCode, ownBinding, proof } from '../problem.ts';
+import { hasCode, ownBinding, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { type PacedApi, requireMade, waitForJob } from './paced-api.ts';
 
@@ -85,9 +85,7 @@ export async function removeBinding(
     const found = await getIfThere(api, path, Binding, signal);
     if (found === undefined) return true;
     if (stageOf(found.value) !== 'delete-failed') return undefined;
-    throw failedError(`${what} has failed`, show(found.value.last_operation?.description ?? ''), {
-      binding: guid,
-    });
+    throw bindingFailed(what, found.value);
   });
   return { outcome: 'done', job, at };
 }

@@ -8,6 +8,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/paced-api.ts';
 import {
+  bindingFailed,
   bindingsBetween,
   isAfterRestore,
   isOf,
@@ -63,9 +64,7 @@ export async function unbindByCf(
     const left = await getIfThere(capi, path, Binding, signal);
     if (left === undefined) return true;
     if (stageOf(left.value) === 'deleting') return undefined;
-    throw failedError(`${what} has failed`, show(left.value.last_operation?.description ?? ''), {
-      binding: guid,
-    });
+    throw bindingFailed(what, left.value);
   });
   const events = await auditEvents(capi, [guid], begun, signal);
   return proof('done', `${name} is unbound`, undefined, { ...evidence, ...events });
@@ -136,9 +135,7 @@ export async function bindByCf(
   const [made] = (await pair()).filter(({ guid }) => !known.has(guid));
   if (made === undefined) throw stillBound(app, to);
   if (stageOf(made) !== 'there') {
-    throw failedError(`${what} has failed`, show(made.last_operation?.description ?? ''), {
-      binding: made.guid,
-    });
+    throw bindingFailed(what, made);
   }
   await label(session, made.guid, options);
   return proven('done', made);
