@@ -130,10 +130,7 @@ export interface InDoubt {
   readonly baseline: Json;
   /** From then on a byte may have left, by this machine's clock. RFC 3339. */
   readonly armedAt: string;
-  /**
-   * When it was armed for the first time, where it was sent again after a refusal: what either send became
-   * counts. RFC 3339.
-   */
+  /** When it was armed first, where a refusal came between: what either send became counts. RFC 3339. */
   readonly firstArmedAt?: string | undefined;
   /**
    * Set where an answer says that nothing was done: `unchecked` while nobody has looked since, `doubtful`
@@ -169,10 +166,7 @@ export interface OnceActivity<Input extends { readonly intent: string }, Output>
   readonly judge: (input: Input, memory: InDoubt, context: ActivityContext) => Promise<Judgement<Output>>;
 }
 
-/**
- * The activity that performs a verb: of the kind that `machines/verbs.ts` names, with the input and output
- * from there.
- */
+/** The activity of a verb: of the kind, and with the input and output, that `machines/verbs.ts` names. */
 export type ActivityOf<V extends Verb> = Performing<Verbs[V]['kind'], InputOf<V>, OutputOf<V>>;
 
 type Performing<K extends Kind, Input, Output> = K extends 'read'

@@ -9,10 +9,7 @@ import type { ActivityDeps } from './deps.ts';
 import { updateLines } from './doubt-action.ts';
 import { ok, readVerb } from './results.ts';
 
-/**
- * Sent by the service when the operator of the platform has not raised it (service-api.md 2.3 gives no
- * default; 8 is the documented one).
- */
+/** Where the service names none: section 2.3 of service-api.md gives no default, 8 is the documented one. */
 const LEAST_KEY_LENGTH = 8;
 
 /**
@@ -38,10 +35,7 @@ export async function readInstance(
   };
 }
 
-/**
- * Answers that say nothing of restores, and will not however often it is asked: no right to look, and no such
- * list.
- */
+/** Answers that will say nothing of restores however often it is asked: no right to look, or no such list. */
 const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
 
 async function restoresOf(
@@ -152,10 +146,7 @@ export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
 /** So many are enough to choose from, and little enough to be journalled. */
 const MOST = 50;
 
-/**
- * The backups that can be restored: those that are done, newest first, the newest 50 of them (service-api.md
- * endpoint 1).
- */
+/** The newest 50 of the backups that are done, newest first (service-api.md endpoint 1). */
 export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
   return readVerb(async (_, { signal }) => {
     const { value } = await deps.service.backups(signal);

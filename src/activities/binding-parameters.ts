@@ -33,10 +33,7 @@ export async function keepParameters(
   return { parametersFile, parametersSha256: sha256(bytes) };
 }
 
-/**
- * The parameters that were kept. Rejects with `binding.parameters-lost` when the file is gone or is not what
- * was written.
- */
+/** Rejects with `binding.parameters-lost` when the file is gone or is not what was written. */
 export async function readParameters(
   kept: { readonly [Name in keyof KeptParameters]?: string | undefined },
 ): Promise<BindingParameters | undefined> {

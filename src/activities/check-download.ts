@@ -1,17 +1,13 @@
-import { type Beginning, beginningOf } from '../backup/beginning.ts';
-import { BLOCK_BYTES, PROBE_BYTES } from '../backup/probe.ts';
+import { type Beginning, BLOCK_BYTES, beginningOf, PROBE_BYTES } from '../backup/beginning.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 
 /** What is known of a download when its last byte has come. Sizes in bytes. */
-export interface Arrived {
+interface Arrived {
   /** Its first bytes, `PROBE_BYTES` of them where it has so many. */
   readonly head: Uint8Array;
   readonly bytes: number;
-  /**
-   * The `size` that the service lists for the backup (service-api.md section 2.1). Undefined or 0: it lists
-   * none.
-   */
+  /** The listed `size` of the backup (service-api.md section 2.1). Undefined or 0: none is listed. */
   readonly listed: number | undefined;
   /** The length that the answers announced. */
   readonly announced: number | undefined;
@@ -25,7 +21,7 @@ export interface Arrived {
  * listed, of which the document does not say what it counts. `size-unknown`: nothing says how long it has to
  * be. `not-encrypted`: it is gzip. None of them proves that a key opens it.
  */
-export type Verdict = 'whole' | 'other-size' | 'size-unknown' | 'not-encrypted';
+type Verdict = 'whole' | 'other-size' | 'size-unknown' | 'not-encrypted';
 
 export interface Checked {
   readonly verdict: Verdict;

@@ -5,32 +5,27 @@ import { formatSeconds } from '../base/format.ts';
 export const Skew = z.object({ skewMs: z.number(), uncertaintyMs: z.number() });
 export type Skew = z.infer<typeof Skew>;
 
-/** What is known of the two clocks around a request whose answer was lost. Times by this machine's clock. */
-export interface Clocks {
+/** When a request was armed, lost and looked for. Milliseconds since 1970, by this machine's clock. */
+export interface Times {
   readonly armedAtMs: number;
-  /**
-   * When it was armed for the first time, where a refusal came between: a task of the first send is no older
-   * than the request.
-   */
+  /** When it was armed first, where a refusal came between: a task of the first send is no older. */
   readonly firstArmedAtMs?: number | undefined;
-  /**
-   * When the answer was lost: from then on a request that was sent may still arrive for a while. As
-   * `armedAtMs` when it is not known.
-   */
+  /** When the answer was lost: a request may still arrive after it. As `armedAtMs` when not known. */
   readonly lostAtMs?: number | undefined;
   readonly nowMs: number;
   /** How long a lost request may still arrive, from its loss on. */
   readonly inFlightMs: number;
+}
+
+/** What is known of the two clocks around a request whose answer was lost. */
+export interface Clocks extends Times {
   /** By the answer before the request; null when it had no `Date`. */
   readonly skewBefore: Skew | null;
   /** By the answer that is being judged. */
   readonly skewNow: Skew | undefined;
 }
 
-/**
- * The part of the service that stamps tasks need not have the clock of the part that answers; stamps may be
- * cut to whole seconds.
- */
+/** What stamps tasks may have another clock than what answers; stamps may be cut to whole seconds. */
 const CLOCK_MARGIN_MS = 5_000;
 const FIRST_LOOK_MS = 500;
 const LATER_LOOK_MS = 5_000;
@@ -75,10 +70,7 @@ export function nextLook(clocks: Clocks): { readonly ms: number; readonly untilM
   return { ms: Math.min(pace, left + 1), untilMs: clocks.nowMs + left };
 }
 
-/**
- * So long a send takes at most: its deadline is a minute behind the router's (service-api.md section 8), and
- * some more.
- */
+/** So long a send takes at most: a minute more than the router waits (service-api.md section 8), and some. */
 const LONGEST_SEND_MS = 17 * 60_000;
 
 /**

@@ -40,10 +40,7 @@ export interface ActivityDeps {
     | {
         readonly command: string;
         readonly timeoutMs: number;
-        /**
-         * Variables of the environment that hold tokens, whatever they are called; the command does not get
-         * them.
-         */
+        /** Variables of the environment that hold tokens; the command does not get them. */
         readonly hideEnv?: readonly string[];
       }
     | undefined;

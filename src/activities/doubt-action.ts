@@ -6,7 +6,7 @@ import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { InstanceOverview } from '../service/schemas.ts';
 import type { InDoubt, Judgement } from './activity.ts';
-import { type Clocks, clockSentence, nextLook, Skew, side } from './clocks.ts';
+import { type Clocks, clockSentence, nextLook, Skew, side, type Times } from './clocks.ts';
 import { LostBaseline } from './evaluate-tasks.ts';
 
 export type Action = NonNullable<InputOf<'waitForInstance'>['action']>;
@@ -32,16 +32,9 @@ export const ActionBaseline = z.union([
 ]);
 export type ActionBaseline = z.infer<typeof KnownInstance> & { readonly lost?: true };
 
-export interface ActionLook {
+export interface ActionLook extends Times {
   readonly action: Action;
   readonly baseline: ActionBaseline;
-  readonly armedAtMs: number;
-  /** When it was armed for the first time, where a refusal came between; `armedAtMs` without it. */
-  readonly firstArmedAtMs?: number;
-  /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
-  readonly lostAtMs?: number;
-  readonly nowMs: number;
-  readonly inFlightMs: number;
   readonly overview: InstanceOverview;
   /** The service's clock by the answer that holds `overview`. */
   readonly skew: Skew | undefined;

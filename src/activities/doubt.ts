@@ -4,19 +4,20 @@ import { counted } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Judgement } from './activity.ts';
-import { isRefusal, wasAccepted } from './answered.ts';
 import { type Clocks, clockSentence, elapsedMs, nextLook, side } from './clocks.ts';
 import {
   afterRefusalMs,
   type Certainty,
   type Evaluated,
   isApart,
+  isRefusal,
   type Look,
   nearestFirst,
   newTasks,
   type Task,
   type Telling,
   toLine,
+  wasAccepted,
 } from './evaluate-tasks.ts';
 
 const SHOWN = 20;
@@ -120,10 +121,7 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
   );
 }
 
-/**
- * No candidate, and the request can no longer be under way. Absent only when nothing at all speaks against
- * it.
- */
+/** No candidate, and the request is no longer under way. Absent only when nothing speaks against it. */
 function nothingFits(
   look: Look<Task>,
   telling: Pick<Telling<never>, 'what'>,

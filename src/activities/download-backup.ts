@@ -1,9 +1,32 @@
+import { createHash, type Hash } from 'node:crypto';
+import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
+import type { Download } from '../service/client.ts';
 import type { ActivityOf } from './activity.ts';
+import { type Checked, checkDownload, mostBytes, tooLong } from './check-download.ts';
 import type { ActivityDeps } from './deps.ts';
+import {
+  FIRST_PAUSE_MS,
+  FRUITLESS,
+  forgetPart,
+  hashFile,
+  holdOn,
+  isPassing,
+  NO_PART,
+  type Part,
+  readHead,
+  readPart,
+  requireSame,
+  short,
+  syncFolder,
+  writeNote,
+} from './download-part.ts';
+import { requireRoom } from './free-space.ts';
 import { ok, readVerb } from './results.ts';
-import { saveDownload } from './save-download.ts';
 import { watchProgress } from './watchdog.ts';
 
 const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhile' } as const;
@@ -37,5 +60,227 @@ export function downloadBackup(deps: ActivityDeps): ActivityOf<'downloadBackup'>
     } finally {
       watched.stop();
     }
+  });
+}
+
+/** Where a download goes and how it is opened. */
+export interface SaveOptions {
+  /**
+   * Stands there only when it is complete and on disk; before that it is `PATH.part`, with a note beside it.
+   */
+  readonly path: string;
+  /** What the bytes are of: a `.part` file of anything else is not gone on with. */
+  readonly of: string;
+  /** The size that the service lists for the backup; undefined where it lists none. Bytes. */
+  readonly listed: number | undefined;
+  /**
+   * Where a download is kept that came to its end and cannot be a whole backup: it is not useless to a
+   * person. Default: it is deleted.
+   */
+  readonly aside?: string;
+  open(from: { readonly offset: number; readonly ifRange?: string }): Promise<Download>;
+  /** Called at the beginning of each request and after each chunk. Bytes of the whole file. */
+  readonly report: (done: number, download: Download) => void;
+  readonly signal: AbortSignal;
+  /** Pause after the first request that brought nothing; doubles each time. Default 500 ms. */
+  readonly firstPauseMs?: number;
+  /**
+   * Where there are no ranges, a request that broke off sooner than this is made anew. Default two minutes.
+   */
+  readonly anewWithinMs?: number;
+}
+
+export interface Saved {
+  readonly bytes: number;
+  /** SHA-256 of the whole file, lower-case hex. */
+  readonly sha256: string;
+  /** Requests that it took. */
+  readonly requests: number;
+  readonly checked: Checked;
+}
+
+/** What broke off later than this was cut by its length, and would be cut again. */
+const ANEW_WITHIN_MS = 120_000;
+/** Bytes. So often what has arrived is put on disk: no more than this is lost with the power. */
+const SYNC_EVERY = 32 * 1024 * 1024;
+
+/** After these, what has arrived is of no use to the next request. */
+const IN_VAIN: readonly string[] = [
+  'backup.empty',
+  'backup.misshapen',
+  'backup.not-a-backup',
+  'backup.too-long',
+];
+
+/**
+ * Saves a download. Where the service offers ranges, it goes on by itself after a request that broke off (the
+ * platform's router ends them after 15 minutes, service-api.md section 8), and after a process that died,
+ * from the last byte that is known to be on disk. Without ranges, or where they are promised and then
+ * refused, a download that broke off soon is begun anew, a few times; after that, and at once when it broke
+ * off late, it rejects with `backup.cut` or `backup.truncated` and leaves nothing behind. A file that cannot
+ * be written rejects with `download.write`, one that does not fit with `disk.full`, and what has arrived is
+ * kept. What has come to its end gets its name only when `checkDownload` finds nothing wrong with it. Without
+ * an announced length it stops at `mostBytes`.
+ */
+export async function saveDownload(options: SaveOptions): Promise<Saved> {
+  const part = `${options.path}.part`;
+  const folder = dirname(options.path);
+  /** Of the file as it is now: what an earlier process left may be of another. */
+  let refusesOffsets = false;
+  for (let requests = 1, fruitless = 0; ; requests += 1) {
+    const before = await readPart(part, options.of);
+    const began = Date.now();
+    let hasEnded = false;
+    try {
+      if (requests === 1) await requireRoom(folder, Math.max(0, (options.listed ?? 0) - before.size));
+      const isThere = before.size > 0 && before.size === before.total;
+      const { hash, ...arrived } = isThere
+        ? {
+            hash: await hashFile(part, before.size),
+            bytes: before.size,
+            announced: before.total,
+            framed: true,
+          }
+        : await fetchOnce(options, part, before);
+      hasEnded = true;
+      const head = await readHead(part);
+      const checked = checkDownload({ ...arrived, head, listed: options.listed });
+      await rename(part, options.path);
+      await forgetPart(part, 'note');
+      await syncFolder(folder);
+      return { bytes: arrived.bytes, sha256: hash.digest('hex'), requests, checked };
+    } catch (thrown) {
+      const error = writeError(thrown, options.path) ?? thrown;
+      const { code, evidence } = failureOf(error);
+      const giveUp = async (): Promise<unknown> => {
+        const kept = hasEnded && code !== 'backup.empty' ? options.aside : undefined;
+        if (kept !== undefined) await rename(part, kept);
+        await forgetPart(part, 'all');
+        return kept === undefined ? error : keptAside(error, kept);
+      };
+      if (before.size > 0 && evidence['download'] === 'offset') {
+        refusesOffsets = requests > 1;
+        await forgetPart(part, 'all');
+        continue;
+      }
+      if (IN_VAIN.includes(code)) throw await giveUp();
+      // A full disk is not to be kept full of what cannot be gone on with.
+      if (code === 'disk.full' && !(await readPart(part, options.of)).resumable) throw await giveUp();
+      if (options.signal.aborted || !isPassing(error)) throw error;
+      const after = refusesOffsets ? NO_PART : await readPart(part, options.of);
+      fruitless = after.size > before.size ? 0 : fruitless + 1;
+      if (!after.resumable) {
+        const wasSoon = Date.now() - began < (options.anewWithinMs ?? ANEW_WITHIN_MS);
+        if (!wasSoon || fruitless >= FRUITLESS) {
+          const last = await giveUp();
+          throw code === 'backup.truncated' ? last : cut(last);
+        }
+        await forgetPart(part, 'all');
+      }
+      if (fruitless >= FRUITLESS) throw error;
+      await pause((options.firstPauseMs ?? FIRST_PAUSE_MS) * 2 ** fruitless, undefined, {
+        signal: options.signal,
+      });
+    }
+  }
+}
+
+/** One request, to its end. What has arrived is on disk and noted when it rejects. */
+async function fetchOnce(options: SaveOptions, part: string, before: Part) {
+  // Before the request: a service that waits for a reader may give up.
+  const known = await hashFile(part, before.size);
+  const download = await options.open({
+    offset: before.size,
+    ...(before.etag === undefined ? {} : { ifRange: before.etag }),
+  });
+  const { stream, offset, etag, acceptsRanges, framed, marks } = download;
+  const chunks = holdOn(stream);
+  const hash = offset === 0 ? createHash('sha256') : known;
+  let file: FileHandle | undefined;
+  try {
+    if (offset > 0) requireSame(before, download);
+    const total = download.total ?? (offset > 0 ? before.total : download.length);
+    if (total !== undefined) await requireRoom(dirname(part), total - offset);
+    file = await open(part, offset === 0 ? 'w' : 'r+', 0o600);
+    const handle = file;
+    const keep = async (size: number) => {
+      await handle.datasync();
+      await writeNote(part, { of: options.of, size, total, etag, marks, resumable: acceptsRanges });
+    };
+    options.report(offset, download);
+    const most = total ?? mostBytes(options.listed);
+    const bytes = await append(handle, { download, chunks }, hash, { ...options, keep, most });
+    if (total !== undefined && bytes < total) throw short(bytes, total);
+    return { bytes, hash, announced: total, framed };
+  } finally {
+    stream.destroy();
+    await file?.close();
+  }
+}
+
+interface Appending extends Pick<SaveOptions, 'report' | 'listed' | 'path'> {
+  readonly keep: (size: number) => Promise<void>;
+  readonly most: number;
+}
+
+/** Writes the stream behind what is there; gives the length of the whole. */
+async function append(
+  file: FileHandle,
+  { download, chunks }: { readonly download: Download; readonly chunks: AsyncIterable<Buffer> },
+  hash: Hash,
+  { report, listed, path, keep, most }: Appending,
+): Promise<number> {
+  let at = download.offset;
+  let kept = at;
+  try {
+    for await (const chunk of chunks) {
+      if (at + chunk.length > most) throw tooLong(listed, most);
+      let written = 0;
+      while (written < chunk.length) {
+        written += (await file.write(chunk, written, chunk.length - written, at + written)).bytesWritten;
+      }
+      hash.update(chunk);
+      at += chunk.length;
+      report(at, download);
+      if (at - kept < SYNC_EVERY) continue;
+      await keep(at);
+      kept = at;
+      await requireRoom(dirname(path), 0);
+    }
+  } finally {
+    await keep(at);
+  }
+  return at;
+}
+
+function cut(cause: unknown): LifeboatError {
+  return new LifeboatError('backup.cut', 'the download broke off before its end', {
+    hints: [
+      'this service offers no way to go on from there: the next try starts from the beginning',
+      'a router that ends requests after 15 minutes needs a longer time for a backup of this size',
+    ],
+    evidence: { why: failureOf(cause).shortMessage },
+    cause,
+  });
+}
+
+/** Says where the bytes lie that are no backup as they are. */
+function keptAside(thrown: unknown, path: string): LifeboatError {
+  const { code, shortMessage, hints, evidence } = failureOf(thrown);
+  return new LifeboatError(code, shortMessage, {
+    hints: [`what arrived is kept as ${show(path, 4_096)}: do not take it for a backup`, ...hints],
+    evidence: { ...evidence, kept: path },
+    cause: thrown,
+  });
+}
+
+/** The words for a file that cannot be written; undefined for any other error. */
+function writeError(thrown: unknown, path: string): LifeboatError | undefined {
+  const code = errorCode(thrown) ?? '';
+  const words = code === 'ENOENT' ? 'its folder is not there' : FILE_TROUBLE[code];
+  if (words === undefined) return undefined;
+  return new LifeboatError('download.write', `${show(path)} cannot be written: ${words}`, {
+    hints: ['what has arrived is kept beside it: make room and try again, or name another file'],
+    cause: thrown,
   });
 }

@@ -1,7 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { finished, PassThrough, type Readable } from 'node:stream';
 import { z } from 'zod';
+import { PROBE_BYTES } from '../backup/beginning.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { Download } from '../service/client.ts';
 
 const Note = z.object({
   of: z.string(),
@@ -15,7 +20,7 @@ const Note = z.object({
 });
 
 /** What is known of a `.part` file. It stands beside it, as `.part.json`. */
-export type Note = z.infer<typeof Note>;
+type Note = z.infer<typeof Note>;
 export type Part = Omit<Note, 'of'>;
 
 export const NO_PART: Part = { size: 0, resumable: false };
@@ -62,4 +67,90 @@ export async function syncFolder(folder: string): Promise<void> {
 
 function noteOf(part: string): string {
   return `${part}.json`;
+}
+
+/** Requests in a row that bring nothing, until it is given up. */
+export const FRUITLESS = 4;
+/** After the first of them; doubles each time. */
+export const FIRST_PAUSE_MS = 500;
+
+/**
+ * What comes of a stream, and then its failure. A stream that fails by itself drops what nobody has read yet,
+ * so that a service that always breaks off soon would bring nothing at all.
+ */
+export function holdOn(stream: Readable): AsyncIterable<Buffer> {
+  const held = new PassThrough();
+  let failure: Error | null | undefined;
+  // Also tells of a stream that has failed already.
+  finished(stream, (error) => {
+    failure = error;
+    held.end();
+  });
+  stream.pipe(held);
+  return (async function* () {
+    yield* held as AsyncIterable<Buffer>;
+    if (failure) throw failure;
+  })();
+}
+
+/** What may pass by itself; a refusal does not. */
+export function isPassing(thrown: unknown): boolean {
+  const passing = [
+    'service.reset',
+    'service.timeout',
+    'service.unreachable',
+    'service.error',
+    'backup.truncated',
+  ];
+  return passing.includes(failureOf(thrown).code);
+}
+
+/** An answer that ended before the announced length. */
+export function short(bytes: number, total: number): LifeboatError {
+  return new LifeboatError('backup.truncated', `the download ended after ${bytes} of ${total} bytes`, {
+    hints: ['try again; a router may cut downloads that take longer than 15 minutes'],
+    evidence: { bytes, total },
+  });
+}
+
+/** Without a validator that promises the same bytes, what is known of both parts has to agree. */
+export function requireSame(
+  before: Pick<Part, 'total' | 'etag' | 'marks'>,
+  { total, marks }: Download,
+): void {
+  const pairs = [
+    [before.total, total],
+    ...(before.etag === undefined
+      ? [
+          [before.marks?.etag, marks.etag],
+          [before.marks?.modified, marks.modified],
+        ]
+      : []),
+  ];
+  if (pairs.every(([one, other]) => one === undefined || other === undefined || one === other)) return;
+  throw new LifeboatError('service.bad-answer', 'the backup of the service changed while it was downloaded', {
+    hints: ['download the backup from its beginning'],
+    evidence: { download: 'offset' },
+  });
+}
+
+/** The first bytes of a backup file, enough to try keys on. A file that is not there is a clear error. */
+export async function readHead(path: string): Promise<Uint8Array> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(PROBE_BYTES), 0, PROBE_BYTES, 0);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch (cause) {
+    throw new LifeboatError('backup.no-file', `the backup file ${show(path)} cannot be read`, {
+      hints: [
+        'try again: it is downloaded from the beginning',
+        'or mark the step as done with the path of a file you have',
+      ],
+      cause,
+    });
+  }
 }

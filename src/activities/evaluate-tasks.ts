@@ -5,7 +5,7 @@ import { show } from '../base/text.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Json } from '../store/journal.ts';
 import type { InDoubt } from './activity.ts';
-import { type Clocks, isSameInstant, Skew, side, sinceArming } from './clocks.ts';
+import { type Clocks, isSameInstant, Skew, side, sinceArming, type Times } from './clocks.ts';
 
 /**
  * What stands for the baseline of a call whose record is lost: nothing is known of what was there before it.
@@ -14,10 +14,7 @@ export const LostBaseline = z.strictObject({ lost: z.literal(true) });
 
 /** The tasks of one kind before another was asked for, and the clock of the service then. */
 const KnownTasks = z.object({
-  /**
-   * Id and trigger time of every task that was listed. Milliseconds since 1970 by the service's clock, null
-   * when not reported.
-   */
+  /** Id and trigger time of every task; milliseconds by the service's clock, null when not reported. */
   tasks: z.array(z.tuple([z.number(), z.number().nullable()])),
   /** Which of them had not ended. */
   underWay: z.array(z.number()).default([]),
@@ -52,16 +49,9 @@ export interface Fit {
  */
 export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 
-/** A look at the service's list after a lost answer. Times of this machine, in milliseconds since 1970. */
-export interface Look<Row extends Task> {
+/** A look at the service's list after a lost answer. */
+export interface Look<Row extends Task> extends Times {
   readonly baseline: TaskBaseline;
-  readonly armedAtMs: number;
-  /** When it was armed for the first time, where a refusal came between; `armedAtMs` without it. */
-  readonly firstArmedAtMs?: number;
-  /** When the answer was lost, or the refusal came; `armedAtMs` without it. */
-  readonly lostAtMs?: number;
-  readonly nowMs: number;
-  readonly inFlightMs: number;
   readonly tasks: readonly Row[];
   /** The service's clock by the answer that holds `tasks`. */
   readonly skew: Skew | undefined;
@@ -72,10 +62,7 @@ export interface Look<Row extends Task> {
 /** How tasks of one kind are distinguished. */
 export interface Telling<Row extends Task> {
   readonly what: 'backup' | 'restore';
-  /**
-   * True when any fresh task serves as well as ours: a time that is missing or too early is then no reason to
-   * ask.
-   */
+  /** True when any fresh task serves: a time that is missing or too early is then no reason to ask. */
   readonly anyServes: boolean;
   readonly fit: (task: Row) => Fit;
   /** What a person needs to tell candidates apart, besides id, status and time. */
@@ -218,10 +205,7 @@ function evaluate(
   return { is: 'doubtful', why: 'the clock of the service is not known, so its time says nothing' };
 }
 
-/**
- * What comes first is looked at first, and only so many are kept: the task that was triggered nearest to the
- * request.
- */
+/** The task that was triggered nearest to the request comes first: only so many are kept. */
 export function nearestFirst(evaluated: readonly Evaluated[]): readonly Evaluated[] {
   const far = ({ distanceMs }: Evaluated) => Math.abs(distanceMs ?? Number.MAX_VALUE);
   return evaluated.toSorted((one, other) => far(one) - far(other));
@@ -247,4 +231,28 @@ function distanceWords(distanceMs: number): string {
   const seconds = Math.round(Math.abs(distanceMs) / 1_000);
   if (seconds <= 1) return 'at the moment of the request';
   return `${formatSeconds(seconds)} ${distanceMs < 0 ? 'before' : 'after'} the request`;
+}
+
+/** Whether the service took the request and named no task that came of it. */
+export function wasAccepted(lost: InDoubt['lost']): boolean {
+  return lost?.code === 'service.no-id' || lost?.code === 'service.old-id';
+}
+
+/**
+ * Whether it took the request and said nothing that speaks against a new task's being ours. An answer with an
+ * old id may be the copy of an earlier one, kept by somebody in between.
+ */
+export function wasPlainlyAccepted(lost: InDoubt['lost']): boolean {
+  return lost?.code === 'service.no-id';
+}
+
+/**
+ * Whether the service itself said that it does something of the kind already (409, service-api.md section 4.2
+ * item 2). It is no proof that nothing was done, since the first of two sends of a router may have arrived.
+ * What a proxy says in its own words is none of the service.
+ */
+export function isRefusal(lost: InDoubt['lost']): boolean {
+  if (lost?.code !== 'service.conflict') return false;
+  const { word, text } = lost.evidence;
+  return typeof word === 'string' ? /^[\w.-]+$/u.test(word) : typeof text === 'string';
 }

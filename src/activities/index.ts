@@ -10,24 +10,20 @@ import type {
 } from './activity.ts';
 import { listBackups, recheck } from './baseline.ts';
 import { createBackup, performRecovery, restoreBackup, restoreToTime } from './begin-task.ts';
-import { changeBackupSettings } from './change-backup-settings.ts';
+import { prepareRecovery, readBackKey, setKey, storeKey } from './change-key.ts';
+import { changeBackupSettings, changeUpdateSetting, updatesChangeable } from './change-settings.ts';
 import type { ActivityDeps } from './deps.ts';
 import { downloadBackup } from './download-backup.ts';
 import { findBound } from './find-bound.ts';
 import { inspectTarget } from './inspect-target.ts';
 import { recreate, restart, update } from './instance-actions.ts';
-import { negativeTest } from './negative-test.ts';
 import { bindApp, proveApp, renewServiceKey, restageApp, unbindApp } from './on-platform.ts';
 import { pitrRange } from './pitr-range.ts';
 import { lookingAgain } from './poll.ts';
 import { preflight } from './preflight.ts';
-import { prepareRecovery } from './prepare-recovery.ts';
 import { reconcile } from './reconcile.ts';
 import { readCard, recordCard, recordProof, recordRecovery, recordRotation } from './records.ts';
-import { setKey } from './send-key.ts';
-import { readBackKey, storeKey } from './store-key.ts';
-import { changeUpdateSetting, updatesChangeable } from './update-setting.ts';
-import { verifyBackup } from './verify-backup.ts';
+import { negativeTest, verifyBackup } from './verify-backup.ts';
 import { waitForInstance } from './wait-for-instance.ts';
 import { waitForBackup, waitForRestore } from './wait-for-task.ts';
 

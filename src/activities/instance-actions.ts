@@ -80,9 +80,7 @@ async function offeringOf({ service }: ActivityDeps, signal: AbortSignal): Promi
   throw new LifeboatError(
     'service.no-service-id',
     'the service does not say which offering the instance is of',
-    {
-      hints: ['nothing was sent to the service'],
-    },
+    { hints: ['nothing was sent to the service'] },
   );
 }
 

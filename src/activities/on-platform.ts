@@ -54,10 +54,7 @@ async function atPlatform(
   }
 }
 
-/**
- * Removes the binding that an application had before the restore. One that is gone stays gone, so it may be
- * done again.
- */
+/** Removes the binding from before the restore. One that is gone stays gone, so it may be done again. */
 export function unbindApp(deps: ActivityDeps): ActivityOf<'unbindApp'> {
   return {
     kind: 'repeatable',
@@ -84,10 +81,7 @@ export function bindApp(deps: ActivityDeps): ActivityOf<'bindApp'> {
   };
 }
 
-/**
- * Stages and starts an application anew and waits until every instance runs. What an earlier attempt has
- * begun is gone on with.
- */
+/** Stages and starts an application anew and waits for every instance. Goes on with an earlier attempt. */
 export function restageApp(deps: ActivityDeps): ActivityOf<'restageApp'> {
   return {
     kind: 'repeatable',

@@ -68,10 +68,7 @@ export function sentUnaccepted(
   return { sent: 'absent', failure, refused: true, ...againAfter(sent) };
 }
 
-/**
- * A look at the list. Rejects when the memory is not one that `baselineOf` gave: nothing is concluded from
- * that.
- */
+/** A look at the list. Rejects when the memory is not one that `baselineOf` gave. */
 export async function lookAt<Row extends Task>(
   list: () => Promise<Answer<readonly Row[]>>,
   memory: InDoubt,

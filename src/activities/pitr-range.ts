@@ -5,10 +5,7 @@ import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
-/**
- * A restore reaches no time before the base backup was complete, and none after the last archived change
- * (domain 1.7).
- */
+/** No restore reaches before the end of a base backup or beyond the last archived change (domain 1.7). */
 const MARGIN_AT_START_MS = 5_000;
 const MARGIN_AT_END_MS = 1_000;
 const SECOND_MS = 1_000;

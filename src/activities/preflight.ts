@@ -143,10 +143,7 @@ function obstaclesOf({ state, runningTasks }: Baseline): Failure[] {
   return obstacles;
 }
 
-/**
- * The next restore would replace what this one is about to bring. In the words of the raw command, which
- * refuses it as well.
- */
+/** The next restore would replace what this one brings. The raw command refuses it in the same words. */
 function restoreObstacles(
   instance: string,
   restores: readonly Restore[] | 'not reported' | undefined,

@@ -96,10 +96,7 @@ export function readMeasure(text: string): Measure {
     .map(({ groups }) => momentOf(groups ?? {}))
     .find((moment) => moment !== undefined);
   const count = Number(WHOLE.exec(text.replace(MOMENT, ' ').replace(DATE, ' '))?.[0] ?? Number.NaN);
-  return {
-    ...(newest === undefined ? {} : { newest }),
-    ...(Number.isSafeInteger(count) ? { count } : {}),
-  };
+  return { ...(newest === undefined ? {} : { newest }), ...(Number.isSafeInteger(count) ? { count } : {}) };
 }
 
 function momentOf({ date, time, zone }: Readonly<Record<string, string | undefined>>): string | undefined {

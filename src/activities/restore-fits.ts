@@ -3,17 +3,13 @@ import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import type { InDoubt } from './activity.ts';
-import { wasPlainlyAccepted } from './answered.ts';
 import { isSameInstant } from './clocks.ts';
-import type { Fit, Telling } from './evaluate-tasks.ts';
+import { type Fit, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts';
 
 /** Times come with and without fractions of a second. */
 const ROUNDING_MS = 1_000;
 
-/**
- * Tells a restore of one of the instance's own backups (service-api.md endpoint 7) by the backup's id, where
- * that is still known.
- */
+/** Tells a restore of an own backup (service-api.md endpoint 7) by that backup's id, where it is known. */
 export function restoreOfBackup(backup: number | undefined): Telling<Restore> {
   return telling(({ backup_id }) => {
     if (backup === undefined) return { is: 'doubtful', why: 'which backup was to be restored is lost' };
@@ -53,26 +49,17 @@ export function recoveryFromElsewhere(
   });
 }
 
-/**
- * That it is a recovery is not enough to be ours: which backup it recovers has to be known, or that ours was
- * begun.
- */
+/** A recovery is ours only when the backup it recovers is known, or that ours was begun. */
 function fromElsewhere(expected: ExpectedOrigin, lost: InDoubt['lost'], why: string): Fit {
   if (timesOf(expected).length > 0 || wasPlainlyAccepted(lost)) return { is: 'ours', why };
-  return {
-    is: 'doubtful',
-    why: `${why}, and the time of the one that was asked for has not been reported`,
-  };
+  return { is: 'doubtful', why: `${why}, and the time of the one that was asked for has not been reported` };
 }
 
 function timesOf({ triggeredAt, startedAt, finishedAt }: ExpectedOrigin): number[] {
   return [triggeredAt, startedAt, finishedAt].map(instantOf).filter((time) => time !== undefined);
 }
 
-/**
- * What speaks against a restore's being of the expected backup; nothing when it is from its time, or no time
- * was expected.
- */
+/** What speaks against a restore's being of the expected backup; nothing where no time was expected. */
 function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefined {
   const { orNewer = false } = expected;
   const times = timesOf(expected);

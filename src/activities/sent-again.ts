@@ -52,10 +52,7 @@ async function repeat<T>(
   }
 }
 
-/**
- * When a call that was turned away may be made once more; nothing for any other outcome, and for a wait that
- * is too long.
- */
+/** When a call that was turned away may be made once more; nothing where the wait is too long. */
 export function againAfter(sent: SendOutcome<unknown>): { readonly againMs?: number } {
   return sent.outcome === 'accepted' || sent.againMs === undefined ? {} : { againMs: sent.againMs };
 }

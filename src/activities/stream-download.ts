@@ -1,12 +1,12 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { PROBE_BYTES } from '../backup/probe.ts';
+import { PROBE_BYTES } from '../backup/beginning.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import type { Download } from '../service/client.ts';
 import { checkDownload, mostBytes, tooLong } from './check-download.ts';
-import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-stream.ts';
-import type { Saved, SaveOptions } from './save-download.ts';
+import type { Saved, SaveOptions } from './download-backup.ts';
+import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-part.ts';
 
 interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' | 'signal' | 'firstPauseMs'> {
   readonly to: NodeJS.WritableStream;

@@ -5,7 +5,7 @@ import { counted, formatBytes } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import { isUnderWay, newestOf } from './baseline.ts';
-import type { TargetRoom } from './target-disk.ts';
+import type { TargetRoom } from './inspect-target.ts';
 
 /** The states in which an instance can be recovered into (service-api.md section 2.4). */
 const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
@@ -65,9 +65,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
             'state',
             `target ${name} is ${show(state, 40)}`,
             ['wait until it is available, then look again'],
-            {
-              state: show(state, 40),
-            },
+            { state: show(state, 40) },
           ),
         ]),
     ...(busy.length === 0
@@ -83,10 +81,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
   ];
 }
 
-/**
- * Even a fresh instance may have scheduled backups, of nothing: a person tells them from data that would be
- * lost.
- */
+/** Even a fresh instance may have scheduled backups of nothing: a person tells them from data. */
 function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget): Failure[] {
   const { boundApps, restores } = identity;
   const newest = newestOf(backups);

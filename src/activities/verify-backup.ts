@@ -1,13 +1,13 @@
 import { rm } from 'node:fs/promises';
 import type { InputOf } from '../../machines/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
-import { type Candidate, probeKeys } from '../backup/probe-keys.ts';
+import { type Candidate, probe, probeKeys } from '../backup/probe.ts';
 import { verifyFile } from '../backup/verify-file.ts';
 import { counted } from '../base/format.ts';
-import { heldKeys } from '../keys/held-keys.ts';
+import { type HeldKey, heldKeys } from '../keys/keyring.ts';
 import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { readHead } from './read-head.ts';
+import { readHead } from './download-part.ts';
 import { no, ok, readVerb } from './results.ts';
 
 /**
@@ -90,4 +90,25 @@ function refutation(
   const isTried = tried.some(({ fingerprint }) => fingerprint === expected);
   if (expected === undefined || opens === expected || !isTried) return [];
   return [{ type: 'key.refuted', body: { fingerprint: expected, run: runId, backup: { id: backup } } }];
+}
+
+/**
+ * Tries every other key held for the instance on the backup, in every key-derivation profile. None may open
+ * it: otherwise the rotation rotated nothing. A key that another key store has named (`Keyring.adopt`) may be
+ * held under this one's own name as well: that is no other key.
+ */
+export function negativeTest(deps: ActivityDeps): ActivityOf<'negativeTest'> {
+  return readVerb(async ({ path, except }, { instance }) => {
+    const head = await readHead(path);
+    const held = await heldKeys(deps.keyring, instance);
+    const tested = held.find(({ fingerprint }) => fingerprint === except);
+    const ownName = tested && (await deps.keyring.fingerprint(tested.key));
+    const others = held.filter(({ fingerprint }) => fingerprint !== except && fingerprint !== ownName);
+    const opening = others.filter(({ key }) => probe(head, key).result === 'fits');
+    return ok({ tested: others.map(fingerprintOf), opened: opening.map(fingerprintOf) });
+  });
+}
+
+function fingerprintOf({ fingerprint }: HeldKey): string {
+  return fingerprint;
 }

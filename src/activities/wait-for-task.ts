@@ -78,10 +78,7 @@ function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   );
 }
 
-/**
- * When the stage began by this machine's clock; unknown where the service does not tell it, or its clock is
- * not known.
- */
+/** When the stage began, by this machine's clock; unknown where the service or its clock does not tell. */
 function beginOf(
   { triggered_at, started_at }: Task & Timed,
   stage: 'queued' | 'running',
@@ -166,10 +163,7 @@ export function waitForRestore(
   };
 }
 
-/**
- * Revision 61 tells when a restore was begun (service-api.md section 3); the schema takes it for any other
- * field.
- */
+/** Revision 61 tells when a restore was begun (service-api.md section 3); the schema does not name it. */
 function timed(restore: Restore) {
   const { started_at } = restore;
   return { ...restore, started_at: typeof started_at === 'string' ? started_at : undefined };

@@ -2,10 +2,7 @@ import { formatSeconds } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import type { ActivityContext, Overdue, Progress } from './activity.ts';
 
-/**
- * What a finished task tells of how long one takes. Times as the service tells them; none of them has to be
- * there.
- */
+/** What a finished task tells of how long one takes, in the service's times; each may be missing. */
 export interface Timed {
   readonly status: string;
   readonly triggered_at?: string | undefined;

@@ -1,3 +1,4 @@
+import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 
 /**
@@ -16,13 +17,7 @@ export type ProbeResult =
    */
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
-export type VerifyProblem =
-  | 'wrong-key'
-  | 'wrong-profile'
-  | 'truncated'
-  | 'corrupt'
-  | 'not-a-backup'
-  | 'trailing-data';
+export type VerifyProblem = 'wrong-key' | 'truncated' | 'corrupt' | 'not-a-backup' | 'trailing-data';
 
 /** What a full read of a backup file showed. Sizes in bytes; hashes lower-case hex SHA-256. */
 export type VerifyReport =
@@ -50,10 +45,41 @@ export type VerifyReport =
 
 export interface VerifyOptions {
   readonly key: Secret;
-  /** Skips the search; a key that fits another profile only is then reported as `wrong-profile`. */
-  readonly profile?: KeyProfile;
-  /** Size the service reported; fewer bytes on disk are reported as `truncated`. */
-  readonly expectedBytes?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number, total: number | undefined) => void;
+}
+
+/**
+ * An error that says what is wrong with a backup: code `backup.<problem>`, with hints that are safe to
+ * follow. `shortMessage` says what exactly was found and where.
+ */
+export function backupProblem(problem: VerifyProblem, shortMessage: string, cause?: unknown): LifeboatError {
+  return new LifeboatError(`${PREFIX}${problem}`, shortMessage, { hints: HINTS[problem], cause });
+}
+
+/** The problem that an error made by `backupProblem` stands for; undefined for every other error. */
+export function problemOf(error: unknown): VerifyProblem | undefined {
+  if (!(error instanceof LifeboatError) || !error.code.startsWith(PREFIX)) return undefined;
+  const name = error.code.slice(PREFIX.length);
+  return isProblem(name) ? name : undefined;
+}
+
+const PREFIX = 'backup.';
+
+const HINTS: Record<VerifyProblem, readonly string[]> = {
+  'wrong-key': ['try the key that was set on the instance when this backup was made: older keys are kept'],
+  truncated: ['download the backup again: the copy on the service is not touched by this'],
+  corrupt: [
+    'download the backup again and compare the SHA-256 of both files',
+    'if the same bytes come again, choose another backup',
+  ],
+  'not-a-backup': ['look at the file: a proxy or a login page may have answered instead of the service'],
+  'trailing-data': [
+    'keep the file: what comes before the extra bytes is whole',
+    'download the backup again and compare the sizes',
+  ],
+};
+
+function isProblem(name: string): name is VerifyProblem {
+  return Object.hasOwn(HINTS, name);
 }

@@ -1,6 +1,14 @@
 /** The first bytes of every encrypted backup (openssl-enc(1)); 8 bytes of salt follow. */
 export const SALTED = Buffer.from('Salted__');
 
+/** Header and salt. */
+export const HEADER_BYTES = 16;
+
+/** How much of a backup a probe of keys needs: the header, the salt and the first cipher block. */
+export const PROBE_BYTES = 32;
+
+export const BLOCK_BYTES = 16;
+
 /** How many bytes `beginningOf` looks at: a web page may begin with blank lines. */
 export const BEGINNING_BYTES = 200;
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { VerifyOptions } from './backup-file.ts';
-import { SALTED } from './beginning.ts';
-import { BLOCK_BYTES } from './probe.ts';
+import { BLOCK_BYTES, SALTED } from './beginning.ts';
 
 /** The header in two words, to look at every block at little cost. */
 const SALT = SALTED.readInt32BE(0);

@@ -1,8 +1,8 @@
-import { looksLikeGzip } from './gzip-header.ts';
+import { looksLikeGzip } from './gunzip.ts';
 import { looksLikeTar, TAR_BLOCK } from './tar-header.ts';
 import { TarWalker } from './tar-walker.ts';
 
-export interface Inspection {
+interface Inspection {
   readonly content: 'tar' | 'gzip' | 'data';
   /** Entries of the tar; undefined for anything else. */
   readonly entries: number | undefined;

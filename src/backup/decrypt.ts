@@ -1,11 +1,10 @@
 import { createDecipheriv, type Decipheriv } from 'node:crypto';
 import type { Secret } from '../base/secret.ts';
-import type { KeyProfile } from './backup-file.ts';
-import { SALTED } from './beginning.ts';
+import { backupProblem, type KeyProfile } from './backup-file.ts';
+import { BLOCK_BYTES, HEADER_BYTES, PROBE_BYTES, SALTED } from './beginning.ts';
 import { ByteReader } from './byte-reader.ts';
 import { deriveKey } from './derive-key.ts';
-import { BLOCK_BYTES, HEADER_BYTES, PROBE_BYTES, probe } from './probe.ts';
-import { backupProblem } from './problem.ts';
+import { probe } from './probe.ts';
 
 /** How the cipher text ended. */
 export interface CipherEnd {
@@ -15,14 +14,14 @@ export interface CipherEnd {
   readonly strayBytes: number;
 }
 
-export interface Decrypted {
+interface Decrypted {
   readonly profile: KeyProfile;
   readonly plain: AsyncGenerator<Uint8Array, CipherEnd>;
 }
 
 /**
  * Probes the head of a backup and gives its decrypted bytes. Rejects with `backup.wrong-key`,
- * `backup.wrong-profile`, `backup.not-a-backup` or `backup.truncated` after reading one chunk.
+ * `backup.not-a-backup` or `backup.truncated` after reading one chunk.
  *
  * A bad end is no error here: a last block without valid padding comes out as it is, and `CipherEnd` says so.
  * Only who reads the gzip inside can tell a cut file from a damaged one. A chunk is used up before the next
@@ -30,13 +29,13 @@ export interface Decrypted {
  */
 export async function decrypt(
   chunks: AsyncIterable<Uint8Array>,
-  options: { readonly key: Secret; readonly profile?: KeyProfile | undefined },
+  { key: passphrase }: { readonly key: Secret },
 ): Promise<Decrypted> {
   const reader = new ByteReader(chunks[Symbol.asyncIterator]());
   try {
     const head = await reader.peek(PROBE_BYTES);
-    const profile = fittingProfile(head, options.key, options.profile);
-    const { key, iv } = deriveKey(options.key, head.subarray(SALTED.length, HEADER_BYTES), profile);
+    const profile = fittingProfile(head, passphrase);
+    const { key, iv } = deriveKey(passphrase, head.subarray(SALTED.length, HEADER_BYTES), profile);
     await reader.take(HEADER_BYTES);
     const decipher = createDecipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
     return { profile, plain: plainChunks(reader, decipher) };
@@ -46,23 +45,14 @@ export async function decrypt(
   }
 }
 
-function fittingProfile(head: Uint8Array, key: Secret, wanted: KeyProfile | undefined): KeyProfile {
-  const found = probe(head, key, wanted);
+function fittingProfile(head: Uint8Array, key: Secret): KeyProfile {
+  const found = probe(head, key);
   if (found.result === 'fits') return found.profile;
   if (found.result === 'not-a-backup') {
     const like = found.looksLike === 'unknown' ? '' : `, the file looks like ${found.looksLike}`;
     const message =
       found.looksLike === 'empty' ? 'the file is empty' : `there is no Salted__ header at byte 0${like}`;
     throw backupProblem('not-a-backup', message);
-  }
-  if (wanted !== undefined) {
-    const other = probe(head, key);
-    if (other.result === 'fits') {
-      throw backupProblem(
-        'wrong-profile',
-        `the key opens the first block with ${other.profile}, not with ${wanted}`,
-      );
-    }
   }
   throw backupProblem('wrong-key', 'the key does not open the first block, at byte 16');
 }

@@ -25,10 +25,7 @@ export function deriveKey(passphrase: Secret, salt: Uint8Array, profile: KeyProf
     profile === 'pbkdf2'
       ? pbkdf2Sync(text, salt, PBKDF2_ITERATIONS, KEY_BYTES + IV_BYTES, 'sha256')
       : bytesToKey(text, salt, profile);
-  return {
-    key: bytes.subarray(0, KEY_BYTES),
-    iv: bytes.subarray(KEY_BYTES, KEY_BYTES + IV_BYTES),
-  };
+  return { key: bytes.subarray(0, KEY_BYTES), iv: bytes.subarray(KEY_BYTES, KEY_BYTES + IV_BYTES) };
 }
 
 const KEY_BYTES = 32;

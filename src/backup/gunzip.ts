@@ -1,11 +1,13 @@
 // By hand, because it gives verdicts: zlib's gunzip drops what follows the last member without a word.
-import { crc32 } from 'node:zlib';
+// By hand, because zlib reads no header apart from its data, and keys are tried against a header alone.
+// By hand around zlib's inflate: a verdict needs to know at which byte a member ends, and what follows it.
+
+import { once } from 'node:events';
+import { crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
+import { backupProblem } from './backup-file.ts';
+import { BLOCK_BYTES } from './beginning.ts';
 import { ByteReader } from './byte-reader.ts';
 import type { CipherEnd } from './decrypt.ts';
-import { looksLikeGzip, takeGzipHeader } from './gzip-header.ts';
-import { inflateMember } from './inflate-member.ts';
-import { BLOCK_BYTES } from './probe.ts';
-import { backupProblem } from './problem.ts';
 
 /**
  * Unpacks decrypted gzip and checks everything that can be checked: CRC-32 and length of every member (RFC
@@ -68,4 +70,158 @@ async function checkEnd(reader: ByteReader<CipherEnd>): Promise<void> {
     throw backupProblem('corrupt', `the padding after byte ${offset} of the decrypted data is damaged`);
   }
   throw backupProblem('trailing-data', `something follows the gzip data at its byte ${offset}`);
+}
+
+const FHCRC = 0x02;
+const FEXTRA = 0x04;
+const FNAME = 0x08;
+const FCOMMENT = 0x10;
+const RESERVED = 0xe0;
+
+/**
+ * Whether bytes begin like a gzip member (RFC 1952 §2.3): magic 1f 8b, method 8, no reserved flag. Of fewer
+ * than four bytes the ones that are there count; none at all is no gzip.
+ */
+export function looksLikeGzip(bytes: Uint8Array): boolean {
+  const [id1, id2 = 0x8b, method = 8, flags = 0] = bytes;
+  return id1 === 0x1f && id2 === 0x8b && method === 8 && (flags & RESERVED) === 0;
+}
+
+/** Takes a gzip header off the reader. Rejects with `backup.corrupt` or `backup.truncated`. */
+async function takeGzipHeader(reader: ByteReader): Promise<void> {
+  const start = reader.offset;
+  const fixed = await need(reader, 10);
+  if (!looksLikeGzip(fixed)) {
+    throw backupProblem('corrupt', `there is no gzip header at byte ${start} of the decrypted data`);
+  }
+  const flags = fixed[3] ?? 0;
+  if ((flags & FEXTRA) !== 0) {
+    const [low = 0, high = 0] = await need(reader, 2);
+    await need(reader, low + high * 256);
+  }
+  if ((flags & FNAME) !== 0) await skipText(reader);
+  if ((flags & FCOMMENT) !== 0) await skipText(reader);
+  if ((flags & FHCRC) !== 0) await need(reader, 2);
+}
+
+async function need(reader: ByteReader, length: number): Promise<Uint8Array> {
+  const bytes = await reader.take(length);
+  if (bytes === undefined) throw backupProblem('truncated', 'the data ends inside a gzip header');
+  return bytes;
+}
+
+async function skipText(reader: ByteReader): Promise<void> {
+  for (let chunk = await reader.read(); chunk !== undefined; chunk = await reader.read()) {
+    const end = chunk.indexOf(0);
+    if (end < 0) continue;
+    reader.unread(chunk.subarray(end + 1));
+    return;
+  }
+  throw backupProblem('truncated', 'the data ends inside a gzip header');
+}
+
+/*
+ * Large chunks are the whole tuning: the engine works in a thread of the pool, and each hand-over costs it a
+ * pause. With room for several chunks on both sides it works on while the caller hashes the last one.
+ */
+const OUTPUT_CHUNK = 512 * 1024;
+const ENGINE = {
+  chunkSize: OUTPUT_CHUNK,
+  readableHighWaterMark: 4 * OUTPUT_CHUNK,
+  writableHighWaterMark: 2 * 1024 * 1024,
+};
+
+/**
+ * Inflates one raw deflate stream (RFC 1951) and leaves the reader right behind its last byte. `before` is
+ * the number of content bytes that came earlier, for the message. Rejects with `backup.corrupt`,
+ * `backup.truncated` or what the reader rejected with.
+ */
+async function* inflateMember(reader: ByteReader, before: number): AsyncGenerator<Uint8Array, void> {
+  const engine = createInflateRaw(ENGINE);
+  const feeder = new Feeder(engine, reader);
+  const feeding = feeder.run();
+  let contentBytes = before;
+  try {
+    for await (const chunk of engine as AsyncIterable<Uint8Array>) {
+      contentBytes += chunk.length;
+      yield chunk;
+    }
+  } catch (error) {
+    throw feeder.failure ?? describe(error, contentBytes);
+  } finally {
+    engine.destroy();
+    await feeder.stop(feeding);
+  }
+}
+
+/** Writes the reader's bytes into the engine and gives back what the engine had no use for. */
+class Feeder {
+  /** What the reader rejected with. */
+  failure: unknown;
+  readonly #engine: InflateRaw;
+  readonly #reader: ByteReader;
+  readonly #stopped = new AbortController();
+  /** Chunks that the engine may not have read to their end, each with the count of bytes fed up to there. */
+  #fed: { readonly chunk: Uint8Array; readonly end: number }[] = [];
+  #fedBytes = 0;
+
+  constructor(engine: InflateRaw, reader: ByteReader) {
+    this.#engine = engine;
+    this.#reader = reader;
+  }
+
+  /** Never rejects: a failure of the reader is kept, and the engine is destroyed. */
+  async run(): Promise<void> {
+    const { signal } = this.#stopped;
+    try {
+      while (!signal.aborted) {
+        const chunk = await this.#reader.read();
+        if (chunk === undefined) {
+          this.#engine.end();
+          return;
+        }
+        this.#keep(chunk);
+        if (!signal.aborted && !this.#engine.write(chunk)) await once(this.#engine, 'drain', { signal });
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.failure = error;
+      this.#engine.destroy(new Error('the source failed'));
+    }
+  }
+
+  /** Ends the feeding; the reader then stands right behind the deflate stream. */
+  async stop(feeding: Promise<void>): Promise<void> {
+    this.#stopped.abort();
+    await feeding;
+    for (const { chunk, end } of this.#fed.reverse()) {
+      const unused = Math.min(end - this.#engine.bytesWritten, chunk.length);
+      if (unused > 0) this.#reader.unread(chunk.subarray(chunk.length - unused));
+    }
+  }
+
+  #keep(chunk: Uint8Array): void {
+    this.#fedBytes += chunk.length;
+    this.#fed.push({ chunk, end: this.#fedBytes });
+    while ((this.#fed[0]?.end ?? Infinity) <= this.#engine.bytesWritten) this.#fed.shift();
+  }
+}
+
+function describe(error: unknown, contentBytes: number): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'Z_BUF_ERROR') {
+    return backupProblem(
+      'truncated',
+      `the gzip data ends early, after ${contentBytes} bytes of content`,
+      error,
+    );
+  }
+  if (code === 'Z_DATA_ERROR') {
+    return backupProblem(
+      'corrupt',
+      `the gzip data is damaged, after ${contentBytes} bytes of content`,
+      error,
+    );
+  }
+  return error;
 }

@@ -1,19 +1,10 @@
 import { createDecipheriv } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import type { KeyProfile, ProbeResult } from './backup-file.ts';
-import { beginningOf, SALTED } from './beginning.ts';
+import { backupProblem, type KeyProfile, type ProbeResult } from './backup-file.ts';
+import { beginningOf, HEADER_BYTES, PROBE_BYTES, SALTED } from './beginning.ts';
 import { deriveKey, PROFILES } from './derive-key.ts';
-import { looksLikeGzip } from './gzip-header.ts';
-import { backupProblem } from './problem.ts';
-
-/** Header and salt. */
-export const HEADER_BYTES = 16;
-
-/** How much of a backup `probe` needs: the header, the salt and the first cipher block. */
-export const PROBE_BYTES = 32;
-
-export const BLOCK_BYTES = 16;
+import { looksLikeGzip } from './gunzip.ts';
 
 /**
  * Says whether a key opens a backup, from its first 32 bytes: the first block must decrypt to a gzip header
@@ -55,4 +46,35 @@ function firstBlockIsGzip(head: Buffer, passphrase: Secret, profile: KeyProfile)
   const { key, iv } = deriveKey(passphrase, head.subarray(SALTED.length, HEADER_BYTES), profile);
   const decipher = createDecipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
   return looksLikeGzip(decipher.update(head.subarray(HEADER_BYTES, PROBE_BYTES)));
+}
+
+/** A key that may open a backup, by its fingerprint. */
+export interface Candidate {
+  readonly fingerprint: string;
+  readonly key: Secret;
+}
+
+type ProbeKeysResult =
+  | {
+      readonly result: 'fits';
+      readonly fingerprint: string;
+      readonly profile: KeyProfile;
+    }
+  | { readonly result: 'wrong-key' }
+  | { readonly result: 'not-a-backup'; readonly looksLike: string };
+
+/**
+ * Finds the key that opens a backup among several, from the first 32 bytes of the file. The fast profiles are
+ * tried with every key before the slow one. `wrong-key` means that none of them fits. Throws what `probe`
+ * throws.
+ */
+export function probeKeys(head: Uint8Array, candidates: readonly Candidate[]): ProbeKeysResult {
+  for (const profile of PROFILES) {
+    for (const { fingerprint, key } of candidates) {
+      const found = probe(head, key, profile);
+      if (found.result === 'not-a-backup') return found;
+      if (found.result === 'fits') return { result: 'fits', fingerprint, profile };
+    }
+  }
+  return { result: 'wrong-key' };
 }

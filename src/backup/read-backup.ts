@@ -1,6 +1,10 @@
 import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
+import type { VerifyOptions } from './backup-file.ts';
+import { decrypt } from './decrypt.ts';
+import { gunzip } from './gunzip.ts';
 
 /** Enough for a probe, so that a wrong key costs one small read. */
 const FIRST_READ = 64 * 1024;
@@ -9,7 +13,7 @@ const FIRST_READ = 64 * 1024;
 const READ = 1024 * 1024;
 
 /** An open backup file: its size in bytes when it was opened, and its chunks, once. */
-export interface OpenBackup {
+interface OpenBackup {
   readonly size: number;
   readonly chunks: AsyncGenerator<Uint8Array, void>;
 }
@@ -53,4 +57,17 @@ function unreadable(path: string, cause: unknown): LifeboatError {
     hints: ['check the path and the rights of the file'],
     cause,
   });
+}
+
+/**
+ * Opens a backup file and gives its content, decrypted and unpacked. Rejects at once with `backup.wrong-key`,
+ * `backup.not-a-backup`, `backup.unreadable` or `backup.no-md5`.
+ *
+ * The stream fails with `backup.truncated`, `backup.corrupt` or `backup.trailing-data` where the file does:
+ * nothing that came out is proven before it has ended. The file is closed with the stream.
+ */
+export async function openContent(path: string, options: Pick<VerifyOptions, 'key'>): Promise<Readable> {
+  const { chunks } = await readBackup(path);
+  const { plain } = await decrypt(chunks, options);
+  return Readable.from(gunzip(plain), { objectMode: false });
 }

@@ -1,14 +1,10 @@
 // By hand, because it gives verdicts: libraries skip or guess what is damaged, and do not say at which byte.
 import type { LifeboatError } from '../base/errors.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
-import { backupProblem } from './problem.ts';
-import { isBlank, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
-import { readPax } from './tar-pax.ts';
+import { backupProblem } from './backup-file.ts';
+import { isBlank, readPax, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
 
-/**
- * An entry of a tar. Names come from the archive: clean them before they are shown, never use them as paths
- * unchecked.
- */
+/** An entry of a tar. Clean its name before it is shown, and never use it as a path unchecked. */
 export interface TarEntry {
   readonly name: Untrusted;
   /** Bytes of content. */

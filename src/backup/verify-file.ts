@@ -1,6 +1,11 @@
-import type { VerifyOptions, VerifyReport } from './backup-file.ts';
+import { createHash } from 'node:crypto';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { problemOf, type VerifyOptions, type VerifyProblem, type VerifyReport } from './backup-file.ts';
+import { CipherMeter } from './cipher-meter.ts';
+import { ContentInspector } from './content-inspector.ts';
+import { decrypt } from './decrypt.ts';
+import { gunzip } from './gunzip.ts';
 import { readBackup } from './read-backup.ts';
-import { verifyChunks } from './verify-chunks.ts';
 
 /**
  * Reads a backup file to its last byte and says what it is worth: decrypted, unpacked, checksums compared,
@@ -13,4 +18,79 @@ import { verifyChunks } from './verify-chunks.ts';
 export async function verifyFile(path: string, options: VerifyOptions): Promise<VerifyReport> {
   const { size, chunks } = await readBackup(path);
   return await verifyChunks(chunks, options, size);
+}
+
+/**
+ * Verifies a backup while it arrives, as `verifyFile` does. The stream is destroyed at the end, also after a
+ * wrong key. The progress has no total. Rejects with the stream's own error too.
+ */
+export async function verifyStream(stream: Readable, options: VerifyOptions): Promise<VerifyReport> {
+  // Without this a stalled stream would not notice the signal.
+  if (options.signal !== undefined) addAbortSignal(options.signal, stream);
+  return await verifyChunks(stream, options, undefined);
+}
+
+/** Verifies the chunks of a backup; `total` is for the progress only. See `verifyFile`. */
+async function verifyChunks(
+  chunks: AsyncIterable<Uint8Array>,
+  options: VerifyOptions,
+  total: number | undefined,
+): Promise<VerifyReport> {
+  const meter = new CipherMeter(chunks, options, total);
+  try {
+    return await readAll(meter, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    const problem = problemOf(error);
+    if (problem === undefined || !(error instanceof Error)) throw error;
+    return await report(problem, error.message, meter);
+  } finally {
+    await meter.close();
+  }
+}
+
+async function readAll(meter: CipherMeter, options: VerifyOptions): Promise<VerifyReport> {
+  const { profile, plain } = await decrypt(meter, options);
+  const hash = createHash('sha256');
+  const inspector = new ContentInspector();
+  let contentBytes = 0;
+  for await (const chunk of gunzip(plain)) {
+    hash.update(chunk);
+    inspector.write(chunk);
+    contentBytes += chunk.length;
+  }
+  const { content, entries } = inspector.end();
+  return {
+    ok: true,
+    verdict: content === 'tar' ? 'readable' : 'intact',
+    profile,
+    content,
+    entries,
+    cipherBytes: meter.bytes,
+    cipherSha256: meter.digest(),
+    contentBytes,
+    contentSha256: hash.digest('hex'),
+  };
+}
+
+/** What the head alone decides: reading on would show nothing more. */
+const OF_THE_HEAD: ReadonlySet<VerifyProblem> = new Set(['wrong-key', 'not-a-backup']);
+
+async function report(problem: VerifyProblem, message: string, meter: CipherMeter): Promise<VerifyReport> {
+  if (OF_THE_HEAD.has(problem) && meter.bytes > 0)
+    return { ok: false, problem, shortMessage: message, cipherBytes: meter.bytes, cipherSha256: undefined };
+  await meter.drain();
+  const shortMessage = explain(problem, message, meter);
+  return { ok: false, problem, shortMessage, cipherBytes: meter.bytes, cipherSha256: meter.digest() };
+}
+
+/** Adds what only the whole file shows. */
+function explain(problem: VerifyProblem, message: string, meter: CipherMeter): string {
+  if (problem === 'trailing-data' && meter.secondHeader !== undefined) {
+    return `a second encrypted file begins at byte ${meter.secondHeader}`;
+  }
+  if (problem === 'truncated' && !message.startsWith('the file ends')) {
+    return `the file ends at byte ${meter.bytes}: ${message}`;
+  }
+  return message;
 }

@@ -1,4 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync, rmSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  type Stats,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode, FILE_TROUBLE } from './errors.ts';
@@ -131,10 +141,7 @@ export function dropLink(path: string): void {
 /** Something lies there that is no file of this kind. The message says what, as the end of a sentence. */
 export class UnusableFile extends Error {}
 
-/**
- * Why a file could not be read, in words for the end of a message; a code of the system that has no words
- * here stays as it is.
- */
+/** Why a file could not be read, for the end of a message; a code without words stays as it is. */
 export function whyUnread(cause: unknown): string {
   if (cause instanceof UnusableFile) return cause.message;
   const code = errorCode(cause);
@@ -157,4 +164,13 @@ function tooLarge(most: number): UnusableFile {
 function asSilence(cause: unknown): undefined {
   if (cause instanceof Error && 'code' in cause && cause.code === 'EAGAIN') return undefined;
   throw cause;
+}
+
+/** The names in a folder, sorted; none where it is not there or cannot be read. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).toSorted();
+  } catch {
+    return [];
+  }
 }

@@ -1,5 +1,4 @@
 import type { Failure } from './failure.ts';
-import type { ProblemInFile } from './problem-in-file.ts';
 import { show } from './text.ts';
 
 /** Exit codes of every command; what ends with which, `EXIT_CODES` says. */
@@ -227,10 +226,7 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   14: 'a file of it cannot be opened or made',
 };
 const CANNOT_OPEN = 14;
-/**
- * Bytes. SQLite takes a path of 512 on Unix, and puts up to eight behind that of a database (os_unix.c,
- * MAX_PATHNAME).
- */
+/** Bytes. SQLite takes a path of 512 on Unix, and adds up to eight (os_unix.c, MAX_PATHNAME). */
 const LONGEST_DATABASE = 504;
 /** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
 const LONGEST_PATH = 120;
@@ -258,4 +254,24 @@ export function tooLongForDatabase(path: string): string | undefined {
 export function errorCode(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || thrown instanceof LifeboatError || !('code' in thrown)) return undefined;
   return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** One of the things that are wrong with a file, at its place. */
+export interface ProblemInFile {
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in characters. */
+  readonly column: number;
+  /** What it is about, such as `instances.orders.url`; empty for the file as a whole. */
+  readonly key: string;
+  /** Lower case, without a stop. Never repeats a value that may be secret. */
+  readonly message: string;
+}
+
+/**
+ * The same in one line as compilers write it, `PATH:LINE:COLUMN: KEY: MESSAGE`; editors find the place by it.
+ */
+export function problemLine({ path, line, column, key, message }: ProblemInFile): string {
+  return `${path}:${line}:${column}: ${key === '' ? '' : `${key}: `}${message}`;
 }

@@ -10,10 +10,7 @@ export function formatElapsed(seconds: number): string {
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
 }
 
-/**
- * A length of time that runs down or on, in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h
- * 5 min`.
- */
+/** A length of time in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
 export function formatSpan(seconds: number): string {
   const whole = Math.max(0, Math.ceil(precise(seconds)));
   return inWords(whole < 3600 ? whole : Math.ceil(whole / 60) * 60);
@@ -49,10 +46,7 @@ function inWords(whole: number): string {
   return parts.join(' ');
 }
 
-/**
- * `2026-11-21 03:04:05`, UTC; a text that is no time stays as it is. Without a zone it is UTC, as the service
- * tells times.
- */
+/** `2026-11-21 03:04:05`, UTC, as is a text without a zone; a text that is no time stays as it is. */
 export function formatTime(text: string): string {
   const parsed = new Date(WITHOUT_ZONE.test(text) ? `${text.replace(' ', 'T')}Z` : text);
   if (Number.isNaN(parsed.getTime())) return text;

@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** How a command ended. `stdout` holds its first 64 KiB, `stderr` its first 4. */
 export interface Ended {
@@ -8,7 +10,7 @@ export interface Ended {
   readonly stderr: string;
 }
 
-export interface ShellOptions {
+interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -93,5 +95,22 @@ function endGroup({ pid }: ChildProcess): void {
     process.kill(-pid, 'SIGKILL');
   } catch {
     // The group is gone already.
+  }
+}
+
+/** Where a shell with this PATH finds a program; undefined where it does not. */
+export function onPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
+  const places = PATH.split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, program));
+  return places.find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }

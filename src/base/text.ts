@@ -21,10 +21,7 @@ const DEFAULT_LIMIT = 300;
  */
 const DANGEROUS = /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
 
-/**
- * No writing stacks more marks than these on one letter; a heap of them is drawn over the lines above and
- * below.
- */
+/** No writing stacks more marks than these on one letter; a heap is drawn over the lines around it. */
 const HEAP = /(\p{M}{8})\p{M}+/gu;
 
 /** Texts of printable ASCII stay as they are. */

@@ -73,10 +73,7 @@ const REPLACED: Distrust = { says: 'another file took its place while it was ope
 
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
-/**
- * Throws when the file or folder at `path` is not believed, as `distrustOf` finds. `what` names it in the
- * message.
- */
+/** Throws when the file or folder at `path` is not believed (`distrustOf`). `what` names it. */
 export function refuseDistrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
   refuse(what, path, distrustOf(path, opened), how);
 }

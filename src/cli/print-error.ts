@@ -1,6 +1,5 @@
-import { EXIT, failureOf, LifeboatError } from '../base/errors.ts';
+import { EXIT, failureOf, LifeboatError, problemLine } from '../base/errors.ts';
 import { readable } from '../base/format.ts';
-import { problemLine } from '../base/problem-in-file.ts';
 import { printableJson, show } from '../base/text.ts';
 import type { OutputForm } from './output-form.ts';
 import type { ResultOf } from './print-result.ts';

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { VerifyOptions, VerifyReport } from '../backup/backup-file.ts';
-import type { Candidate } from '../backup/probe-keys.ts';
+import type { Candidate } from '../backup/probe.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { counted, formatBytes, formatSeconds, secondsOf } from '../base/format.ts';
 import { show } from '../base/text.ts';
@@ -12,7 +12,7 @@ import { printResult, type ResultOf } from '../cli/print-result.ts';
 import { readSecretFile } from '../cli/read-secret-file.ts';
 import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
-import { heldKeys } from '../keys/held-keys.ts';
+import { heldKeys } from '../keys/keyring.ts';
 
 /**
  * `lifeboat verify FILE`: finds the key that opens a downloaded backup and reads it to its last byte. Exit 0
@@ -24,7 +24,7 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
   flags,
 ) => {
   const candidates = await keysFor(context, flags);
-  const { probeKeys } = await import('../backup/probe-keys.ts');
+  const { probeKeys } = await import('../backup/probe.ts');
   const { head, verifyWith } = file === '-' ? await fromStdin(context) : await fromFile(file);
   const found = probeKeys(head, candidates);
   if (found.result === 'not-a-backup') {
@@ -71,7 +71,7 @@ interface Source {
 }
 
 async function fromFile(path: string): Promise<Source> {
-  const { readHead } = await import('../activities/read-head.ts');
+  const { readHead } = await import('../activities/download-part.ts');
   const { verifyFile } = await import('../backup/verify-file.ts');
   await access(path, constants.R_OK).catch((cause: unknown) => {
     throw new LifeboatError('input.file', `${path} cannot be read`, { cause, exitCode: EXIT.usage });
@@ -81,8 +81,8 @@ async function fromFile(path: string): Promise<Source> {
 
 /** The head is read ahead, because a pipe cannot be read twice. */
 async function fromStdin({ stdin }: CommandContext): Promise<Source> {
-  const { verifyStream } = await import('../backup/verify-stream.ts');
-  const { PROBE_BYTES } = await import('../backup/probe.ts');
+  const { verifyStream } = await import('../backup/verify-file.ts');
+  const { PROBE_BYTES } = await import('../backup/beginning.ts');
   const chunks = stdin[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let head: Buffer = Buffer.alloc(0);
   while (head.length < PROBE_BYTES) {

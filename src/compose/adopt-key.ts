@@ -1,7 +1,7 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
-import { checkOfGenerated } from '../keys/generate-key.ts';
 import type { Keyring } from '../keys/key-store.ts';
+import { checkOfGenerated } from '../keys/keyring.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { readKeyFact } from '../store/projections/key-facts.ts';
 

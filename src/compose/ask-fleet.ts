@@ -144,7 +144,7 @@ async function windowOf(service: ServiceClient, signal: AbortSignal) {
 const DISK_POINTS = 500;
 
 async function diskOf(service: ServiceClient, signal: AbortSignal): Promise<DiskFill | 'none'> {
-  const { parachuteDisks } = await import('../service/parachute.ts');
+  const { parachuteDisks } = await import('../service/metrics.ts');
   const disks = parachuteDisks((await service.metrics({ quantity: DISK_POINTS, signal })).value);
   const [nearest] = disks
     .map(({ service: type, index, disk, usedPercent, usedThreshold, activated }): DiskFill => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { namesIn } from '../base/names-in.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { storeNamed } from '../config/load.ts';

@@ -1,7 +1,7 @@
 import { withDeadlines } from '../../machines/parts/deadlines.ts';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
-import { meantBy } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { meantBy } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { openRuns, type RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';

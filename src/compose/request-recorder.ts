@@ -3,7 +3,7 @@ import type { Transcript } from '../audit/transcript/transcript.ts';
 import { counted } from '../base/format.ts';
 import { Secret } from '../base/secret.ts';
 import type { Note } from '../runner/performed.ts';
-import type { Tap } from '../service/tap.ts';
+import type { Tap } from '../service/interceptors.ts';
 
 /** Hears every request of a process and writes them into the transcript of its run once that is known. */
 export interface RequestRecorder {

@@ -3,7 +3,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { ownFile } from '../base/own-file.ts';
+import { ownFile } from '../base/own-program.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import type { ProseSection } from '../view/prose.ts';

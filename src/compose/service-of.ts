@@ -5,8 +5,8 @@ import { type LoadedConfig, tokenVariables } from '../config/loaded.ts';
 import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
+import type { Tap } from '../service/interceptors.ts';
 import type { Revision } from '../service/revisions.ts';
-import type { Tap } from '../service/tap.ts';
 import type { TokenReader } from '../service/token-source.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -12,7 +12,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import type { z } from 'zod';
-import type { ProblemInFile } from '../base/problem-in-file.ts';
+import type { ProblemInFile } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { configJsonSchema, type JsonSchema } from './json-schema.ts';

@@ -1,9 +1,9 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createHmac, generateKeyPairSync, hash, randomBytes } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
+import type { KeyEpoch } from '../store/projections/key-epochs.ts';
 import { Fingerprint } from '../store/projections/key-facts.ts';
-import { generateKey } from './generate-key.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from './key-store.ts';
 
 const INSTALLATION_SECRET = `${RESERVED_ACCOUNT_PREFIX}installation-secret`;
@@ -50,10 +50,7 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
-/**
- * Whether a store has what everything else in it rests on. Makes nothing. Rejects with what the store rejects
- * with.
- */
+/** Whether a store has what everything else in it rests on. Makes nothing. Rejects as the store does. */
 export async function rootsIn(
   store: KeyStore,
 ): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }> {
@@ -107,8 +104,63 @@ function accountOf(instance: string, fingerprint: string): string {
   throw new LifeboatError(
     'keys.bad-instance',
     `an instance cannot be called ${show(instance) || '(empty)'}`,
-    {
-      hints: ["give it another name in lifeboat.yaml: without a slash, and not 'lifeboat'"],
-    },
+    { hints: ["give it another name in lifeboat.yaml: without a slash, and not 'lifeboat'"] },
   );
+}
+
+/**
+ * A new encryption key: 32 random bytes as base64url, 43 ASCII characters. No quote, space or line end is in
+ * it, so that it survives shells and `openssl enc -pass file:`. Callers compare its length with the
+ * instance's `min_encryption_key_length`.
+ */
+export function generateKey(): Secret {
+  return new Secret(randomBytes(32).toString('base64url'));
+}
+
+/**
+ * By what a generated key is known again by anybody who holds it, whatever their key store calls it: 16 hex
+ * digits of a SHA-256. Nothing can be learned from it about 32 random bytes; of a key that a person chose, it
+ * must not be written down.
+ */
+export function checkOfGenerated(key: Secret): string {
+  return hash('sha256', `lifeboat key\n${key.reveal()}`, 'hex').slice(0, 16);
+}
+
+/** A key in hand, with the only form in which it may be named. */
+export interface HeldKey {
+  readonly fingerprint: string;
+  readonly key: Secret;
+}
+
+/**
+ * Every key that is held for an instance, sorted by fingerprint; `first` comes before the others when it is
+ * held. A key that is removed meanwhile is left out. Rejects with what the key store rejects with.
+ */
+export async function heldKeys(keyring: Keyring, instance: string, first?: string): Promise<HeldKey[]> {
+  const held = await keyring.list(instance);
+  const order = [...new Set(first === undefined ? held : [first, ...held])];
+  const loaded = await Promise.all(
+    order.map(async (fingerprint) => ({ fingerprint, key: await keyring.load(instance, fingerprint) })),
+  );
+  return loaded.flatMap(({ fingerprint, key }) => (key === undefined ? [] : [{ fingerprint, key }]));
+}
+
+/**
+ * Until when a request with another key than `fingerprint` may still arrive, because its answer was lost less
+ * than `inFlightMs` ago: it would replace a key that is set meanwhile, and the ledger would believe the wrong
+ * one to be in force. Milliseconds since 1970; undefined when there is none at the time `nowMs`. Without a
+ * fingerprint any key counts.
+ */
+export function lateKeyUntil(
+  epochs: readonly KeyEpoch[],
+  when: { readonly inFlightMs: number; readonly nowMs: number },
+  fingerprint?: string,
+): number | undefined {
+  const ends = epochs.flatMap((epoch) =>
+    epoch.lostAt === undefined || epoch.fingerprint === fingerprint
+      ? []
+      : [Date.parse(epoch.lostAt) + when.inFlightMs],
+  );
+  const until = Math.max(...ends);
+  return until > when.nowMs ? until : undefined;
 }

@@ -35,9 +35,7 @@ async function take(path: string, patienceMs: number): Promise<FileLock> {
       throw new LifeboatError(
         'keys.busy',
         `another lifeboat process is writing keys: ${show(path)} is locked`,
-        {
-          hints: ['nothing was written', 'wait for the other process to end, then try again'],
-        },
+        { hints: ['nothing was written', 'wait for the other process to end, then try again'] },
       );
     }
     await delay(LOOK_AGAIN_MS);
@@ -61,9 +59,7 @@ function lockError(path: string, cause: unknown): LifeboatError {
   const { why, advice } = troubleWith(path, cause);
   return new LifeboatError('keys.io', `cannot lock ${show(path, 120)}: ${why}`, {
     hints: ['nothing was written', advice],
-    evidence: {
-      error: show(cause instanceof Error ? cause.message : String(cause)),
-    },
+    evidence: { error: show(cause instanceof Error ? cause.message : String(cause)) },
     cause,
   });
 }

@@ -30,10 +30,7 @@ export function passphraseRecipient(passphrase: Secret, workFactor: number): Rec
   };
 }
 
-/**
- * Who opens a file that is encrypted to a passphrase. Gives null for another passphrase; rejects for another
- * header.
- */
+/** Who opens a file under a passphrase. Gives null for another one; rejects for another header. */
 export function passphraseIdentity(passphrase: Secret): Identity {
   return {
     async unwrapFileKey(stanzas) {

@@ -67,10 +67,7 @@ export async function replacePrivateFile(path: string, bytes: Uint8Array): Promi
   }
 }
 
-/**
- * Makes the folder (0700) when it is missing; refuses one in which others can exchange files
- * (`keys.permissions`).
- */
+/** Makes the folder (0700); refuses one in which others can exchange files (`keys.permissions`). */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -135,9 +132,7 @@ function ioError(what: string, path: string, cause: unknown): LifeboatError {
   const { why, advice } = troubleWith(path, cause);
   return new LifeboatError('keys.io', `cannot ${what} ${show(path, 120)}: ${why}`, {
     hints: [`${advice}, then try again`],
-    evidence: {
-      error: show(cause instanceof Error ? cause.message : String(cause)),
-    },
+    evidence: { error: show(cause instanceof Error ? cause.message : String(cause)) },
     cause,
   });
 }

@@ -14,10 +14,7 @@ export const WORK_FACTOR = 17;
 const HEADER = 'age-encryption.org/v1\n-> scrypt ';
 const WRONG_PASSPHRASE = "no identity matched any of the file's recipients";
 
-const Contents = z.strictObject({
-  version: z.literal(1),
-  items: z.record(z.string(), z.string()),
-});
+const Contents = z.strictObject({ version: z.literal(1), items: z.record(z.string(), z.string()) });
 
 /**
  * The vault's bytes: a binary age v1 file, encrypted to a passphrase, holding the canonical JSON (RFC 8785)
@@ -37,10 +34,7 @@ export async function sealItems(
   return Buffer.from(await encrypter.encrypt(text));
 }
 
-/**
- * The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`; `path` is for the message
- * only.
- */
+/** The items of a vault. Rejects with `keys.wrong-passphrase` or `keys.damaged`, naming `path`. */
 export async function openItems(
   bytes: Buffer,
   passphrase: Secret,

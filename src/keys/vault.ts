@@ -4,13 +4,12 @@ import { dirname, join } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { checkItem, isStored, listed } from './items.ts';
-import type { KeyStore } from './key-store.ts';
+import { checkItem, isStored, type KeyStore, listed } from './key-store.ts';
 import { withLock } from './lock.ts';
 import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './private-file.ts';
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
 
-export interface VaultOptions {
+interface VaultOptions {
   /**
    * The file; it comes into being with the first item. Beside it lies `<path>.lock`, which is always empty.
    */
@@ -144,10 +143,7 @@ class Vault implements KeyStore {
     });
   }
 
-  /**
-   * `edit` says whether it changed anything. The passphrase is asked for before the lock is taken: people are
-   * slow.
-   */
+  /** `edit` says whether it changed anything. The passphrase comes before the lock: people are slow. */
   async #change(edit: (items: Map<string, Secret>) => boolean): Promise<boolean> {
     const { path, workFactor = WORK_FACTOR } = this.#options;
     await this.#unlock();
@@ -167,10 +163,7 @@ class Vault implements KeyStore {
   }
 }
 
-/**
- * Characters. What protects every key is guessed at as fast as a thief of the file can; existing vaults open
- * with what they have.
- */
+/** Characters, of a new vault: a thief of the file guesses as fast as he can. */
 const LEAST_PASSPHRASE = 12;
 
 function refuseWeak(passphrase: Secret): void {

@@ -39,10 +39,7 @@ export class InstanceBindings {
     return { binding, credentials };
   }
 
-  /**
-   * Drops the user; false when there is no such binding. Rejects while the server is down, and keeps the
-   * binding.
-   */
+  /** Drops the user; false when there is no such binding. Rejects, and keeps it, while the server is down. */
   async delete(id: string): Promise<boolean> {
     const binding = this.#bindings.get(id);
     if (binding === undefined) return false;

@@ -14,18 +14,12 @@ export interface LabClock {
   fromReal(real: Date): Date;
   /** Jumps ahead. Throws a RangeError for less than nothing, and beyond the year 9998. */
   advance(ms: number): void;
-  /**
-   * How fast time passes from now on: 1 is real, 60 makes a minute of each second. Throws a RangeError below
-   * 1.
-   */
+  /** How fast time passes from now on: 60 makes a minute of each second. Throws a RangeError below 1. */
   rate(factor: number): void;
   /** What the service's clock is wrong by from now on, either way. Nothing really happens sooner or later. */
   skew(ms: number): void;
   facts(): { readonly now: Date; readonly rate: number; readonly skewMs: number; readonly aheadMs: number };
-  /**
-   * Resolves at that moment of the service, however time passes until then; at once when the signal is
-   * aborted.
-   */
+  /** Resolves at that moment of the service, however time passes; at once when the signal is aborted. */
   until(shown: Date, signal: AbortSignal): Promise<void>;
   /** Calls the listener after each change of the clock. */
   onChange(listener: () => void): void;
@@ -38,10 +32,7 @@ export interface Stretch {
   readonly rate: number;
 }
 
-/**
- * Oldest first; before the first stretch time is what it is. Every stretch begins where its predecessor ends,
- * or later.
- */
+/** Oldest first; before the first, time is real. Each begins where its predecessor ends, or later. */
 export type Course = readonly Stretch[];
 
 /** A clock that shows real time until `advance`, `rate` or `skew` changes it. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import type { Effect } from './faults/effect.ts';
-import { Fault, type FullFault } from './faults/fault.ts';
+import { type Effect, Fault, type FullFault } from './faults/fault.ts';
 import { hasWords } from './faults/spoil.ts';
 
 export type { Fault } from './faults/fault.ts';
@@ -39,10 +38,7 @@ export class FaultTable {
     return this.#pending.map(({ fault, pass, left }) => ({ ...fault, after: pass, times: left }));
   }
 
-  /**
-   * Adds a fault. Throws `lab.fault` for one that could never happen: a test that injects nothing proves
-   * nothing.
-   */
+  /** Adds a fault. Throws `lab.fault` for one that could never happen: it would prove nothing. */
   add(input: unknown): void {
     const fault = this.check(input);
     this.#pending.push({ fault, pass: fault.after, left: fault.times, chance: chances(fault.seed) });
@@ -175,10 +171,7 @@ function needOf(effect: Effect): string {
   }
 }
 
-/**
- * Numbers from 0 to below 1 that look random and follow from the seed alone (the algorithm is known as
- * mulberry32).
- */
+/** Numbers from 0 to below 1 that look random and follow from the seed alone (mulberry32). */
 function chances(seed: number): () => number {
   let state = seed;
   return () => {

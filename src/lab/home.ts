@@ -8,10 +8,7 @@ import type { EngineUser } from './engine/launcher.ts';
 
 /** What the name of every lab's home begins with. */
 export const HOME_PREFIX = 'lifeboat-lab-';
-/**
- * A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); what the lab puts below its home needs 34
- * of them.
- */
+/** A socket's path has 107 bytes at most (`unix(7)`; 103 on macOS); the lab puts 34 below its home. */
 const LONGEST_HOME = 69;
 
 /** A lab's own temporary folder. Databases live in `engine`, everything secret in `state`. */
@@ -101,12 +98,7 @@ export async function isReachable(path: string): Promise<boolean> {
 }
 
 export async function removeFolder(path: string): Promise<void> {
-  await rm(path, {
-    recursive: true,
-    force: true,
-    maxRetries: 5,
-    retryDelay: 50,
-  });
+  await rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
 }
 
 /** The socket goes last: while it is there, a sweep that is killed itself can be taken up by the next. */
@@ -131,9 +123,7 @@ async function suitableRoot(user: EngineUser | undefined): Promise<string> {
   throw new LifeboatError(
     'lab.folder',
     'no temporary folder is short and open enough for a database socket',
-    {
-      hints: ['set TMPDIR to a short path, such as /tmp'],
-    },
+    { hints: ['set TMPDIR to a short path, such as /tmp'] },
   );
 }
 

@@ -7,12 +7,12 @@ import type { LabClock } from './clock.ts';
 import { createInstanceData, type InstanceData } from './data/instance-data.ts';
 import type { Engine } from './engine/engine.ts';
 import { LabInstance } from './instance.ts';
-import type { BackupType } from './instance-parts.ts';
 import { type KeyRing, newKey } from './key-ring.ts';
 import { PLAN_ID, SERVICE_ID } from './landscape.ts';
+import type { LabBackup } from './manager/instance-backups.ts';
 import type { BackupStore } from './manager/store.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
-import { openSampleData } from './sample-data/sample-data.ts';
+import { openSampleData } from './sample-data.ts';
 
 /** An instance that the lab is to have. */
 export interface InstanceWish {
@@ -36,13 +36,13 @@ export const DEFAULT_INSTANCES: readonly InstanceWish[] = [
 ];
 
 /** An instance that is up, with its sample data and its first backup, and where its key is. */
-export interface MadeInstance {
+interface MadeInstance {
   readonly instance: LabInstance;
   readonly wish: InstanceWish;
   readonly keyFile: string | undefined;
 }
 
-export interface InstanceTools {
+interface InstanceTools {
   readonly engine: Engine;
   readonly queue: TaskQueue;
   readonly store: BackupStore;
@@ -118,4 +118,38 @@ function checkNames(wishes: readonly InstanceWish[]): void {
     hints: ['names have small letters, digits, dots and dashes, 40 at most, and no two are the same'],
     exitCode: EXIT.usage,
   });
+}
+
+/** What an instance is made of. */
+export interface InstanceParts {
+  readonly data: InstanceData;
+  readonly queue: TaskQueue;
+  readonly store: BackupStore;
+  readonly clock: LabClock;
+  /** Key under which the log is archived and backups are made until the user sets one. */
+  readonly keys: KeyRing;
+  readonly log: (line: string) => void;
+}
+
+export interface InstanceFacts {
+  /** Internal id, lab-wide, from 1. */
+  readonly id: number;
+  readonly name: string;
+  readonly serviceId: string;
+  readonly planId: string;
+}
+
+export interface BackupSettings {
+  readonly min_backup_count: number;
+  /** Days. */
+  readonly retention_time: number;
+  readonly exclude_from_auto_backup: boolean;
+}
+
+export type BackupType = 'standard' | 'continuous_archiving';
+
+/** A backup and the place it is kept at, of this or another instance. */
+export interface Found {
+  readonly owner: LabInstance;
+  readonly backup: LabBackup | undefined;
 }

@@ -1,13 +1,10 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Secret } from '../base/secret.ts';
 
 /** What the operator of the lab asks of a user's key. */
 export const MIN_KEY_LENGTH = 16;
 
-/**
- * The present key of an instance. Without a user's key the Backup Manager has one of its own, which nobody
- * learns.
- */
+/** The present key. Without a user's key the Backup Manager has one of its own, which nobody learns. */
 export interface KeyRing {
   readonly generated: Secret;
   user: Secret | undefined;
@@ -16,4 +13,9 @@ export interface KeyRing {
 /** 32 random bytes in base64url: 43 characters that no shell touches. */
 export function newKey(): Secret {
   return new Secret(randomBytes(32).toString('base64url'));
+}
+
+/** Makes a key recognisable in the ledger. */
+export function keyMark(key: Secret): string {
+  return `sha256:${createHash('sha256').update(key.reveal()).digest('hex').slice(0, 12)}`;
 }

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Call } from './calls.ts';
 import type { LabClock } from './clock.ts';
 import type { Platform, PlatformOptions } from './cloud-foundry/platform.ts';
 import type { Query } from './engine/engine.ts';
@@ -23,10 +22,7 @@ export interface LabOptions {
   readonly scenario?: Scenario;
   /** Orders that each sample application places in a second: 5 by default; 0 leaves the first ones alone. */
   readonly sampleApp?: { readonly rowsPerSecond: number };
-  /**
-   * An application platform with applications that talk to the databases; on by default, `false` takes it
-   * away.
-   */
+  /** A platform with applications that talk to the databases; on by default, `false` takes it away. */
   readonly platform?: PlatformOptions | false;
   /**
    * A shell command for an instance of the lab in this folder that prints what `querySampleData` gives. The
@@ -39,10 +35,7 @@ export interface LabOptions {
   readonly emptyDatabase?: string | undefined;
   /** Tasks that the Backup Manager works on at once; 4 by default. */
   readonly workers?: number;
-  /**
-   * Seconds of the lab's clock between scheduled backups of each instance that is not excluded; none by
-   * default.
-   */
+  /** Seconds of the lab's clock between scheduled backups of each instance; none by default. */
   readonly backupEvery?: number;
   /** Seconds of the lab's clock between maintenance of each instance that allows it; none by default. */
   readonly maintenanceEvery?: number;
@@ -59,6 +52,17 @@ export interface LabOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A mutating call that the service carried out, whatever became of its answer. */
+export interface Call {
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  /** Method and path below the instance: `POST /backups`. */
+  readonly endpoint: string;
+  readonly instance: string;
+  /** The id that it made, the settings that it changed. A key is `sha256:` and 12 hex digits. */
+  readonly detail: Readonly<Record<string, string | number | boolean>>;
+}
+
 /** A database brought back from a backup, beside the instances. */
 export interface Scratch {
   readonly query: Query;
@@ -72,10 +76,7 @@ export interface Lab {
   readonly folder: string;
   /** The token that may do everything; `token-readonly` beside it may only look. */
   readonly tokenFile: string;
-  /**
-   * The key of the first instance that has one, under which its first backup was made; where none has, no
-   * file is there.
-   */
+  /** The key of the first instance that has one, and of its first backup; else no file is there. */
   readonly keyFile: string;
   /** A lifeboat.yaml for all instances; it also stands in the folder. */
   readonly configYaml: string;
@@ -90,29 +91,20 @@ export interface Lab {
   readonly clock: LabClock;
   /** How the applications are; undefined without a platform. */
   readonly platform: Pick<Platform, 'appStates' | 'appsReach'> | undefined;
-  /**
-   * Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` when there is
-   * none.
-   */
+  /** Takes an instance away or brings it back, by name or guid; rejects with `lab.instance` for none. */
   disaster(instance: string, lost: boolean): Promise<void>;
   /** Lets something go wrong; throws `lab.fault` for a fault that could never happen. */
   fault(fault: Fault): void;
   clearFaults(): void;
   /** Resolves when no task of the service is at work. */
   atRest(): Promise<void>;
-  /**
-   * Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault` for one that
-   * cannot happen.
-   */
+  /** Begins a scenario in the place of the one before; throws `lab.scenario` or `lab.fault`. */
   play(scenario: Scenario): void;
   /** Ends the scenario's timeline: resolves when no step is under way and none will follow. */
   endTimeline(): Promise<void>;
   /** Mutating calls that the service carried out, in order: what a crash test counts. */
   calls(): readonly Call[];
-  /**
-   * Starts a PostgreSQL on the decrypted and unzipped tar of a backup; rejects with `lab.content` or
-   * `lab.postgres`.
-   */
+  /** Starts a PostgreSQL on the plain tar of a backup; rejects with `lab.content` or `lab.postgres`. */
   openScratch(content: Readable, options: { readonly name: string }): Promise<Scratch>;
   /** Ends everything and removes every file. Safe to call twice. */
   close(): Promise<void>;

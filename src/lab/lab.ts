@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { createLabClock } from './clock.ts';
-import { ORG, SPACE } from './cloud-foundry/places.ts';
 import { Platform } from './cloud-foundry/platform.ts';
 import { platformFace } from './cloud-foundry/platform-routes.ts';
 import type { InstanceData } from './data/instance-data.ts';
@@ -17,11 +16,12 @@ import { makeTokens } from './http/tokens.ts';
 import { DEFAULT_INSTANCES, makeInstances } from './instance-plan.ts';
 import { labConfig } from './lab-config.ts';
 import type { Lab, LabOptions } from './lab-contract.ts';
-import { LabState } from './lab-state.ts';
+import { makeLabState } from './lab-state.ts';
+import { ORG, SPACE } from './landscape.ts';
 import { BackupStore } from './manager/store.ts';
 import { TaskQueue } from './manager/task-queue.ts';
 import { writeSockets } from './query-sample-data.ts';
-import { keepOrdering } from './sample-data/sample-data.ts';
+import { keepOrdering } from './sample-data.ts';
 import { endTimeline, playScenario } from './scenarios/play-scenario.ts';
 import { startSchedule } from './schedule.ts';
 import { openStateFolder } from './state-folder.ts';
@@ -153,22 +153,24 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   const endpoints = endpointsOf(revision);
   const { origin } = http;
   const schedule = startSchedule(instances, clock, ending);
-  const state = new LabState({
-    origin,
-    engine: engine.description,
-    revision,
-    instances,
-    tokens,
+  const state = makeLabState(
+    {
+      origin,
+      engine: engine.description,
+      revision,
+      instances,
+      tokens,
+      clock,
+      queue,
+      schedule,
+      settings: { routerMs: options.routerMs ?? ROUTER_MS, updateBlocking: options.updateBlocking ?? true },
+      sso: options.sso ?? true,
+      platform: platform && platformFace({ platform, tokens, origin, log }),
+      closing: ending,
+      log,
+    },
     endpoints,
-    clock,
-    queue,
-    schedule,
-    settings: { routerMs: options.routerMs ?? ROUTER_MS, updateBlocking: options.updateBlocking ?? true },
-    sso: options.sso ?? true,
-    platform: platform && platformFace({ platform, tokens, origin, log }),
-    closing: ending,
-    log,
-  });
+  );
   http.serve(state, endpoints);
   const listed = made.map(({ instance: { name, guid, data }, wish, keyFile }) => ({
     name,
@@ -191,7 +193,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
   schedule.maintenanceEvery(options.maintenanceEvery);
   await sweeping;
   if (options.scenario !== undefined) playScenario(options.scenario, state, ending);
-  for (const fault of options.faults ?? []) state.fault(fault);
+  for (const fault of options.faults ?? []) state.faults.add(fault);
 
   let scratches = 0;
   return {
@@ -211,7 +213,7 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
       }
       await (lost ? instance.lose() : instance.bringBack());
     },
-    fault: (fault) => state.fault(fault),
+    fault: (fault) => state.faults.add(fault),
     clearFaults: () => state.clearFaults(),
     atRest: () => queue.atRest(),
     play: (scenario) => playScenario(scenario, state, ending),

@@ -3,10 +3,7 @@ import { cpus, freemem, homedir, loadavg, tmpdir, totalmem } from 'node:os';
 
 /** How many samples are kept; at one each few seconds that is some minutes. */
 const KEPT_SAMPLES = 60;
-/**
- * Filled to this many percent, a disk makes the parachute stop the instance (domain: default of the
- * operator).
- */
+/** Filled to this many percent, a disk makes the parachute stop the instance (domain: default). */
 const PARACHUTE_THRESHOLD = 80;
 /** `<service_type>.<index>.` of section 2.8. */
 const PREFIX = 'postgresql.0';
@@ -34,10 +31,7 @@ export class InstanceMetrics {
     return all.slice(Math.max(0, all.length - quantity));
   }
 
-  /**
-   * Makes the persistent disk appear filled to so many percent; undefined ends that. It shows in the next
-   * sample.
-   */
+  /** Makes the persistent disk appear so full in the next sample, in percent; undefined ends that. */
   press(percent: number | undefined): void {
     this.#pressed = percent;
   }
@@ -123,10 +117,7 @@ function loadFigures(): Figures {
   return named('system.load', { load1: round(load1), load5: round(load5), load15: round(load15) });
 }
 
-/**
- * Linux tells all in `/proc/meminfo` (proc_meminfo(5)); elsewhere only the total and the free memory are
- * known.
- */
+/** Linux tells all in proc_meminfo(5); elsewhere only the total and the free memory are known. */
 async function memoryFigures(): Promise<Figures> {
   const text = await readFile('/proc/meminfo', 'utf8').catch(() => undefined);
   if (text === undefined) {

@@ -9,10 +9,7 @@ const FILE = 'sockets.json';
 /** Instance names, and the folders that the sockets of their servers are in. */
 const Sockets = z.record(z.string(), z.string());
 
-/**
- * Leaves in a lab's folder what another process needs to ask its databases: where they are. No secret is in
- * it.
- */
+/** Leaves in a lab's folder where its databases are, for another process. No secret is in it. */
 export async function writeSockets(folder: string, sockets: z.infer<typeof Sockets>): Promise<void> {
   await writeFile(join(folder, FILE), JSON.stringify(sockets), { mode: 0o600 });
 }

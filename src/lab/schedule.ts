@@ -2,10 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LabClock } from './clock.ts';
 import type { LabInstance } from './instance.ts';
 
-/**
- * What the lab does without being asked. Seconds are those of the lab's clock; `undefined`, 0 and less end
- * it.
- */
+/** What the lab does unasked. Seconds are of the lab's clock; `undefined`, 0 and less end it. */
 export interface Schedule {
   /** Backs up each instance that is not excluded from it, every so many seconds. */
   backupEvery(seconds: number | undefined): void;

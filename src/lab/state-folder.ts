@@ -7,10 +7,7 @@ import { HOME_PREFIX, type Home, listens, removeFolder } from './home.ts';
 
 export interface StateFolder {
   readonly path: string;
-  /**
-   * Removes what the lab put there, and nothing else; the folder itself too when the lab made it and it is
-   * empty then.
-   */
+  /** Removes what the lab put there; the folder too when the lab made it and it is empty then. */
   release(): Promise<void>;
 }
 
@@ -51,10 +48,7 @@ export async function openStateFolder(
   };
 }
 
-/**
- * Whether the folder was made now. Its parent must be there: making several can hang where none may be made
- * (nodejs/node#27198).
- */
+/** Whether it was made now. Making several folders at once can hang (nodejs/node#27198). */
 async function makeFolder(path: string): Promise<boolean> {
   try {
     await mkdir(path, { mode: 0o700 });

@@ -1,15 +1,23 @@
-import type { Exchange } from '../service/call.ts';
+import type { Tap } from '../service/interceptors.ts';
 import type { Limits } from '../service/limits.ts';
-import type { Tap } from '../service/tap.ts';
 import type { TokenReader, TokenSource } from '../service/token-source.ts';
-import { platformByApi } from './api/platform.ts';
-import { platformByCf } from './cf/platform.ts';
+import { bind } from './api/bind.ts';
+import { type ApiOptions, openApi } from './api/connection.ts';
+import { renewKey } from './api/renew-key.ts';
+import { restage } from './api/restage.ts';
+import { unbind } from './api/unbind.ts';
+import { findBindings } from './capi/find-bindings.ts';
+import { proveRebound } from './capi/prove.ts';
+import { type CfLoginOptions, loginOfCf } from './cf/login.ts';
+import { bindByCf, renewKeyByCf, unbindByCf } from './cf/rebind.ts';
+import { restageByCf } from './cf/restage.ts';
+import { openSession } from './cf/session.ts';
 import type { ToolTap } from './cf/tool.ts';
 import type { NoPlatform, Platform } from './platform.ts';
-import type { Pace } from './wait.ts';
+import { DEFAULT_PACE, type Pace } from './wait.ts';
 
 /** As the config has it. */
-export type PlatformChoice =
+type PlatformChoice =
   | {
       readonly api: string;
       readonly token?: TokenSource | undefined;
@@ -18,7 +26,7 @@ export type PlatformChoice =
   | 'cf'
   | 'none';
 
-export interface OpenPlatformOptions {
+interface OpenPlatformOptions {
   /** Makes the reader of a token source, as for instances. */
   readonly tokenOf: (source: TokenSource) => TokenReader;
   readonly env: NodeJS.ProcessEnv;
@@ -27,7 +35,6 @@ export interface OpenPlatformOptions {
   readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly pace?: Partial<Pace> | undefined;
-  readonly onExchange?: ((exchange: Exchange) => void) | undefined;
   /** Hears every request with all that is in it, for a transcript. */
   readonly tap?: Tap | undefined;
   /** Hears every call of the tool `cf`. */
@@ -47,14 +54,57 @@ export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },
   options: OpenPlatformOptions,
 ): Promise<Platform | NoPlatform> {
-  const { env, limits, pace, onExchange, tap, toolTap } = options;
+  const { env, limits, pace, tap, toolTap } = options;
   if (platform === 'none') return { none: 'the config says that there is no platform', chosen: true };
   if (platform !== 'cf') {
     const token = options.tokenOf(platform.token ?? LOGIN);
-    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, onExchange, tap });
+    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, tap });
   }
   const shown = { ...env };
   for (const name of options.hideEnv ?? []) delete shown[name];
   const signal = options.signal ?? new AbortController().signal;
   return platformByCf({ env: shown, signal, pace, tap: toolTap });
+}
+
+/** Cloud Foundry by its v3 API. Sends nothing yet. Throws `config.platform`, `config.ca`, `config.proxy`. */
+function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | undefined }): Platform {
+  const api = openApi(options);
+  const paced = { api, pace: { ...DEFAULT_PACE, ...options.pace } };
+  return {
+    way: 'platform',
+    description: `Cloud Foundry at ${api.origin}`,
+    find: (dashboardUrl, signal) => findBindings(api, dashboardUrl, signal),
+    unbind: (app, rebind) => unbind(paced, app, rebind),
+    bind: (app, to, rebind) => bind(paced, app, to, rebind),
+    restage: (app, rebind) => restage(paced, app, rebind),
+    renewKey: (key, to, rebind) => renewKey(paced, key, to, rebind),
+    prove: (app, to, options) => proveRebound(api, app, to, options),
+    close: () => api.close(),
+  };
+}
+
+interface CfOptions extends CfLoginOptions {
+  readonly pace?: Partial<Pace> | undefined;
+}
+
+/**
+ * Cloud Foundry by its tool `cf`, when that is installed and logged in; else why not, for people. The user's
+ * own login and target are read once and never changed. Rejects with `platform.stopped` only.
+ */
+async function platformByCf({ pace, ...options }: CfOptions): Promise<Platform | { readonly none: string }> {
+  const login = await loginOfCf(options);
+  if ('none' in login) return login;
+  const { tool, home, capi, description } = login;
+  const session = openSession(tool, capi, home, { ...DEFAULT_PACE, ...pace });
+  return {
+    way: 'cf',
+    description,
+    find: (dashboardUrl, stop) => findBindings(capi, dashboardUrl, stop),
+    unbind: (app, wish) => unbindByCf(session, app, wish),
+    bind: (app, to, wish) => bindByCf(session, app, to, wish),
+    restage: (app, wish) => restageByCf(session, app, wish),
+    renewKey: (key, to, wish) => renewKeyByCf(session, key, to, wish),
+    prove: (app, to, wish) => proveRebound(capi, app, to, wish),
+    close: () => home.remove(),
+  };
 }

@@ -10,10 +10,7 @@ import type { Leave } from '../service/call.ts';
 /** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
-/**
- * Why there is no platform to be used, for people. `chosen`: the config says that there is none, so there is
- * nothing to find.
- */
+/** Why there is no platform, for people. `chosen`: the config says so, and there is nothing to find. */
 export interface NoPlatform {
   readonly none: string;
   readonly chosen?: boolean;
@@ -44,10 +41,7 @@ export interface FoundBinding {
 }
 
 export interface RebindOptions extends Leave {
-  /**
-   * Put as label `lifeboat.run` on what is created, and looked for before anything is created again (domain
-   * 2.4).
-   */
+  /** The label `lifeboat.run` of what is created; looked for before it is created again (domain 2.4). */
   readonly runId: string;
   /** Called with one short sentence about what the platform is doing. */
   readonly tell?: (what: string) => void;

@@ -19,10 +19,7 @@ export interface ProblemContext {
 
 const WORDS_LIMIT = 300;
 
-/**
- * The error that an error status of the platform stands for. Its words are kept as evidence, cleaned and
- * capped.
- */
+/** The error for an error status. The platform's words are kept as evidence, cleaned and capped. */
 export function refusalOf(
   status: number,
   errors: readonly PlatformWords[],

@@ -9,10 +9,7 @@ export interface Pace {
   readonly looks: number;
   /** Staging of an application; the tool `cf` waits as long (CF_STAGING_TIMEOUT). */
   readonly stagingMs: number;
-  /**
-   * From the last progress of a start until it is called failed; the tool `cf` waits as long
-   * (CF_STARTUP_TIMEOUT).
-   */
+  /** From the last progress of a start until it has failed; `cf` waits as long (CF_STARTUP_TIMEOUT). */
   readonly startupMs: number;
   /** For so long a broker is waited for to take a binding back: one that is gone never will. */
   readonly unbindMs: number;
@@ -42,10 +39,7 @@ export interface Waiting {
   readonly limitMs?: number | undefined;
 }
 
-/**
- * What passes by itself: a platform out of reach or too busy, and a page or a torn answer in place of what
- * was asked for.
- */
+/** What passes by itself: out of reach, too busy, a page or a torn answer. */
 const PASSING = ['platform.unreachable', 'platform.busy', 'platform.bad-answer'] as const;
 
 /**

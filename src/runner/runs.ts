@@ -1,7 +1,7 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { LAST } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { LAST } from '../base/similar.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-entries.ts';

@@ -12,18 +12,6 @@ export interface CallOptions extends Dispatcher.RequestOptions {
   readonly secrets?: readonly Secret[] | undefined;
 }
 
-/** One request on the wire, for transcripts. Holds no header, no body and no query. */
-export interface Exchange {
-  readonly method: string;
-  readonly path: string;
-  /** `undefined`: no answer. */
-  readonly status: number | undefined;
-  /** From handing the request to the network to the end of the answer. */
-  readonly ms: number;
-  /** The `X-Request-Id` or `X-Vcap-Request-Id` of the answer, cleaned. */
-  readonly requestId?: string;
-}
-
 /** By what a call that changes something leaves, and is stopped. */
 export interface Leave {
   readonly signal: AbortSignal;
@@ -46,15 +34,9 @@ export interface SendCall<T> {
   readonly body?: SendBody | undefined;
   /** Takes part in the session of the reads: their cookies go along, and new ones are kept. */
   readonly session?: boolean | undefined;
-  /**
-   * Does no harm when it is made again, so that its answer need not be waited for to the end. It is sent once
-   * all the same.
-   */
+  /** Harmless when made again: its answer need not be waited for to the end. It is sent once all the same. */
   readonly repeatable?: boolean | undefined;
-  /**
-   * Picks what is known out of a success body; gets `undefined` when there is nothing to read. `clean` blanks
-   * echoed secrets.
-   */
+  /** Picks what is known out of a success body, undefined for none. `clean` blanks echoed secrets. */
   readonly read: (json: unknown, clean: (text: string) => string) => T;
   readonly leave?: Leave | undefined;
 }

@@ -3,7 +3,6 @@ import type { Failure } from '../base/failure.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
 import type { Leave } from './call.ts';
-import type { Skew } from './clock-skew.ts';
 import type { MetricPoint } from './metrics.ts';
 import type { Limits, Operation } from './revisions.ts';
 import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
@@ -30,10 +29,7 @@ export type SendOutcome<T> =
   | {
       readonly outcome: 'accepted';
       readonly value: T;
-      /**
-       * The answer's JSON as it came, the call's secrets blanked; undefined for none. Its texts are
-       * untrusted.
-       */
+      /** The answer's JSON as it came, the call's secrets blanked; undefined for none. Untrusted. */
       readonly raw: unknown;
       readonly status: number;
       readonly serverDate: Date | undefined;
@@ -51,7 +47,7 @@ export type SendOutcome<T> =
     };
 
 /** What creating a backup gives back; a 202 of revision 61 may carry no id. */
-export interface CreatedBackup {
+interface CreatedBackup {
   readonly id: number | undefined;
   readonly message: string | undefined;
 }
@@ -73,15 +69,9 @@ export interface Download {
   readonly framed: boolean;
   /** Whether the service says that it can go on from an offset. */
   readonly acceptsRanges: boolean;
-  /**
-   * What `ifRange` takes. Undefined without one that promises the same bytes (RFC 9110 section 8.8.1: a
-   * strong one).
-   */
+  /** What `ifRange` takes: a strong one (RFC 9110 section 8.8.1). Undefined without. */
   readonly etag: Untrusted | undefined;
-  /**
-   * The weaker marks of the file: `ETag` and `Last-Modified` as they came. Where they differ, so may the
-   * bytes.
-   */
+  /** `ETag` and `Last-Modified` as they came. Where they differ, so may the bytes. */
   readonly marks: { readonly etag?: Untrusted; readonly modified?: Untrusted };
   readonly serverDate: Date | undefined;
 }
@@ -96,7 +86,7 @@ export interface DownloadOptions {
   readonly ifRange?: string | undefined;
 }
 
-export interface ConfigChange {
+interface ConfigChange {
   readonly encryption_key?: Secret;
   readonly min_backup_count?: number;
   readonly retention_time?: number;
@@ -165,10 +155,7 @@ export interface ServiceClient {
   createBackup(leave?: Leave): Promise<SendOutcome<CreatedBackup>>;
   /** Restores a backup of the instance into it (endpoint 7). The id is that of the restore. */
   restoreBackup(id: number, leave?: Leave): Promise<SendOutcome<{ readonly id: number | undefined }>>;
-  /**
-   * Setting the same values again is harmless (service-api.md 4.1 rule 1), so a repeat of this call is
-   * allowed.
-   */
+  /** Setting the same again is harmless (service-api.md 4.1 rule 1): this call may be repeated. */
   changeBackupsConfig(
     change: ConfigChange,
     leave?: Leave,
@@ -202,4 +189,23 @@ export interface ServiceClient {
     leave?: Leave,
   ): Promise<SendOutcome<{ readonly status: Untrusted | undefined }>>;
   close(): Promise<void>;
+}
+
+/** How far the service's clock is from this machine's. */
+export interface Skew {
+  /** Milliseconds the service is ahead; negative when it is behind. The middle of what is possible. */
+  readonly skewMs: number;
+  /** The true value is no further than this from `skewMs`. */
+  readonly uncertaintyMs: number;
+}
+
+/**
+ * Bounds the clock skew from one answer. The `Date` header (RFC 9110 section 6.6.1) is cut to whole seconds
+ * and was written at some moment between sending and receiving, so the truth lies in `(date - received, date
+ * + 1 s - sent]`.
+ */
+export function skewMs(serverDate: Date, sentAt: Date, receivedAt: Date): Skew {
+  const least = serverDate.getTime() - receivedAt.getTime();
+  const most = serverDate.getTime() + 1000 - sentAt.getTime();
+  return { skewMs: (least + most) / 2, uncertaintyMs: (most - least) / 2 };
 }

@@ -1,8 +1,13 @@
 import type { InstanceAddress } from './address.ts';
+import { type CookieJar, openCookieJar } from './cookies.ts';
+import { authorise, limitTimes, listen, retryReads, type Tap } from './interceptors.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
-import { orAbort, type Reader } from './reader.ts';
-import { openReadingSide, type ReadingOptions } from './reading-side.ts';
+import { type Network, networkFor } from './network.ts';
+import { openReader, orAbort, type Reader } from './reader.ts';
 import { openSender, type Sender } from './sender.ts';
+import { holdToken, type TokenCache } from './token-cache.ts';
+import type { TokenReader } from './token-source.ts';
+import { wholeAnswers } from './whole-answers.ts';
 
 export interface ConnectionOptions extends ReadingOptions {
   readonly limits?: Partial<Limits>;
@@ -22,14 +27,63 @@ export interface Connection {
  */
 export function openConnection({ origin }: InstanceAddress, options: ConnectionOptions): Connection {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const { reader, network, tokens, jar, closed, close } = openReadingSide(origin, limits, options);
+  const side = openReadingSide(origin, limits, options);
+  const { reader, tokens, closed, close } = side;
   return {
     reader,
-    sender: openSender(network, origin, tokens, jar, limits, closed, options.onExchange, options.tap),
+    sender: openSender(side, { origin, limits, tap: options.tap }),
     ready: (signal) => {
       const stop = AbortSignal.any(signal === undefined ? [closed] : [closed, signal]);
       return orAbort(tokens.ready(), stop);
     },
     close,
+  };
+}
+
+export interface ReadingOptions {
+  readonly token: TokenReader;
+  /** PEM file, trusted besides the certificates that Node trusts. */
+  readonly caFile?: string | undefined;
+  /** Hears every request with all that is in it, for a transcript. */
+  readonly tap?: Tap | undefined;
+}
+
+/** What only reads of an origin, and what whoever sends to it shares with that. */
+export interface ReadingSide {
+  readonly reader: Reader;
+  readonly network: Network;
+  readonly tokens: TokenCache;
+  readonly jar: CookieJar;
+  /** Aborts with `close`. */
+  readonly closed: AbortSignal;
+  close(): Promise<void>;
+}
+
+/** Nothing is sent and no token is read until it is used. Throws `config.ca` or `config.proxy`. */
+export function openReadingSide(origin: string, limits: Limits, options: ReadingOptions): ReadingSide {
+  const network = networkFor(origin, options.caFile, limits);
+  const tokens = holdToken(options.token);
+  const jar = openCookieJar(origin);
+  const closing = new AbortController();
+  // The last one stands outermost.
+  const dispatcher = network
+    .openForReads()
+    .compose(
+      authorise(origin),
+      limitTimes(limits),
+      listen(options.tap),
+      wholeAnswers(limits),
+      retryReads(limits),
+    );
+  return {
+    reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal),
+    network,
+    tokens,
+    jar,
+    closed: closing.signal,
+    async close() {
+      closing.abort();
+      await dispatcher.destroy();
+    },
   };
 }

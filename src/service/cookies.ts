@@ -5,10 +5,7 @@ const MOST = 20;
 /** What a header can carry, byte for byte (RFC 9110 section 5.5), and not huge. */
 const LINE = /^[\t\x20-\x7e\x80-\xff]{1,4096}$/u;
 
-/**
- * The session cookies of one origin (service-api.md section 5, item 2), in memory only, for as long as the
- * client lives.
- */
+/** The session cookies of one origin (service-api.md section 5, item 2), in memory only. */
 export interface CookieJar {
   /** Takes the `Set-Cookie` headers of an answer that `url` gave; those of any other origin are dropped. */
   keep(url: URL, setCookie: string | readonly string[] | undefined): Promise<void>;

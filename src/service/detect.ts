@@ -6,9 +6,9 @@ import { operationsOf } from './operations.ts';
 import { readProblem } from './problem.ts';
 import { BACKUP_FIELDS, DOWNLOADS, type Revision } from './revisions.ts';
 import { Backup } from './schemas.ts';
-import { BackupListing } from './v0-listing.ts';
+import { BackupListing } from './v0.ts';
 
-export interface Detection {
+interface Detection {
   readonly revision: Revision;
   /** What showed it, in words. */
   readonly because: string;
@@ -16,7 +16,7 @@ export interface Detection {
   readonly certain: boolean;
 }
 
-export interface DetectOptions extends ConnectionOptions {
+interface DetectOptions extends ConnectionOptions {
   readonly signal?: AbortSignal | undefined;
 }
 

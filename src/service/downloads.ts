@@ -50,10 +50,7 @@ export async function openDownload(
     first?.shortMessage ?? 'the service offers no download',
     {
       hints: [...(first?.hints ?? []), 'check in the dashboard whether downloads are switched off'],
-      evidence: {
-        ...first?.evidence,
-        tried: failures.map((failure) => failure.shortMessage),
-      },
+      evidence: { ...first?.evidence, tried: failures.map((failure) => failure.shortMessage) },
     },
   );
 }
@@ -75,10 +72,7 @@ function callOf(
   };
 }
 
-/**
- * With a validator that proves nothing the whole file is asked for: RFC 9110 section 13.1.5 allows only a
- * strong one.
- */
+/** A weak validator proves nothing, so the whole file is asked for (RFC 9110 section 13.1.5). */
 function rangeHeaders(offset: number, ifRange: string | undefined): Readonly<Record<string, string>> {
   if (offset <= 0 || (ifRange !== undefined && !STRONG_ETAG.test(ifRange))) return {};
   return { range: `bytes=${offset}-`, ...(ifRange === undefined ? {} : { 'if-range': ifRange }) };
@@ -161,10 +155,7 @@ function strongEtag(headers: IncomingHttpHeaders): string | undefined {
   return typeof etag === 'string' && STRONG_ETAG.test(etag) ? etag : undefined;
 }
 
-/**
- * `identity` is asked for. Stores of objects leave `aws-chunked` behind, which is not an encoding of what
- * they send.
- */
+/** `identity` is asked for. `aws-chunked`, which object stores leave behind, is no encoding. */
 function refuseEncoding({ status, headers }: ReadResponse): void {
   const encodings = String(headers['content-encoding'] ?? '')
     .split(',')

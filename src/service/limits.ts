@@ -1,11 +1,10 @@
+import { errorCode } from './failures.ts';
+
 /** How long and how much the client takes. All times in milliseconds, all sizes in bytes. */
 export interface Limits {
   /** Until TCP and TLS stand. */
   readonly connectMs: number;
-  /**
-   * Until the headers of a read's answer are there. A long list takes its time: two minutes have to be enough
-   * for any.
-   */
+  /** Until the headers of a read's answer are there: two minutes have to be enough for any list. */
   readonly headersMs: number;
   /** Longest silence inside an answer. */
   readonly bodyMs: number;
@@ -15,15 +14,9 @@ export interface Limits {
    * Until a download begins: the router of the platform gives up after 15 minutes (service-api.md section 8).
    */
   readonly downloadHeadersMs: number;
-  /**
-   * A mutating call, from the first packet to the answer; longer than the router waits, so that its 504 is
-   * seen.
-   */
+  /** A mutating call, to the answer; longer than the router waits, so that its 504 is seen. */
   readonly sendMs: number;
-  /**
-   * The same for a call that does no harm when it is made again: silence is then no reason to wait for the
-   * router.
-   */
+  /** The same for a harmless repeatable call: silence is no reason to wait for the router. */
   readonly repeatableSendMs: number;
   readonly jsonBytes: number;
   readonly errorBytes: number;
@@ -51,3 +44,45 @@ export const DEFAULT_LIMITS: Limits = {
   retryBaseMs: 250,
   retryAfterMs: 20_000,
 };
+
+/**
+ * How long a `Retry-After` asks to wait, in milliseconds (RFC 9110 section 10.2.3: seconds or a date);
+ * undefined for anything else.
+ */
+export function retryAfterMs(value: unknown): number | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (/^\d{1,9}$/u.test(value)) return Number(value) * 1000;
+  const ms = Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+}
+
+/**
+ * Errors that come at once, and end as soon as a service has restarted. A service that lets connections time
+ * out has been waited for long enough.
+ */
+const PASSING = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETDOWN|ENETUNREACH|EHOSTDOWN|EHOSTUNREACH)$/u;
+
+/**
+ * Milliseconds before a connection that could not be made is tried again; undefined when it will not pass by
+ * itself: what is wrong with a certificate stays so. `failed` counts the attempts so far.
+ */
+export function pauseBeforeConnecting(error: unknown, failed: number, limits: Limits): number | undefined {
+  if (failed >= limits.attempts || !PASSING.test(errorCode(error))) return undefined;
+  return limits.retryBaseMs * 2 ** (failed - 1) * (0.5 + Math.random());
+}
+
+/** Whether the time has passed; false when the signal was aborted meanwhile. */
+export function waited(ms: number, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const stop = () => {
+      clearTimeout(timer);
+      resolve(false);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve(true);
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

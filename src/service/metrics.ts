@@ -16,7 +16,7 @@ export interface MetricSeries {
 }
 
 /** A path without its prefix; both parts of the prefix are undefined when the path has none. */
-export interface MetricPath {
+interface MetricPath {
   readonly service: Untrusted | undefined;
   /** The node, counted from 0. */
   readonly index: number | undefined;
@@ -30,10 +30,7 @@ export const MOST_POINTS = 200_000;
 const LAST_MOMENT = 8.64e15;
 const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/iu;
 
-/**
- * Reads the elements of an answer. Those that are no data point are left out; at most the last 200,000 points
- * stay.
- */
+/** Reads the elements of an answer, without those that are no data point; at most the last 200,000. */
 export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[] {
   const points = elements.flatMap((element) =>
     typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],
@@ -71,4 +68,54 @@ export function describePath(path: string): MetricPath {
 /** `Number` would read `0x10`, an empty text and `Infinity` as well. */
 function decimal(text: string): number {
   return DECIMAL.test(text) ? Number(text) : Number.NaN;
+}
+
+/**
+ * What the parachute knows about one disk of one node: it stops the node when the disk is fuller than the
+ * threshold (service-api.md section 2.8). Each value is the latest one; undefined when there is none.
+ */
+export interface ParachuteDisk {
+  readonly service: Untrusted | undefined;
+  readonly index: number | undefined;
+  /** `ephemeral`, `persistent`, or what else there is. */
+  readonly disk: string;
+  /** 0 to 100. */
+  readonly usedPercent: number | undefined;
+  /** 0 to 100. */
+  readonly usedThreshold: number | undefined;
+  readonly activated: boolean | undefined;
+  /** When the newest of these was measured. Milliseconds since 1970. */
+  readonly atMs: number;
+}
+
+const FACT = /^parachute\.disk\.(?<disk>[^.]+)\.(?<fact>used_percent|used_threshold|activated)$/u;
+
+/** The disks of all nodes, in the order in which they first appear. Of points at one time the last counts. */
+export function parachuteDisks(points: readonly MetricPoint[]): readonly ParachuteDisk[] {
+  const facts = points.flatMap((point) => {
+    const { service, index, name } = describePath(point.path);
+    const { disk, fact } = FACT.exec(name)?.groups ?? {};
+    if (disk === undefined || fact === undefined) return [];
+    return [{ service, index, disk, fact, value: point.value, atMs: point.atMs }];
+  });
+  const byDisk = Map.groupBy(facts, ({ service, index, disk }) => JSON.stringify([service, index, disk]));
+  return [...byDisk.values()].flatMap((of) => {
+    const [first] = of;
+    if (first === undefined) return [];
+    const latest = new Map(
+      of.toSorted((one, other) => one.atMs - other.atMs).map(({ fact, value }) => [fact, value]),
+    );
+    const activated = latest.get('activated');
+    return [
+      {
+        service: first.service,
+        index: first.index,
+        disk: first.disk,
+        usedPercent: latest.get('used_percent'),
+        usedThreshold: latest.get('used_threshold'),
+        activated: activated === undefined ? undefined : activated !== 0,
+        atMs: of.reduce((newest, { atMs }) => Math.max(newest, atMs), Number.NEGATIVE_INFINITY),
+      },
+    ];
+  });
 }

@@ -1,7 +1,8 @@
+import { channel } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { Agent, buildConnector, Client, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { isLoopback } from './address.ts';
-import { endEndlessHeads } from './endless-heads.ts';
 import type { Limits } from './limits.ts';
 import type { OneConnection } from './one-connection.ts';
 import { tlsOptions } from './tls.ts';
@@ -9,10 +10,7 @@ import { tlsOptions } from './tls.ts';
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
   openForReads(): Dispatcher;
-  /**
-   * A dispatcher for a single request, HTTP/1.1, whose one connection `gate` counts; directly or through a
-   * proxy.
-   */
+  /** For a single request, directly or through a proxy; `gate` counts its one connection. */
   openForOneSend(gate: OneConnection): Dispatcher;
 }
 
@@ -61,4 +59,47 @@ function usesProxy(): boolean {
     });
   }
   return set.length > 0;
+}
+
+/** Bytes. A head may have 16 KiB of fields, and interim answers before it. */
+const MOST = 1024 * 1024;
+const LOOK_MS = 25;
+
+interface Waiting {
+  readonly socket: Socket;
+  /** What had come over the connection when the request went out. */
+  readonly from: number;
+}
+
+const waiting = new Map<unknown, Waiting>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Ends every connection of this process on which more than 1 MiB has come and the head of the answer is not
+ * whole: undici counts the fields of a head and the bytes of a body, but not those of a status line or of
+ * interim answers, and would take in whatever comes until the time for headers is over. The request fails as
+ * one whose connection was reset. Call it once.
+ */
+function endEndlessHeads(): void {
+  channel('undici:client:sendHeaders').subscribe((message) => {
+    const { request, socket } = message as { readonly request: unknown; readonly socket: Socket };
+    waiting.set(request, { socket, from: socket.bytesRead });
+    timer ??= setInterval(look, LOOK_MS).unref();
+  });
+  for (const name of ['undici:request:headers', 'undici:request:error'])
+    channel(name).subscribe((message) => forget((message as { readonly request: unknown }).request));
+}
+
+function look(): void {
+  for (const [request, { socket, from }] of waiting) {
+    if (socket.bytesRead - from > MOST) socket.destroy(new Error('the head of the answer has no end'));
+    if (socket.destroyed) forget(request);
+  }
+}
+
+function forget(request: unknown): void {
+  waiting.delete(request);
+  if (waiting.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
 }

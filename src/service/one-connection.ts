@@ -22,10 +22,7 @@ export interface OneConnection {
   refusal(): { readonly why: unknown } | undefined;
 }
 
-/**
- * `mayLeave` is asked in the turn in which the first byte goes to the system; what it throws ends the
- * connection instead.
- */
+/** `mayLeave` is asked right before the first byte goes out; what it throws ends the connection instead. */
 export function oneConnection(mayLeave: () => void = () => undefined): OneConnection {
   let refused: { readonly why: unknown } | undefined;
   const refusing = (): Error | undefined => {

@@ -21,10 +21,7 @@ export interface SendRequest<T> {
   readonly leave?: Leave | undefined;
 }
 
-/**
- * The calls of one revision, by their names. What the revision lacks ends with `service.unsupported`, and
- * nothing is sent.
- */
+/** The calls of one revision, by name. What it lacks ends with `service.unsupported`, and nothing is sent. */
 export interface Operations {
   supports(operation: Operation): boolean;
   require(operation: Operation): void;

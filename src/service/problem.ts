@@ -13,10 +13,7 @@ export interface Problem {
   /** The single word in camel case of V1. */
   readonly word: Untrusted | undefined;
   readonly text: Untrusted | undefined;
-  /**
-   * Whether the body is one of the service's own, to the letter: a proxy in between answers with something
-   * else.
-   */
+  /** Whether the body is one of the service's own, to the letter: a proxy answers with something else. */
   readonly fromService: boolean;
 }
 
@@ -27,10 +24,7 @@ const V0_BODY = z.object({ msg: z.string() });
 /** Section 7 item 1: a single word. Frameworks and proxies put a phrase there, such as "Bad Gateway". */
 const SINGLE_WORD = /^[\w.-]+$/u;
 
-/**
- * Reads an error body. Never throws: what cannot be read is a problem without words. Secrets the body echoes
- * are blanked.
- */
+/** Reads an error body. Never throws: an unreadable one has no words. Echoed secrets are blanked. */
 export function readProblem(status: number, body: Buffer, secrets: readonly Secret[]): Problem {
   const json = parseJson(body);
   const v1 = V1_BODY.safeParse(json);

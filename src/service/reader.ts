@@ -5,8 +5,7 @@ import { beginningOf } from '../backup/beginning.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CallOptions } from './call.ts';
-import type { Answer } from './client.ts';
-import { skewMs } from './clock-skew.ts';
+import { type Answer, skewMs } from './client.ts';
 import type { CookieJar } from './cookies.ts';
 import { badAnswerError, redirectError, stoppedError, timeoutError, transportError } from './failures.ts';
 import type { Limits } from './limits.ts';
@@ -39,10 +38,7 @@ export interface Reader {
   problemOf(response: ReadResponse): Promise<Error>;
 }
 
-/**
- * Makes the reading side over a composed dispatcher. Nothing here may be used for a call that changes
- * something.
- */
+/** The reading side over a composed dispatcher. Never used for a call that changes something. */
 export function openReader(
   dispatcher: Dispatcher,
   origin: string,

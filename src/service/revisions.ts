@@ -36,10 +36,7 @@ export interface Route {
   readonly base: 'v1' | 'v0';
   /** May hold `:id`. */
   readonly path: string;
-  /**
-   * The statuses that the document gives for a success, or for none where it gives no table: what such a call
-   * answers.
-   */
+  /** The documented statuses of a success; where there is no table, what such a call answers. */
   readonly success: readonly number[];
   /** The document shows no body for a success, so an empty one fits. */
   readonly silent?: boolean;
@@ -63,95 +60,60 @@ const TAKEN = [202];
 
 /** Sections 4.1 and 4.2, items 2 to 6. */
 const V1: Readonly<Record<Callable, Row>> = {
-  overview: {
-    method: 'GET',
-    path: '',
-    success: { 61: BOTH, 62: DONE },
-    words: 'tell about the instance',
+  overview: row('GET', '', { 61: BOTH, 62: DONE }, 'tell about the instance', {
     says: ['the name, state, service, plan and updates of the instance'],
-  },
-  backups: { method: 'GET', path: '/backups', success: { 61: DONE, 62: DONE }, words: 'list backups' },
-  backup: { method: 'GET', path: '/backups/:id', success: { 61: BOTH, 62: DONE }, words: 'show a backup' },
-  restores: { method: 'GET', path: '/restores', success: { 61: DONE, 62: DONE }, words: 'list restores' },
-  restore: { method: 'GET', path: '/restores/:id', success: { 61: BOTH, 62: DONE }, words: 'show a restore' },
-  backupsConfig: {
-    method: 'GET',
-    path: '/backups-config',
-    success: { 61: BOTH, 62: DONE },
-    words: 'show the configuration of the backups',
-    says: ['the retention of backups and the minimum length of a key'],
-  },
-  metrics: { method: 'GET', path: '/metrics', success: { 61: BOTH, 62: DONE }, words: 'give metrics' },
-  pitrRange: {
-    method: 'GET',
-    path: '/pitr',
-    success: { 61: DONE, 62: TAKEN },
-    words: 'tell which points in time it can restore to',
-  },
-  createBackup: {
-    method: 'POST',
-    path: '/backups',
-    success: { 61: BOTH, 62: DONE },
-    words: 'create a backup',
-  },
-  restoreBackup: {
-    method: 'POST',
-    path: '/backups/:id/restore',
-    success: { 61: BOTH, 62: DONE },
-    words: 'restore a backup',
-  },
-  changeBackupsConfig: {
-    method: 'PATCH',
-    path: '/backups-config',
-    success: { 61: DONE, 62: DONE },
-    words: 'change the configuration of the backups',
-  },
-  prepareRecovery: {
-    method: 'POST',
-    path: '/disaster-recovery/prepare',
-    success: { 61: BOTH, 62: DONE },
-    words: 'prepare a disaster recovery',
-  },
-  performRecovery: {
-    method: 'POST',
-    path: '/disaster-recovery/perform',
-    success: { 61: BOTH, 62: DONE },
-    words: 'perform a disaster recovery',
-  },
-  recreate: {
-    method: 'PATCH',
-    path: '/recreate',
-    success: { 61: BOTH, 62: TAKEN },
-    silent: true,
-    words: 'recreate the instance',
-  },
-  restart: {
-    method: 'PATCH',
-    path: '/restart',
-    success: { 61: BOTH, 62: TAKEN },
-    silent: true,
-    words: 'restart the instance',
-  },
-  update: {
-    method: 'PATCH',
-    path: '/updates',
-    success: { 61: BOTH, 62: TAKEN },
-    silent: true,
-    words: 'update the instance',
-  },
-  changeUpdateSetting: {
-    method: 'PATCH',
-    path: '/broker/edit',
-    success: { 61: DONE },
-    words: 'allow or forbid maintenance updates',
-  },
-  restoreToTime: {
-    method: 'POST',
-    path: '/pitr/restore',
-    success: { 62: TAKEN },
-    words: 'restore to a point in time',
-  },
+  }),
+  backups: row('GET', '/backups', { 61: DONE, 62: DONE }, 'list backups'),
+  backup: row('GET', '/backups/:id', { 61: BOTH, 62: DONE }, 'show a backup'),
+  restores: row('GET', '/restores', { 61: DONE, 62: DONE }, 'list restores'),
+  restore: row('GET', '/restores/:id', { 61: BOTH, 62: DONE }, 'show a restore'),
+  backupsConfig: row(
+    'GET',
+    '/backups-config',
+    { 61: BOTH, 62: DONE },
+    'show the configuration of the backups',
+    {
+      says: ['the retention of backups and the minimum length of a key'],
+    },
+  ),
+  metrics: row('GET', '/metrics', { 61: BOTH, 62: DONE }, 'give metrics'),
+  pitrRange: row('GET', '/pitr', { 61: DONE, 62: TAKEN }, 'tell which points in time it can restore to'),
+  createBackup: row('POST', '/backups', { 61: BOTH, 62: DONE }, 'create a backup'),
+  restoreBackup: row('POST', '/backups/:id/restore', { 61: BOTH, 62: DONE }, 'restore a backup'),
+  changeBackupsConfig: row(
+    'PATCH',
+    '/backups-config',
+    { 61: DONE, 62: DONE },
+    'change the configuration of the backups',
+  ),
+  prepareRecovery: row(
+    'POST',
+    '/disaster-recovery/prepare',
+    { 61: BOTH, 62: DONE },
+    'prepare a disaster recovery',
+  ),
+  performRecovery: row(
+    'POST',
+    '/disaster-recovery/perform',
+    { 61: BOTH, 62: DONE },
+    'perform a disaster recovery',
+  ),
+  recreate: row('PATCH', '/recreate', { 61: BOTH, 62: TAKEN }, 'recreate the instance', { silent: true }),
+  restart: row('PATCH', '/restart', { 61: BOTH, 62: TAKEN }, 'restart the instance', { silent: true }),
+  update: row('PATCH', '/updates', { 61: BOTH, 62: TAKEN }, 'update the instance', { silent: true }),
+  changeUpdateSetting: row('PATCH', '/broker/edit', { 61: DONE }, 'allow or forbid maintenance updates'),
+  restoreToTime: row('POST', '/pitr/restore', { 62: TAKEN }, 'restore to a point in time'),
 };
+
+function row(
+  method: Row['method'],
+  path: string,
+  success: Row['success'],
+  words: string,
+  more: Pick<Row, 'silent' | 'says'> = {},
+): Row {
+  return { method, path, success, words, ...more };
+}
 
 /** Section 4.4. One listing answers for all four reads. */
 const V0: Readonly<Partial<Record<Operation, Route>>> = {
@@ -207,10 +169,7 @@ export const DOWNLOAD_ORDER: Readonly<Record<Revision, readonly DownloadRoute[]>
   v0: ['v0', 'v0-post', 'v1'],
 };
 
-/**
- * Fields of a backup that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item
- * 1).
- */
+/** Fields that only some revisions give, in the list and for one alone (sections 2.1 and 4.2 item 1). */
 export const BACKUP_FIELDS = {
   backup_id: { list: [61, 62], one: [61] },
   started_at: { list: [61], one: [61] },
@@ -236,10 +195,7 @@ export function describeOperation(operation: Callable): {
   };
 }
 
-/**
- * Whether a revision has what lies behind a call of V1; a path that the table does not know is one that every
- * revision has.
- */
+/** Whether a revision has what lies behind a call of V1; every one has a path that the table lacks. */
 export function routeAt(
   method: Route['method'],
   path: string,
@@ -249,10 +205,7 @@ export function routeAt(
   return operation === undefined ? { method, path } : routeOf(operation, revision);
 }
 
-/**
- * The operation behind a call of V1, by its method and its path below the instance; undefined for none that
- * the table knows.
- */
+/** The operation behind a call of V1, by method and path below the instance; undefined for an unknown one. */
 export function operationAt(method: Route['method'], path: string): Callable | undefined {
   const known = Object.entries(V1) as [Callable, Row][];
   return known.find(([, row]) => row.method === method && (row.path || '/') === (path || '/'))?.[0];

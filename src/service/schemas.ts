@@ -6,10 +6,7 @@ import { untrust } from '../base/text.ts';
  * and what the revisions disagree about (`started_at`, `backup_id`) is optional everywhere.
  */
 
-/**
- * Text of the service. Half a surrogate pair is valid in JSON but has no UTF-8 form, and what is shown may be
- * journalled.
- */
+/** Text of the service, well formed: half a surrogate pair has no UTF-8 form for the journal. */
 export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const STATES: ReadonlySet<string> = new Set(
   'queued running done failed deleted provisioned available deploying'.split(' '),
@@ -25,10 +22,7 @@ export const id = z.int().nonnegative();
 export const maybe = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-/**
- * Bytes. A service that does not know a size may say so with a negative one: that is no reason to refuse a
- * whole list.
- */
+/** Bytes. A negative size means that it is not known: no reason to refuse a whole list. */
 const size = maybe(z.number()).transform((value) => (value !== undefined && value < 0 ? undefined : value));
 
 /** Section 2.1. */

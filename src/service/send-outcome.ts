@@ -7,11 +7,10 @@ import { type Untrusted, untrust } from '../base/text.ts';
 import type { SendCall } from './call.ts';
 import type { SendOutcome, UpdateSetting } from './client.ts';
 import { badAnswerError, transportError } from './failures.ts';
-import { Gathered } from './gathered.ts';
-import type { Limits } from './limits.ts';
-import { retryAfterMs } from './pauses.ts';
+import { type Limits, retryAfterMs } from './limits.ts';
 import { parseJson, problemError, readProblem } from './problem.ts';
 import { dateOf, looksLikeHtml } from './reader.ts';
+import { readCapped } from './whole-answers.ts';
 
 /** Complete without a body, whoever answers (RFC 9110 sections 15.3.3 and 15.3.5). */
 const NEEDS_NO_BODY: readonly number[] = [202, 204];
@@ -72,10 +71,7 @@ function againOf(
   return { againMs: Math.max(asked, 2 * limits.retryBaseMs) };
 }
 
-/**
- * A documented status needs no body that can be read; any other 2xx counts only with a body like the
- * service's.
- */
+/** A documented status needs no readable body; any other 2xx counts only with a body like the service's. */
 function isAcceptance(
   call: SendCall<unknown>,
   status: number,
@@ -86,20 +82,6 @@ function isAcceptance(
   const bare = body === undefined || body.length === 0;
   if (bare && (NEEDS_NO_BODY.includes(status) || (status === 200 && call.route.silent === true))) return true;
   return typeof json === 'object' && json !== null;
-}
-
-/** The body, or undefined when it breaks off or is larger than `cap`. The status stands without it. */
-async function readCapped(body: Dispatcher.ResponseData['body'], cap: number): Promise<Buffer | undefined> {
-  const gathered = new Gathered();
-  try {
-    for await (const chunk of body) {
-      gathered.add(chunk as Buffer);
-      if (gathered.size > cap) return undefined;
-    }
-  } catch {
-    return undefined;
-  }
-  return Buffer.concat(gathered.blocks());
 }
 
 /** How a call ends that has no answer. `neverHandedOut`: it is proved that it had no connection. */
@@ -115,11 +97,7 @@ export function neverSent(error: unknown): SendOutcome<never> {
   const hints = said.some((hint) => hint.startsWith('nothing was sent'))
     ? said
     : [...said, 'nothing was sent: it is safe to try again'];
-  return {
-    outcome: 'never-sent',
-    failure: { ...known.toFailure(), hints },
-    serverDate: undefined,
-  };
+  return { outcome: 'never-sent', failure: { ...known.toFailure(), hints }, serverDate: undefined };
 }
 
 /** The same error with the hint that fits a call that may have landed. */

@@ -1,18 +1,15 @@
 import type { Dispatcher } from 'undici';
 import { Secret } from '../base/secret.ts';
-import { type CallOptions, type Exchange, jsonHeaders, type SendBody, type SendCall } from './call.ts';
+import { type CallOptions, jsonHeaders, type SendBody, type SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
+import type { ReadingSide } from './connection.ts';
 import type { CookieJar } from './cookies.ts';
 import { stoppedError, timeoutError, transportError } from './failures.ts';
-import { authorise, observe } from './interceptors.ts';
-import type { Limits } from './limits.ts';
-import type { Network } from './network.ts';
+import { authorise, listen, type Tap } from './interceptors.ts';
+import { type Limits, pauseBeforeConnecting, waited } from './limits.ts';
 import { oneConnection } from './one-connection.ts';
-import { pauseBeforeConnecting, waited } from './pauses.ts';
 import { orAbort } from './reader.ts';
 import { lost, neverSent, outcomeOf } from './send-outcome.ts';
-import { listen, type Tap } from './tap.ts';
-import type { TokenCache } from './token-cache.ts';
 
 export interface Sender {
   /**
@@ -23,19 +20,14 @@ export interface Sender {
   send<T>(call: SendCall<T>): Promise<SendOutcome<T>>;
 }
 
-/**
- * Makes the changing side: HTTP/1.1, no second send, no redirect, one deadline over everything, one
- * connection per call.
- */
+/** The changing side: HTTP/1.1, no second send, no redirect, one deadline, one connection per call. */
 export function openSender(
-  network: Network,
-  origin: string,
-  tokens: TokenCache,
-  jar: CookieJar,
-  limits: Limits,
-  closing: AbortSignal,
-  onExchange: ((exchange: Exchange) => void) | undefined,
-  tap?: Tap | undefined,
+  { network, tokens, jar, closed: closing }: Omit<ReadingSide, 'reader'>,
+  {
+    origin,
+    limits,
+    tap,
+  }: { readonly origin: string; readonly limits: Limits; readonly tap: Tap | undefined },
 ): Sender {
   async function send<T>(call: SendCall<T>): Promise<SendOutcome<T>> {
     const stop = AbortSignal.any(call.leave === undefined ? [closing] : [closing, call.leave.signal]);
@@ -88,7 +80,7 @@ export function openSender(
       return neverSent(error);
     }
     try {
-      const composed = dispatcher.compose(authorise(origin), observe(onExchange), listen(tap));
+      const composed = dispatcher.compose(authorise(origin), listen(tap));
       const response = await orAbort(composed.request(options), options.signal as AbortSignal);
       const outcome = await outcomeOf(call, response, secrets, limits);
       if (call.session === true) await keepCookies(jar, new URL(call.url), response);
@@ -122,10 +114,7 @@ function optionsOf(call: SendCall<unknown>, { url, token, cookie, signal, limits
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: call.route.method,
-    headers: {
-      ...jsonHeaders(call.body !== undefined),
-      ...(cookie === undefined ? {} : { cookie }),
-    },
+    headers: { ...jsonHeaders(call.body !== undefined), ...(cookie === undefined ? {} : { cookie }) },
     ...(call.body === undefined ? {} : { body: serialise(call.body) }),
     // `Connection: close`: the service need not wait for a second request on this connection either.
     reset: true,

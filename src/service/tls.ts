@@ -53,10 +53,7 @@ function readCa(path: string): string {
     throw new LifeboatError(
       'config.ca',
       `the ca file ${show(path)} is not a readable PEM certificate${why}`,
-      {
-        hints: ['it begins with -----BEGIN CERTIFICATE-----'],
-        exitCode: EXIT.usage,
-      },
+      { hints: ['it begins with -----BEGIN CERTIFICATE-----'], exitCode: EXIT.usage },
     );
   }
 }

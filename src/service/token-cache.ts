@@ -12,15 +12,9 @@ export interface TokenCache {
   current(): Promise<HeldToken>;
   /** Reads the source now, unless `ready` has just done so. */
   fresh(): Promise<HeldToken>;
-  /**
-   * Reads the source now for the next `fresh`, so that what comes between need not wait for it: a command may
-   * take seconds.
-   */
+  /** Reads the source for the next `fresh`, so that nothing waits for a command in between. */
   ready(): Promise<void>;
-  /**
-   * After a 401 on `refused`: whether there is another token to try, read once for all who ask at the same
-   * time.
-   */
+  /** After a 401 on `refused`: whether there is another token, read once for all who ask. */
   renew(refused: HeldToken): Promise<boolean>;
 }
 

@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { LifeboatError } from '../base/errors.ts';
+import { type Untrusted, untrust } from '../base/text.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import { type Operations, unsent } from './operations.ts';
+import { type Backup, id, maybe, type Restore, state, text } from './schemas.ts';
 import { readCreated, readId } from './send-outcome.ts';
-import { BackupListing, backupsOf, restoresOf } from './v0-listing.ts';
 import { type Methods, v1Methods } from './v1.ts';
 
 /**
@@ -74,4 +76,64 @@ function notListed(id: number): LifeboatError {
   return new LifeboatError('service.not-found', `the service lists nothing with the id ${id}`, {
     hints: ['check the id: list what is there', 'nothing was changed'],
   });
+}
+
+/** Section 2.9. `task_id` names the backup or restore again and is left out. */
+const Task = z.looseObject({ status: state, created_at: maybe(text), updated_at: maybe(text) });
+type Task = z.infer<typeof Task>;
+
+/** Section 2.9, the listing. The ids of instances are the internal ones. */
+export const BackupListing = z.looseObject({
+  id,
+  backups: z.array(z.looseObject({ id, instance_id: maybe(id), backup_agent_task: maybe(Task) })),
+  restores: z.array(z.looseObject({ id, instance_id: maybe(id), backup_agent_tasks: maybe(z.array(Task)) })),
+});
+export type BackupListing = z.infer<typeof BackupListing>;
+
+/** The backups of a listing as V1 would tell them, without size and `downloadable`. */
+export function backupsOf(listing: BackupListing): readonly Backup[] {
+  return listing.backups.map(({ id, backup_agent_task: task }) => ({
+    id,
+    backup_id: undefined,
+    size: undefined,
+    ...whole(task === undefined ? [] : [task]),
+    started_at: undefined,
+    downloadable: undefined,
+  }));
+}
+
+/** The restores of a listing as version 1 would tell them; which backup they used is not known. */
+export function restoresOf(listing: BackupListing): readonly Restore[] {
+  return listing.restores.map(({ id, backup_agent_tasks: tasks }) => ({
+    id,
+    backup_id: undefined,
+    metadata: undefined,
+    ...whole(tasks ?? []),
+  }));
+}
+
+const ENDED: readonly string[] = ['done', 'failed', 'deleted'];
+
+/** Several tasks as one: under way as long as one is, done only when all are, never better than the worst. */
+function whole(tasks: readonly Task[]) {
+  const begun = tasks.flatMap((task) => task.created_at ?? []).toSorted(byTime);
+  const changed = tasks.flatMap((task) => task.updated_at ?? []).toSorted(byTime);
+  const status = wholeStatus(tasks.map((task) => task.status));
+  return { status, triggered_at: begun[0], finished_at: ENDED.includes(status) ? changed.at(-1) : undefined };
+}
+
+/** Section 3 names the statuses; a task with another one has not ended as far as is known. */
+function wholeStatus(statuses: readonly Untrusted[]): Untrusted {
+  const [first = untrust('unknown')] = statuses;
+  if (statuses.every((status) => status === first)) return first;
+  const open = statuses.filter((status) => !ENDED.includes(status));
+  if (open.length > 0)
+    return open.length === statuses.length
+      ? (open.find((one) => one === 'running') ?? first)
+      : untrust('running');
+  return untrust(statuses.includes(untrust('failed')) ? 'failed' : 'deleted');
+}
+
+function byTime(one: string, other: string): number {
+  return Date.parse(one) - Date.parse(other);
 }

@@ -9,10 +9,7 @@ import { readCreated, readId, readMessage, readSetting, readText } from './send-
 /** What the versions do differently; the rest of a client is the same for all. */
 export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'ready' | 'download' | 'close'>;
 
-/**
- * The methods of version 1 (service-api.md sections 4.1 and 4.2). Which of them a revision has is up to
- * `operations`.
- */
+/** The methods of V1 (service-api.md sections 4.1 and 4.2); `operations` knows which a revision has. */
 export function v1Methods(operations: Operations): Methods {
   return {
     overview: (signal) => operations.read('overview', InstanceOverview, { signal }),

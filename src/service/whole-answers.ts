@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { CallOptions } from './call.ts';
 import { tooLargeError, transportError } from './failures.ts';
-import { Gathered } from './gathered.ts';
 import type { Limits } from './limits.ts';
 
 type Controller = Dispatcher.DispatchController;
@@ -129,4 +128,61 @@ function withoutPauses(controller: Controller): Controller {
     pause: () => undefined,
     resume: () => undefined,
   };
+}
+
+/** The body, or undefined when it breaks off or is larger than `cap`. The status stands without it. */
+export async function readCapped(
+  body: Dispatcher.ResponseData['body'],
+  cap: number,
+): Promise<Buffer | undefined> {
+  const gathered = new Gathered();
+  try {
+    for await (const chunk of body) {
+      gathered.add(chunk as Buffer);
+      if (gathered.size > cap) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(gathered.blocks());
+}
+
+const BLOCK = 64 * 1024;
+
+/**
+ * Bytes of an answer, put together as they come. They are copied into large blocks: an answer that is sent in
+ * pieces of a few bytes would otherwise take a hundred times its size.
+ */
+class Gathered {
+  readonly #full: Buffer[] = [];
+  #last = Buffer.alloc(0);
+  #filled = 0;
+  #size = 0;
+
+  /** Bytes so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#size += chunk.length;
+    for (let at = 0; at < chunk.length; ) {
+      if (this.#filled === this.#last.length) this.#next();
+      const part = chunk.subarray(at, at + this.#last.length - this.#filled);
+      this.#last.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+    }
+  }
+
+  /** All of them, in their order. */
+  blocks(): readonly Buffer[] {
+    return [...this.#full, this.#last.subarray(0, this.#filled)].filter(({ length }) => length > 0);
+  }
+
+  #next(): void {
+    if (this.#filled > 0) this.#full.push(this.#last);
+    this.#last = Buffer.allocUnsafe(BLOCK);
+    this.#filled = 0;
+  }
 }

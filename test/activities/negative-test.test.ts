@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityContext } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { negativeTest } from '../../src/activities/negative-test.ts';
+import { negativeTest } from '../../src/activities/verify-backup.ts';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Keyring } from '../../src/keys/key-store.ts';

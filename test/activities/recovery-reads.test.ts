@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { listBackups, recheck } from '../../src/activities/baseline.ts';
+import { updatesChangeable } from '../../src/activities/change-settings.ts';
 import { pitrRange } from '../../src/activities/pitr-range.ts';
 import { preflight } from '../../src/activities/preflight.ts';
-import { updatesChangeable } from '../../src/activities/update-setting.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import { fakeService } from './fake-service.ts';

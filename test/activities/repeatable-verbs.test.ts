@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changeBackupSettings } from '../../src/activities/change-backup-settings.ts';
-import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
-import { changeUpdateSetting } from '../../src/activities/update-setting.ts';
+import { prepareRecovery } from '../../src/activities/change-key.ts';
+import { changeBackupSettings, changeUpdateSetting } from '../../src/activities/change-settings.ts';
 import { fakeService, type Outcome, STORED_KEY } from './fake-service.ts';
 import { contextOf } from './world.ts';
 

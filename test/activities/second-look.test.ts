@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Bound } from '../../machines/parts/recovery-data.ts';
-import { type FoundApp, mergeKeys, remembering } from '../../src/activities/merge-apps.ts';
+import { type FoundApp, mergeKeys, remembering } from '../../src/activities/find-bound.ts';
 
 const RUN = '01K6ZX3T0RUN';
 const BEFORE = { guid: 'old', name: 'db', parametersFile: '/private/shop.json' };

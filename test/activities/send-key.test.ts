@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LedgerFact } from '../../src/activities/activity.ts';
-import { prepareRecovery } from '../../src/activities/prepare-recovery.ts';
-import { setKey } from '../../src/activities/send-key.ts';
-import { lateKeyUntil } from '../../src/keys/late-key.ts';
+import { prepareRecovery, setKey } from '../../src/activities/change-key.ts';
+import { lateKeyUntil } from '../../src/keys/keyring.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { currentKey, foldEpochs } from '../../src/store/projections/key-epochs.ts';
 import { fakeService, type Outcome, STORED_KEY } from './fake-service.ts';

@@ -1,10 +1,9 @@
 import type { ChangeContext, InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { Secret } from '../../src/base/secret.ts';
-import type { Answer, ServiceClient } from '../../src/service/client.ts';
-import { skewMs } from '../../src/service/clock-skew.ts';
+import { type Answer, type ServiceClient, skewMs } from '../../src/service/client.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
-import { BackupListing, backupsOf, restoresOf } from '../../src/service/v0-listing.ts';
+import { BackupListing, backupsOf, restoresOf } from '../../src/service/v0.ts';
 
 /** A task of the model, by true time. What of it the service tells is up to the world's habits. */
 export interface ModelTask {

@@ -160,7 +160,7 @@ export const ROOMS: readonly Room[] = [
     node: ['crypto', 'fs', 'path', 'stream', 'timers'],
     rooms: [
       'type src/service',
-      'src/service/parachute.ts',
+      'src/service/metrics.ts',
       'type src/platform',
       'src/backup',
       'src/keys',
@@ -341,7 +341,7 @@ export const ROOMS: readonly Room[] = [
     ],
     rooms: [
       'src/backup/encryptor.ts',
-      ...['duration', 'on-path', 'own-file', 'own-program', 'shell-quote', 'trusted-path'].map(
+      ...['duration', 'own-program', 'run-shell', 'shell-quote', 'trusted-path'].map(
         (name) => `${BASE}/${name}.ts`,
       ),
       ERRORS,

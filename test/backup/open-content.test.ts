@@ -2,7 +2,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { openContent } from '../../src/backup/open-content.ts';
+import { openContent } from '../../src/backup/read-backup.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { backupOf, KEY, makeFolder, noise } from './kit.ts';
 
@@ -14,12 +14,11 @@ async function fileOf(bytes: Uint8Array): Promise<string> {
   return path;
 }
 
-test('a wrong key, a wrong profile and a missing file fail before any byte flows', async () => {
+test('a wrong key, a file that is no backup and a missing one fail before any byte flows', async () => {
   const path = await fileOf(await backupOf(noise(1000)));
   const noBackup = await fileOf(noise(500));
   const opening = [
     [() => openContent(path, { key: new Secret('no') }), 'backup.wrong-key'],
-    [() => openContent(path, { key: KEY, profile: 'sha256' }), 'backup.wrong-profile'],
     [() => openContent(noBackup, { key: KEY }), 'backup.not-a-backup'],
     [() => openContent(join(folder, 'nowhere'), { key: KEY }), 'backup.unreadable'],
   ] as const;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { probe } from '../../src/backup/probe.ts';
-import { probeKeys } from '../../src/backup/probe-keys.ts';
+import { probe, probeKeys } from '../../src/backup/probe.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { backupOf, KEY, makeFolder, openssl, PROFILES, run, seal } from './kit.ts';
 

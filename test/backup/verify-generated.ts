@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { encryptor } from '../../src/backup/encryptor.ts';
-import { verifyStream } from '../../src/backup/verify-stream.ts';
+import { verifyStream } from '../../src/backup/verify-file.ts';
 import { KEY, noise } from './bytes.ts';
 
 const blocks = Number(process.argv[2]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { meantBy } from '../../src/base/chosen.ts';
+import { meantBy } from '../../src/base/similar.ts';
 
 const ITEMS = [
   { id: 'rebind-orders', run: '01A', at: '2026-03-02T00:00:00Z' },

@@ -18,7 +18,7 @@ test('what does not come back is not waited for', async () => {
 test('a process ends with its exit code also while a thread of it is inside a dead file system', () => {
   const pipe = join(temporaryHome(), 'pipe');
   execFileSync('mkfifo', [pipe]);
-  const [patience, leave] = ['patience', 'leave'].map((name) =>
+  const [patience, leave] = ['patience', 'own-program'].map((name) =>
     JSON.stringify(join(import.meta.dirname, `../../src/base/${name}.ts`)),
   );
   // Nobody writes to the pipe: opening it is what opening a file on a dead mount is.

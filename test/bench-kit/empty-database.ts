@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Binaries, findBinaries } from '../../src/lab/engine/binaries.ts';
 import { emptyDatabases, INITDB, initialise } from '../../src/lab/engine/empty-database.ts';
 import { engineUser, type Launcher, makeLauncher } from '../../src/lab/engine/launcher.ts';
+import { type Binaries, findBinaries } from '../../src/lab/engine/locate-postgres.ts';
 import { isReachable } from '../../src/lab/home.ts';
 
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache');

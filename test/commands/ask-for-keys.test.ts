@@ -5,9 +5,8 @@ import { Secret } from '../../src/base/secret.ts';
 import type { CommandContext } from '../../src/cli/context.ts';
 import { adoptKey } from '../../src/compose/adopt-key.ts';
 import { askForKeys } from '../../src/compose/ask-for-keys.ts';
-import { checkOfGenerated, generateKey } from '../../src/keys/generate-key.ts';
-import { openKeyring } from '../../src/keys/keyring.ts';
-import { memoryStore } from '../../src/keys/memory-store.ts';
+import { memoryStore } from '../../src/keys/key-store.ts';
+import { checkOfGenerated, generateKey, openKeyring } from '../../src/keys/keyring.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { answerToTheChange, LOST, makeWorld, obedient, reaches, sending } from '../runner/world.ts';
 

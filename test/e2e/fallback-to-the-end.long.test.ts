@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type ExpectStatic, test } from 'vitest';
-import { type SampleDigest, sampleDigest } from '../../src/lab/sample-data/digest.ts';
+import { type SampleDigest, sampleDigest } from '../../src/lab/sample-data.ts';
 import { type LabBench, useLabs } from '../bench-kit/lab-bench.ts';
 import { answerIn } from '../bench-kit/results.ts';
 import { until } from '../lab/helpers.ts';

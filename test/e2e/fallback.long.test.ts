@@ -3,7 +3,7 @@ import { begun, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import { fallbackOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
+import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { backUp, curl, instanceOf, until } from '../lab/helpers.ts';
 import { openFallbackBench } from './fallback-bench.ts';
 

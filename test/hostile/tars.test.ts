@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, describe, expect, test } from 'vitest';
-import { verifyStream } from '../../src/backup/verify-stream.ts';
+import { verifyStream } from '../../src/backup/verify-file.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { extractBaseBackup } from '../../src/lab/engine/extract.ts';
 import { backupOf, KEY, tarOf } from '../backup/kit.ts';

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { chooseStore } from '../../src/keys/choose-store.ts';
-import { readPassphraseFile } from '../../src/keys/passphrase-file.ts';
+import { chooseStore, readPassphraseFile } from '../../src/keys/choose-store.ts';
 
 let folder: string;
 let file: string;

@@ -3,10 +3,8 @@ import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { generateKey } from '../../src/keys/generate-key.ts';
-import type { KeyStore } from '../../src/keys/key-store.ts';
-import { openKeyring } from '../../src/keys/keyring.ts';
-import { memoryStore } from '../../src/keys/memory-store.ts';
+import { type KeyStore, memoryStore } from '../../src/keys/key-store.ts';
+import { generateKey, openKeyring } from '../../src/keys/keyring.ts';
 
 describe('a keyring', () => {
   it('stores a key under its instance and fingerprint, and gives it back', async () => {

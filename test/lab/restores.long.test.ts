@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
+import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { ask, backUp, backupEnded, call, instanceOf, listBackups, restoreEnded, until } from './helpers.ts';
 

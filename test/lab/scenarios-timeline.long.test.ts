@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Lab } from '../../src/lab/lab.ts';
-import { parseScenario } from '../../src/lab/scenarios/load-scenario.ts';
+import { parseScenario } from '../../src/lab/scenarios/scenario.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { backupEnded, call, instanceOf, listBackups, until } from './helpers.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
-import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
+import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
 import { ask, backUp, call, instanceOf, listBackups, until } from './helpers.ts';
 

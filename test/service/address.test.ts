@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LifeboatError } from '../../src/base/errors.ts';
 import { addressFrom, placeOf } from '../../src/service/address.ts';
-import { skewMs } from '../../src/service/clock-skew.ts';
+import { skewMs } from '../../src/service/client.ts';
 
 const ID = 'db8d8ad3-0000-4000-8000-000000000000';
 

@@ -178,7 +178,7 @@ test('a redirect to another origin is followed without the token, and the way ba
         socket.write(answer(302, '', headers));
       }
     },
-    { onExchange: (exchange) => paths.push(exchange.path) },
+    { tap: ({ url }) => paths.push(new URL(url).pathname) },
   );
   const { origin } = server;
   expect((await buffer((await client.download(3)).stream)).length).toBe(BYTES.length);

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import { LabOverview, LabTokens } from '../../src/service/lab/lab-answers.ts';
-import { askLab, type LabCall } from '../../src/service/lab/lab-client.ts';
+import { askLab, type LabCall, LabOverview, LabTokens } from '../../src/service/lab-client.ts';
 import { type Respond, startFaultServer } from './fault-server.ts';
 import { rejection, TOKEN_WORD } from './serve.ts';
 

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import {
   describePath,
   MOST_POINTS,
+  parachuteDisks,
   readMetricPoint,
   readMetrics,
   seriesOf,
 } from '../../src/service/metrics.ts';
-import { parachuteDisks } from '../../src/service/parachute.ts';
 
 const GOOD: readonly (readonly [string, number, number])[] = [
   ['p.0.a 1 1700000000', 1, 1_700_000_000_000],

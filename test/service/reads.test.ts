@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import type { LifeboatError } from '../../src/base/errors.ts';
-import type { Exchange } from '../../src/service/call.ts';
+import type { HttpExchange } from '../../src/base/http-exchange.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
 import { clientAt, rejection, serve, TOKEN_WORD } from './serve.ts';
 
@@ -174,8 +174,8 @@ test('a token in bytes that are not HTTP appears in no error', async () => {
   expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(TOKEN_WORD);
 });
 
-test('a 502 is asked again, and every attempt is reported to the observer', async () => {
-  const reported: Exchange[] = [];
+test('a 502 is asked again, and every attempt is heard', async () => {
+  const heard: HttpExchange[] = [];
   let turn = 0;
   const { client, server } = await serve(
     (_, socket) => {
@@ -184,16 +184,17 @@ test('a 502 is asked again, and every attempt is reported to the observer', asyn
         turn < 3 ? answer(502, '<html>bad gateway</html>') : json(200, [], { 'x-request-id': 'r-7' }),
       );
     },
-    { onExchange: (exchange) => reported.push(exchange) },
+    { tap: (exchange) => heard.push(exchange) },
   );
   await expect(client.backups()).resolves.toMatchObject({ value: [] });
   expect(server.requests).toHaveLength(3);
-  expect(reported.map(({ method, path, status, requestId }) => [method, path, status, requestId])).toEqual([
-    ['GET', '/v1/instances/i1/backups', 502, undefined],
-    ['GET', '/v1/instances/i1/backups', 502, undefined],
-    ['GET', '/v1/instances/i1/backups', 200, 'r-7'],
+  const url = `${server.origin}/v1/instances/i1/backups`;
+  expect(heard.map((one) => [one.method, one.url, one.status, one.answerHeaders['x-request-id']])).toEqual([
+    ['GET', url, 502, undefined],
+    ['GET', url, 502, undefined],
+    ['GET', url, 200, 'r-7'],
   ]);
-  expect(JSON.stringify(reported)).not.toContain(TOKEN_WORD);
+  expect(inspect(heard, { depth: 20 })).not.toContain(TOKEN_WORD);
 });
 
 test('a 502 that stays is an error after four attempts', async () => {

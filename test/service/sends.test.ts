@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { Secret } from '../../src/base/secret.ts';
-import type { Exchange } from '../../src/service/call.ts';
 import type { SendOutcome } from '../../src/service/client.ts';
 import { answer, json, startFaultServer } from './fault-server.ts';
 import { clientAt, serve, TOKEN_WORD } from './serve.ts';
@@ -14,10 +13,7 @@ function failureOf(outcome: SendOutcome<unknown>) {
 }
 
 test('a key reaches the body of one PATCH and nothing else', async () => {
-  const reported: Exchange[] = [];
-  const { client, server } = await serve((_, socket) => socket.write(json(200, { message: `set ${KEY}` })), {
-    onExchange: (exchange) => reported.push(exchange),
-  });
+  const { client, server } = await serve((_, socket) => socket.write(json(200, { message: `set ${KEY}` })));
   const outcome = await client.changeBackupsConfig({ encryption_key: new Secret(KEY), min_backup_count: 3 });
   expect(outcome).toMatchObject({ outcome: 'accepted', status: 200, value: { message: 'set [secret]' } });
   const [request] = server.requests;
@@ -29,8 +25,7 @@ test('a key reaches the body of one PATCH and nothing else', async () => {
     'content-type': 'application/json',
     connection: 'close',
   });
-  expect(inspect([outcome, reported], { depth: 20 })).not.toContain(KEY);
-  expect(reported).toMatchObject([{ method: 'PATCH', path: '/v1/instances/i1/backups-config', status: 200 }]);
+  expect(inspect(outcome, { depth: 20 })).not.toContain(KEY);
 });
 
 test('a key that the service echoes in a refusal is blanked, escaped or not', async () => {
@@ -188,12 +183,12 @@ test('a service that does not listen yet is called again until it does, and is s
   });
   onTestFinished(() => void late.close());
   let calls = 0;
-  const onExchange = () => {
+  const tap = () => {
     calls += 1;
     // Nobody was there: now somebody comes.
     if (calls === 1) late.listen(Number(new URL(before.origin).port), '127.0.0.1');
   };
-  const client = clientAt(before.origin, { onExchange, limits: { retryBaseMs: 100 } });
+  const client = clientAt(before.origin, { tap, limits: { retryBaseMs: 100 } });
   expect(await client.createBackup()).toMatchObject({ outcome: 'accepted', value: { id: 7 } });
   expect(calls).toBeGreaterThan(1);
   expect(requests).toEqual(['POST']);
@@ -203,8 +198,8 @@ test('a service that is stopped while it is called again was never sent anything
   const server = await startFaultServer(() => undefined);
   await server.close();
   const stop = new AbortController();
-  const onExchange = () => stop.abort();
-  const client = clientAt(server.origin, { onExchange, limits: { retryBaseMs: 60_000 } });
+  const tap = () => stop.abort();
+  const client = clientAt(server.origin, { tap, limits: { retryBaseMs: 60_000 } });
   expect(await client.createBackup({ signal: stop.signal, mayLeave: () => undefined })).toMatchObject({
     outcome: 'never-sent',
     failure: { code: 'service.stopped' },
@@ -259,10 +254,10 @@ test('a mutating call reads the token anew and is not repeated after a 401', asy
   ]);
 });
 
-test('an observer that throws does not change how a call ends', async () => {
+test('a listener that throws does not change how a call ends', async () => {
   const { client } = await serve((_, socket) => socket.write(json(200, { id: 1 })), {
-    onExchange: () => {
-      throw new Error('observer');
+    tap: () => {
+      throw new Error('listener');
     },
   });
   expect((await client.createBackup()).outcome).toBe('accepted');

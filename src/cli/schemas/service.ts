@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../service/schemas.ts';
-import { BackupListing } from '../../service/v0-listing.ts';
+import { BackupListing } from '../../service/v0.ts';
 import { bytes, fingerprint, instance, list, schema, seconds, sha256, time } from './result.ts';
 
 /** What the service answered stands below `answer`, under its own names. */

@@ -10,8 +10,8 @@ import { labOf } from './load-lab.ts';
  */
 export async function changeLab(config: LoadedConfig, change: LabChange): Promise<string> {
   const lab = await labOf(config);
-  const { askLab } = await import('../../service/lab/lab-client.ts');
-  const answers = await import('../../service/lab/lab-answers.ts');
+  const { askLab } = await import('../../service/lab-client.ts');
+  const answers = await import('../../service/lab-client.ts');
   switch (change.do) {
     case 'play': {
       const call = { method: 'POST', path: '/lab/scenario', body: { name: change.scenario } } as const;

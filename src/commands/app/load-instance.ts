@@ -129,7 +129,7 @@ async function rangeOf(service: ServiceClient, signal: AbortSignal): Promise<Row
 
 async function metricsOf(service: ServiceClient, signal: AbortSignal): Promise<InstanceMetrics> {
   const { seriesOf } = await import('../../service/metrics.ts');
-  const { parachuteDisks } = await import('../../service/parachute.ts');
+  const { parachuteDisks } = await import('../../service/metrics.ts');
   const { diskLine } = await import('../service/metrics.ts');
   const { value } = await service.metrics({ quantity: POINTS, signal });
   return {

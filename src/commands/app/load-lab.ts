@@ -1,8 +1,7 @@
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { type LoadedConfig, tokenVariables } from '../../config/loaded.ts';
-import type { LabFault } from '../../service/lab/lab-answers.ts';
-import type { LabAddress } from '../../service/lab/lab-client.ts';
+import type { LabAddress, LabFault } from '../../service/lab-client.ts';
 import type { LabCallRow, LabFacts } from '../../view/app/lab-facts.ts';
 
 /** More rows of a kind fit on no screen. */
@@ -11,8 +10,8 @@ const MOST = 200;
 /** What the lab of the config says of itself. Rejects as `labOf` and `askLab` do. */
 export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promise<LabFacts> {
   const lab = await labOf(config);
-  const { askLab } = await import('../../service/lab/lab-client.ts');
-  const answers = await import('../../service/lab/lab-answers.ts');
+  const { askLab } = await import('../../service/lab-client.ts');
+  const answers = await import('../../service/lab-client.ts');
   const [overview, calls, { playing, scenarios }, clock, settings] = await Promise.all([
     askLab(lab, { method: 'GET', path: '/lab' }, answers.LabOverview, signal),
     askLab(lab, { method: 'GET', path: '/lab/calls' }, answers.LabCalls, signal),

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { arch, platform } from 'node:os';
 import { runbookOf } from '../../../machines/index.ts';
 import type { BundleFiles } from '../../audit/bundle/pack.ts';
-import { ownFile } from '../../base/own-file.ts';
+import { ownFile } from '../../base/own-program.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { FORMATS, renderReport } from '../../report/render-report.ts';

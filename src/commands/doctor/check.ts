@@ -1,6 +1,5 @@
-import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { failureOf, LifeboatError, problemLine } from '../../base/errors.ts';
 import { readable } from '../../base/format.ts';
-import { problemLine } from '../../base/problem-in-file.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printTable } from '../../cli/print-result.ts';

@@ -3,7 +3,7 @@ import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { expiryOf } from '../../compose/token-expiry.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
-import type { Skew } from '../../service/clock-skew.ts';
+import type { Skew } from '../../service/client.ts';
 import type { Revision } from '../../service/revisions.ts';
 import { runnableOn } from '../run/refuse-unsupported.ts';
 import { attempt, type Check, good } from './check.ts';

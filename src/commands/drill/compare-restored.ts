@@ -1,10 +1,10 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/task-data.ts';
-import { openContent } from '../../backup/open-content.ts';
+import { openContent } from '../../backup/read-backup.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { secondsOf } from '../../base/format.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
-import { sampleDigest } from '../../lab/sample-data/digest.ts';
+import { sampleDigest } from '../../lab/sample-data.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { compareTables } from './rows.ts';

@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
+import { namesIn } from '../../base/bounded-file.ts';
 import { type FileLock, tryLock } from '../../base/file-lock.ts';
-import { namesIn } from '../../base/names-in.ts';
 import { type DrillChapter, DrillRecord } from '../../report/drill/drill-record.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 

@@ -1,5 +1,5 @@
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
-import { sampleDigest } from '../../lab/sample-data/digest.ts';
+import { sampleDigest } from '../../lab/sample-data.ts';
 import { allHold, type Chapter, type ChapterProof, outputOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';

@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../../base/names-in.ts';
+import { namesIn } from '../../base/bounded-file.ts';
 import type { DrillRecord } from '../../report/drill/drill-record.ts';
 import { isUnderWay, readRecord } from './drill-records.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab } from '../../lab/lab.ts';
-import { type SampleDigest, sampleDigest } from '../../lab/sample-data/digest.ts';
+import { type SampleDigest, sampleDigest } from '../../lab/sample-data.ts';
 import { allHold, type Chapter, outputOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';

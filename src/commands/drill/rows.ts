@@ -1,5 +1,5 @@
 import type { Query } from '../../lab/engine/engine.ts';
-import { type SampleDigest, type SampleTable, sampleDigest } from '../../lab/sample-data/digest.ts';
+import { type SampleDigest, type SampleTable, sampleDigest } from '../../lab/sample-data.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 
 /**

@@ -11,7 +11,7 @@ import { servicesOfRun } from '../../compose/services-of-run.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { parseConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { memoryStore } from '../../keys/memory-store.ts';
+import { memoryStore } from '../../keys/key-store.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
 import { openAsking } from '../../plain/ask.ts';

@@ -82,7 +82,7 @@ async function make(
 }
 
 async function askCf({ env }: CommandContext, signal: AbortSignal) {
-  const { instancesOfCf } = await import('../../platform/cf/instances.ts');
+  const { instancesOfCf } = await import('../../platform/cf/login.ts');
   return instancesOfCf({ env, signal });
 }
 

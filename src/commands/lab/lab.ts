@@ -82,7 +82,7 @@ async function optionsOf(flags: LabFlags): Promise<LabOptions> {
 /** A scenario by its name, or from a YAML file. */
 export async function scenarioFor(word: string): Promise<NonNullable<LabOptions['scenario']>> {
   const { scenarioNamed } = await import('../../lab/scenarios/scenarios.ts');
-  const { loadScenario } = await import('../../lab/scenarios/load-scenario.ts');
+  const { loadScenario } = await import('../../lab/scenarios/scenario.ts');
   return /[./\\]/u.test(word) ? await loadScenario(word) : scenarioNamed(word);
 }
 

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { namesIn } from '../../base/names-in.ts';
+import { namesIn } from '../../base/bounded-file.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';

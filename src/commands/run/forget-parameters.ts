@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { namesIn } from '../../base/names-in.ts';
+import { namesIn } from '../../base/bounded-file.ts';
 import type { JournalReader, StreamName } from '../../store/journal.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 

@@ -1,6 +1,6 @@
-import { meantBy } from '../../base/chosen.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime, readable } from '../../base/format.ts';
+import { meantBy } from '../../base/similar.ts';
 import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';

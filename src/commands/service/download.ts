@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import { checkedWords, warningsOf } from '../../activities/check-download.ts';
-import type { Saved } from '../../activities/save-download.ts';
+import type { Saved } from '../../activities/download-backup.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatBytes, formatSeconds, formatSpan, secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -58,7 +58,7 @@ async function save(
   const toStdout = flags.out === '-';
   const path = resolve(flags.out ?? `${instance.name}-backup-${id}.tgz.enc`);
   await (toStdout ? refuseStdout(context) : refuseTarget(path, flags.force ?? false));
-  const { saveDownload } = await import('../../activities/save-download.ts');
+  const { saveDownload } = await import('../../activities/download-backup.ts');
   const { streamDownload } = await import('../../activities/stream-download.ts');
   const listed = await listedSize(context, instance, id, signal);
   const began = performance.now();

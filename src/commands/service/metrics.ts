@@ -5,8 +5,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import { isForPeople, printTable } from '../../cli/print-result.ts';
-import type { MetricPoint, MetricSeries } from '../../service/metrics.ts';
-import type { ParachuteDisk } from '../../service/parachute.ts';
+import type { MetricPoint, MetricSeries, ParachuteDisk } from '../../service/metrics.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
@@ -41,7 +40,7 @@ async function printMetrics(
     context.stderr.write('there are no data points\n');
     return;
   }
-  const { parachuteDisks } = await import('../../service/parachute.ts');
+  const { parachuteDisks } = await import('../../service/metrics.ts');
   for (const disk of parachuteDisks(value)) context.stdout.write(`${diskLine(disk)}\n`);
   const timeOf = clockFor(all.flatMap(({ points }) => points.at(-1)?.atMs ?? []));
   const line = (series: MetricSeries) => sparkly(series.points.slice(-POINTS).map((point) => point.value));

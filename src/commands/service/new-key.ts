@@ -4,7 +4,7 @@ import { formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
-import { lateKeyUntil } from '../../keys/late-key.ts';
+import { lateKeyUntil } from '../../keys/keyring.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { Output } from './call-outcome.ts';
 import { lookInPlace, type Seen } from './look-first.ts';

@@ -1,125 +1,103 @@
 import { z } from 'zod';
+import { SPACE } from '../landscape.ts';
 import { notFound, parsedBody, unprocessable } from './cf-error.ts';
 import type { LabApp } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
-import { oneOf, paged, queryOf, selected } from './page.ts';
-import { SPACE } from './places.ts';
 import { presentApp, presentDroplet, presentPackage, presentProcess, presentStats } from './present-app.ts';
-import type { CfReply, CfRequest, CfRoute } from './route.ts';
-import { vcapServices } from './vcap.ts';
+import { vcapServices } from './present-binding.ts';
+import {
+  type CfReply,
+  type CfRequest,
+  type CfRoute,
+  get,
+  named,
+  oneOf,
+  paged,
+  queryOf,
+  selected,
+} from './route.ts';
 
 const PATH = '/v3/apps/:guid';
 
 /** Applications: what they are, whether they run, and starting and stopping them. */
 export const appRoutes: readonly CfRoute[] = [
-  { method: 'GET', path: '/v3/apps', answer: (request) => ({ json: listApps(request) }) },
-  {
-    method: 'GET',
-    path: PATH,
-    answer: (request) => ({ json: presentApp(appOf(request), request.origin) }),
-  },
-  { method: 'GET', path: `${PATH}/packages`, answer: (request) => ({ json: packagesOf(request) }) },
-  { method: 'GET', path: `${PATH}/droplets`, answer: (request) => ({ json: dropletsOf(request) }) },
-  { method: 'GET', path: `${PATH}/droplets/current`, answer: currentDroplet },
-  { method: 'GET', path: `${PATH}/processes`, answer: (request) => ({ json: processesOf(request) }) },
-  {
-    method: 'GET',
-    path: `${PATH}/processes/web`,
-    answer: (request) => ({ json: presentProcess(appOf(request), request.origin) }),
-  },
-  {
-    method: 'GET',
-    path: `${PATH}/processes/web/stats`,
-    answer: (request) => ({ json: { resources: [presentStats(appOf(request))] } }),
-  },
-  { method: 'GET', path: `${PATH}/env`, right: 'write', answer: environmentOf },
+  get('/v3/apps', listApps),
+  get(PATH, (request) => presentApp(appOf(request), request.origin)),
+  get(`${PATH}/packages`, packagesOf),
+  get(`${PATH}/droplets`, dropletsOf),
+  get(`${PATH}/droplets/current`, currentDroplet),
+  get(`${PATH}/processes`, (request) => paged(request, [appOf(request)], presentProcess)),
+  get(`${PATH}/processes/web`, (request) => presentProcess(appOf(request), request.origin)),
+  get(`${PATH}/processes/web/stats`, (request) => ({ resources: [presentStats(appOf(request))] })),
+  get(`${PATH}/env`, environmentOf, 'write'),
   { method: 'PATCH', path: `${PATH}/relationships/current_droplet`, answer: assignDroplet },
   { method: 'POST', path: `${PATH}/actions/start`, answer: (request) => act(request, 'start') },
   { method: 'POST', path: `${PATH}/actions/stop`, answer: (request) => act(request, 'stop') },
   { method: 'POST', path: `${PATH}/actions/restart`, answer: (request) => act(request, 'restart') },
 ];
 
-/** The application of a request; throws 404. */
-function appOf({ platform, param }: CfRequest): LabApp {
-  const app = platform.app(param('guid'));
-  if (app === undefined) throw notFound('App');
-  return app;
+function appOf(request: CfRequest): LabApp {
+  return named(request.platform.apps, request, 'App');
 }
 
 const FILTERS = ['names', 'guids', 'space_guids', 'organization_guids', 'label_selector', 'include'];
 
-function listApps({ platform, origin, context }: CfRequest): object {
-  const query = queryOf(context, FILTERS);
-  const rows = platform.apps.filter(
+function listApps(request: CfRequest): object {
+  const query = queryOf(request.context, FILTERS);
+  const rows = request.platform.apps.filter(
     ({ name, guid }) =>
       oneOf(query['names'], name) &&
       oneOf(query['guids'], guid) &&
       oneOf(query['space_guids'], SPACE.guid) &&
       selected(query['label_selector'], NO_METADATA),
   );
-  const { pagination, resources } = paged(context, origin, rows, (app) => presentApp(app, origin));
-  return { pagination, resources };
+  return paged(request, rows, presentApp);
 }
 
 function packagesOf(request: CfRequest): object {
-  const { platform, origin, context } = request;
   const app = appOf(request);
-  const query = queryOf(context, ['guids', 'states', 'types']);
-  const all = platform.staging.packages.filter(
+  const query = queryOf(request.context, ['guids', 'states', 'types']);
+  const rows = request.platform.staging.packages.filter(
     (candidate) =>
       candidate.app === app &&
       oneOf(query['guids'], candidate.guid) &&
       oneOf(query['states'], 'READY') &&
       oneOf(query['types'], 'bits'),
   );
-  const rows = query['order_by'] === '-created_at' ? all.toReversed() : all;
-  const { pagination, resources } = paged(context, origin, rows, (row) => presentPackage(row, origin));
-  return { pagination, resources };
+  return paged(request, rows, presentPackage);
 }
 
 function dropletsOf(request: CfRequest): object {
-  const { platform, origin, context } = request;
   const app = appOf(request);
-  const query = queryOf(context, ['guids', 'states', 'current']);
-  const rows = platform.staging.droplets.filter(
+  const query = queryOf(request.context, ['guids', 'states', 'current']);
+  const rows = request.platform.staging.droplets.filter(
     (droplet) =>
       droplet.app === app &&
       oneOf(query['guids'], droplet.guid) &&
       oneOf(query['states'], 'STAGED') &&
       (query['current'] !== 'true' || droplet.guid === app.droplet),
   );
-  const { pagination, resources } = paged(context, origin, rows, (row) => presentDroplet(row, origin));
-  return { pagination, resources };
+  return paged(request, rows, presentDroplet);
 }
 
-function currentDroplet(request: CfRequest): CfReply {
+function currentDroplet(request: CfRequest): object {
   const app = appOf(request);
   const droplet = request.platform.staging.droplets.find(({ guid }) => guid === app.droplet);
   if (droplet === undefined) throw notFound('Droplet');
-  return { json: presentDroplet(droplet, request.origin) };
-}
-
-function processesOf(request: CfRequest): object {
-  const { context, origin } = request;
-  const { pagination, resources } = paged(context, origin, [appOf(request)], (app) =>
-    presentProcess(app, origin),
-  );
-  return { pagination, resources };
+  return presentDroplet(droplet, request.origin);
 }
 
 /** What the application's next process would be given. */
-function environmentOf(request: CfRequest): CfReply {
+function environmentOf(request: CfRequest): object {
   const app = appOf(request);
   const services: unknown = JSON.parse(vcapServices(app, request.platform.bindings.all).reveal());
   return {
-    json: {
-      environment_variables: {},
-      staging_env_json: {},
-      running_env_json: {},
-      system_env_json: { VCAP_SERVICES: services },
-      application_env_json: {
-        VCAP_APPLICATION: { application_id: app.guid, application_name: app.name, space_name: SPACE.name },
-      },
+    environment_variables: {},
+    staging_env_json: {},
+    running_env_json: {},
+    system_env_json: { VCAP_SERVICES: services },
+    application_env_json: {
+      VCAP_APPLICATION: { application_id: app.guid, application_name: app.name, space_name: SPACE.name },
     },
   };
 }

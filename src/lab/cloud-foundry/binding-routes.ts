@@ -1,23 +1,18 @@
 import { z } from 'zod';
-import { CfError, notFound, parsedBody, unprocessable } from './cf-error.ts';
+import { CfError, parsedBody, unprocessable } from './cf-error.ts';
 import type { CredentialBinding } from './credential-bindings.ts';
 import { Metadata } from './metadata.ts';
-import { oneOf, paged, queryOf, selected } from './page.ts';
 import { presentApp } from './present-app.ts';
 import { presentBinding, presentInstance } from './present-binding.ts';
-import type { CfRequest, CfRoute } from './route.ts';
+import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf, selected } from './route.ts';
 
 const PATH = '/v3/service_credential_bindings';
 
-/** Credential bindings: of applications, and service keys. */
+/** Bindings of applications, and service keys. Who may only look does not see what opens the database. */
 export const bindingRoutes: readonly CfRoute[] = [
-  { method: 'GET', path: PATH, answer: (request) => ({ json: listBindings(request) }) },
+  get(PATH, listBindings),
   { method: 'POST', path: PATH, answer: createBinding },
-  {
-    method: 'GET',
-    path: `${PATH}/:guid`,
-    answer: (request) => ({ json: presentBinding(bindingOf(request), request.origin) }),
-  },
+  get(`${PATH}/:guid`, (request) => presentBinding(bindingOf(request), request.origin)),
   {
     method: 'DELETE',
     path: `${PATH}/:guid`,
@@ -26,19 +21,8 @@ export const bindingRoutes: readonly CfRoute[] = [
       return { status: 202, location: `${request.origin}/v3/jobs/${job.guid}` };
     },
   },
-  {
-    method: 'GET',
-    path: `${PATH}/:guid/details`,
-    // Who may only look does not see what opens the database.
-    right: 'write',
-    answer: (request) => ({ json: detailsOf(bindingOf(request)) }),
-  },
-  {
-    method: 'GET',
-    path: `${PATH}/:guid/parameters`,
-    right: 'write',
-    answer: (request) => ({ json: madeBinding(bindingOf(request)).parameters }),
-  },
+  get(`${PATH}/:guid/details`, (request) => detailsOf(bindingOf(request)), 'write'),
+  get(`${PATH}/:guid/parameters`, (request) => madeBinding(bindingOf(request)).parameters, 'write'),
 ];
 
 const Reference = z.object({ data: z.object({ guid: z.string().max(200) }) });
@@ -80,7 +64,8 @@ const FILTERS = [
   'include',
 ];
 
-function listBindings({ platform, origin, context }: CfRequest): object {
+function listBindings(request: CfRequest): object {
+  const { context, platform } = request;
   const query = queryOf(context, FILTERS);
   const rows = platform.bindings.all.filter(
     ({ guid, name, type, instance, app, metadata }) =>
@@ -93,31 +78,30 @@ function listBindings({ platform, origin, context }: CfRequest): object {
       oneOf(query['app_names'], app?.name) &&
       selected(query['label_selector'], metadata),
   );
-  const present = (binding: CredentialBinding) => presentBinding(binding, origin);
-  const { pagination, resources, shown } = paged(context, origin, rows, present);
+  const shown: CredentialBinding[] = [];
+  const page = paged(request, rows, (binding, origin) => {
+    shown.push(binding);
+    return presentBinding(binding, origin);
+  });
   const include = query['include'];
-  if (include === undefined) return { pagination, resources };
-  const [withApps, withInstances] = ['app', 'service_instance'].map((word) =>
-    include.split(',').includes(word),
-  );
-  const apps = new Set(shown.flatMap(({ app }) => app ?? []));
-  const instances = new Set(shown.map(({ instance }) => instance));
+  if (include === undefined) return page;
+  const { origin } = request;
+  const words = include.split(',');
+  const apps = [...new Set(shown.flatMap(({ app }) => app ?? []))].map((app) => presentApp(app, origin));
+  const instances = [...new Set(shown.map(({ instance }) => instance))];
   return {
-    pagination,
-    resources,
+    ...page,
     included: {
-      ...(withApps ? { apps: [...apps].map((app) => presentApp(app, origin)) } : {}),
-      ...(withInstances
-        ? { service_instances: [...instances].map((instance) => presentInstance(instance, origin)) }
+      ...(words.includes('app') ? { apps } : {}),
+      ...(words.includes('service_instance')
+        ? { service_instances: instances.map((instance) => presentInstance(instance, origin)) }
         : {}),
     },
   };
 }
 
-function bindingOf({ platform, param }: CfRequest): CredentialBinding {
-  const binding = platform.bindings.find(param('guid'));
-  if (binding === undefined) throw notFound('Service credential binding');
-  return binding;
+function bindingOf(request: CfRequest): CredentialBinding {
+  return named(request.platform.bindings.all, request, 'Service credential binding');
 }
 
 /** What is not there yet has no credentials and no parameters. */

@@ -74,10 +74,7 @@ export class CredentialBindings {
     return this.#bindings.get(guid);
   }
 
-  /**
-   * Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way, as on the
-   * platform.
-   */
+  /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way. */
   create(
     wish: BindingWish,
     strategy: BindingStrategy = 'single',

@@ -44,10 +44,7 @@ export class Deployments {
     return this.#all;
   }
 
-  /**
-   * Begins a rollout; one of the same application that is still under way gives way to it. A stopped
-   * application is started by it.
-   */
+  /** Begins a rollout, in the place of one under way. A stopped application is started by it. */
   create(wish: DeploymentWish): Deployment {
     const { app, droplet } = wish;
     const at = this.#now();

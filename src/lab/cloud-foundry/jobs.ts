@@ -16,10 +16,7 @@ export interface Job {
   readonly ended: Promise<void>;
 }
 
-/**
- * What the platform works on after it has answered. A job is `PROCESSING`, `POLLING` while the broker works,
- * then over.
- */
+/** What goes on after the answer. A job is `PROCESSING`, `POLLING` while the broker works, then over. */
 export class Jobs {
   readonly #now: () => Date;
   readonly #log: (line: string) => void;

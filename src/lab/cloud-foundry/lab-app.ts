@@ -21,10 +21,7 @@ export interface LabAppParts {
   readonly closing: AbortSignal;
 }
 
-/**
- * An application of the lab's platform: it has one process while it is started, two while it is rolled out,
- * none while stopped.
- */
+/** An application: one process while it is started, two while it is rolled out, none while stopped. */
 export class LabApp {
   readonly guid = randomUUID();
   readonly facts: LabAppFacts;
@@ -70,10 +67,7 @@ export class LabApp {
     return this.#process;
   }
 
-  /**
-   * Wants it started; its process, with the credentials of now, comes up afterwards. Nothing changes when it
-   * is started.
-   */
+  /** Wants it started; its process, with the credentials of now, comes up afterwards. */
   start(): void {
     if (this.#state === 'STARTED') return;
     this.#become('STARTED');

@@ -1,103 +1,60 @@
-import { auditEvents } from './audit-events.ts';
+import type { LabInstance } from '../instance.ts';
+import { ORG, SPACE, UNSEEN_SPACE } from '../landscape.ts';
+import { auditEvents } from './audit-log.ts';
 import { notFound } from './cf-error.ts';
 import type { Job } from './jobs.ts';
-import { stamp } from './metadata.ts';
-import { oneOf, paged, queryOf } from './page.ts';
-import { ORG, SPACE, UNSEEN_SPACE } from './places.ts';
-import type { Platform } from './platform.ts';
+import { NO_METADATA, stamp } from './metadata.ts';
 import { presentInstance } from './present-binding.ts';
-import type { CfRequest, CfRoute } from './route.ts';
+import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf } from './route.ts';
 
-/**
- * Where everything is: the root, org, space, service instances; and what became of things: jobs and audit
- * events.
- */
+/** Where everything is: root, org, space, instances; and what became of things: jobs and audit events. */
 export const landscapeRoutes: readonly CfRoute[] = [
-  { method: 'GET', path: '/', answer: ({ origin }) => ({ json: root(origin) }) },
-  {
-    method: 'GET',
-    path: '/v3',
-    answer: ({ origin }) => ({ json: { links: { self: { href: `${origin}/v3` } } } }),
-  },
-  { method: 'GET', path: '/v3/info', answer: ({ origin }) => ({ json: info(origin) }) },
-  {
-    method: 'GET',
-    path: '/v3/organizations',
-    answer: ({ context, origin, platform }) => {
-      const { names, guids } = queryOf(context, ['names', 'guids']);
-      const rows = [ORG].filter(({ name, guid }) => oneOf(names, name) && oneOf(guids, guid));
-      return { json: list(paged(context, origin, rows, () => org(origin, platform))) };
-    },
-  },
-  { method: 'GET', path: '/v3/organizations/:guid', answer: (request) => ({ json: oneOrg(request) }) },
-  {
-    method: 'GET',
-    path: '/v3/spaces',
-    answer: ({ context, origin, platform }) => {
-      const { names, guids, organization_guids } = queryOf(context, [
-        'names',
-        'guids',
-        'organization_guids',
-        'include',
-      ]);
-      const rows = [SPACE].filter(
-        ({ name, guid }) => oneOf(names, name) && oneOf(guids, guid) && oneOf(organization_guids, ORG.guid),
-      );
-      const page = list(paged(context, origin, rows, () => space(origin, platform)));
-      const isIncluded = context.req.query('include') === 'organization';
-      return {
-        json: isIncluded ? { ...page, included: { organizations: [org(origin, platform)] } } : page,
-      };
-    },
-  },
-  { method: 'GET', path: '/v3/spaces/:guid', answer: (request) => ({ json: oneSpace(request) }) },
-  {
-    method: 'GET',
-    path: '/v3/service_instances',
-    answer: ({ context, origin, platform }) => {
-      const { names, guids, space_guids, organization_guids, type } = queryOf(context, [
-        'names',
-        'guids',
-        'space_guids',
-        'organization_guids',
-        'type',
-        'service_plan_guids',
-      ]);
-      const rows = platform.instances.filter(
-        ({ name, guid }) =>
-          oneOf(names, name) &&
-          oneOf(guids, guid) &&
-          oneOf(space_guids, SPACE.guid) &&
-          oneOf(organization_guids, ORG.guid) &&
-          oneOf(type, 'managed'),
-      );
-      return { json: list(paged(context, origin, rows, (instance) => presentInstance(instance, origin))) };
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v3/service_instances/:guid',
-    answer: (request) => ({ json: presentInstance(instanceOf(request), request.origin) }),
-  },
-  {
-    method: 'GET',
-    path: '/v3/service_instances/:guid/relationships/shared_spaces/usage_summary',
-    answer: (request) => ({ json: usageSummary(request) }),
-  },
-  {
-    method: 'GET',
-    path: '/v3/jobs/:guid',
-    answer: ({ platform, origin, param }) => {
-      const job = platform.jobs.find(param('guid'));
-      if (job === undefined) throw notFound('Job');
-      return { json: presentJob(job, origin) };
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v3/audit_events',
-    answer: (request) => ({ json: auditEvents(request) }),
-  },
+  get('/', ({ origin }) => root(origin)),
+  get('/v3', ({ origin }) => ({ links: { self: { href: `${origin}/v3` } } })),
+  get('/v3/info', ({ origin }) => info(origin)),
+  get('/v3/organizations', (request) => {
+    const { names, guids } = queryOf(request.context, ['names', 'guids']);
+    const rows = [ORG].filter(({ name, guid }) => oneOf(names, name) && oneOf(guids, guid));
+    return paged(request, rows, () => org(request));
+  }),
+  get('/v3/organizations/:guid', (request) => {
+    named([ORG], request, 'Organization');
+    return org(request);
+  }),
+  get('/v3/spaces', (request) => {
+    const filters = ['names', 'guids', 'organization_guids', 'include'];
+    const { names, guids, organization_guids, include } = queryOf(request.context, filters);
+    const rows = [SPACE].filter(
+      ({ name, guid }) => oneOf(names, name) && oneOf(guids, guid) && oneOf(organization_guids, ORG.guid),
+    );
+    const page = paged(request, rows, () => space(request));
+    return include === 'organization' ? { ...page, included: { organizations: [org(request)] } } : page;
+  }),
+  get('/v3/spaces/:guid', (request) => {
+    named([SPACE], request, 'Space');
+    return space(request);
+  }),
+  get('/v3/service_instances', (request) => {
+    const filters = ['names', 'guids', 'space_guids', 'organization_guids', 'type', 'service_plan_guids'];
+    const { names, guids, space_guids, organization_guids, type } = queryOf(request.context, filters);
+    const rows = request.platform.instances.filter(
+      ({ name, guid }) =>
+        oneOf(names, name) &&
+        oneOf(guids, guid) &&
+        oneOf(space_guids, SPACE.guid) &&
+        oneOf(organization_guids, ORG.guid) &&
+        oneOf(type, 'managed'),
+    );
+    return paged(request, rows, presentInstance);
+  }),
+  get('/v3/service_instances/:guid', (request) => presentInstance(instanceOf(request), request.origin)),
+  get('/v3/service_instances/:guid/relationships/shared_spaces/usage_summary', usageSummary),
+  get('/v3/jobs/:guid', ({ platform, origin, param }) => {
+    const job = platform.jobs.find(param('guid'));
+    if (job === undefined) throw notFound('Job');
+    return presentJob(job, origin);
+  }),
+  get('/v3/audit_events', auditEvents),
 ];
 
 function root(origin: string): object {
@@ -127,36 +84,26 @@ function info(origin: string): object {
   };
 }
 
-function oneOrg({ param, origin, platform }: CfRequest): object {
-  if (param('guid') !== ORG.guid) throw notFound('Organization');
-  return org(origin, platform);
-}
-
-function org(origin: string, { createdAt }: Platform): object {
-  const at = stamp(createdAt);
+function org({ origin, platform }: CfRequest): object {
+  const at = stamp(platform.createdAt);
   return {
     ...ORG,
     created_at: at,
     updated_at: at,
     suspended: false,
-    metadata: { labels: {}, annotations: {} },
+    metadata: NO_METADATA,
     links: { self: { href: `${origin}/v3/organizations/${ORG.guid}` } },
   };
 }
 
-function oneSpace({ param, origin, platform }: CfRequest): object {
-  if (param('guid') !== SPACE.guid) throw notFound('Space');
-  return space(origin, platform);
-}
-
-function space(origin: string, { createdAt }: Platform): object {
-  const at = stamp(createdAt);
+function space({ origin, platform }: CfRequest): object {
+  const at = stamp(platform.createdAt);
   return {
     ...SPACE,
     created_at: at,
     updated_at: at,
     relationships: { organization: { data: { guid: ORG.guid } }, quota: { data: null } },
-    metadata: { labels: {}, annotations: {} },
+    metadata: NO_METADATA,
     links: {
       self: { href: `${origin}/v3/spaces/${SPACE.guid}` },
       organization: { href: `${origin}/v3/organizations/${ORG.guid}` },
@@ -164,10 +111,7 @@ function space(origin: string, { createdAt }: Platform): object {
   };
 }
 
-/**
- * How many applications are bound in the spaces that an instance is shared with, also in those that a token
- * does not see.
- */
+/** How many applications are bound in the spaces an instance is shared with, seen or unseen. */
 function usageSummary(request: CfRequest): object {
   const instance = instanceOf(request);
   const unseen = request.platform.unseenAppsOf(instance);
@@ -182,10 +126,8 @@ function usageSummary(request: CfRequest): object {
   };
 }
 
-function instanceOf({ platform, param }: CfRequest) {
-  const instance = platform.instance(param('guid'));
-  if (instance === undefined) throw notFound('Service instance');
-  return instance;
+function instanceOf(request: CfRequest): LabInstance {
+  return named(request.platform.instances, request, 'Service instance');
 }
 
 function presentJob(
@@ -205,14 +147,4 @@ function presentJob(
       [resource.type]: { href: `${origin}/v3/${resource.type}s/${resource.guid}` },
     },
   };
-}
-
-function list({
-  pagination,
-  resources,
-}: {
-  readonly pagination: object;
-  readonly resources: readonly object[];
-}) {
-  return { pagination, resources };
 }

@@ -1,8 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
-import type { LabContext } from '../http/authorise.ts';
 import { Refusal } from '../http/endpoint.ts';
-import { readJson } from '../http/read-json.ts';
+import { type LabContext, readJson } from '../http/request.ts';
 import type { Tokens } from '../http/tokens.ts';
 import type { AppState } from './app-process.ts';
 import { appRoutes } from './app-routes.ts';

@@ -9,33 +9,21 @@ import { Deployments } from './deployments.ts';
 import { Jobs } from './jobs.ts';
 import { LabApp, type LabAppParts } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
+import { vcapServices } from './present-binding.ts';
 import { Staging } from './staging.ts';
-import { vcapServices } from './vcap.ts';
 
 export interface PlatformOptions {
-  /**
-   * Bindings that an application may have to one service instance at once; 1 by default, 2 allows the order
-   * without downtime.
-   */
+  /** Bindings of an application to one instance; 1 by default, 2 allows the order without downtime. */
   readonly maxBindings?: number;
-  /**
-   * Bound applications of an instance, by its name, in a space that no token of the lab may see; none by
-   * default.
-   */
+  /** Bound applications of an instance, by name, in a space that no token may see; none by default. */
   readonly unseen?: Readonly<Record<string, number>>;
-  /**
-   * Whether unbinding from a lost instance succeeds, as with a broker that outlives its databases; off by
-   * default, then its job fails.
-   */
+  /** Whether unbinding from a lost instance succeeds; off by default, then its job fails. */
   readonly unbindLost?: boolean;
-  /**
-   * How long a new process may take until it does its work, before its rollout is canceled; 10 seconds by
-   * default.
-   */
+  /** How long a new process may take before its rollout is canceled; 10 seconds by default. */
   readonly rolloutMs?: number;
 }
 
-export interface PlatformParts extends PlatformOptions {
+interface PlatformParts extends PlatformOptions {
   readonly clock: LabClock;
   readonly launcher: Launcher;
   /** For files that are removed as soon as an application has read them; made here, closed to others. */
@@ -63,10 +51,7 @@ export class Platform {
   readonly #parts: PlatformParts;
   readonly #processes = new Set<AppProcess>();
   readonly #spawning = new Set<Promise<AppProcess>>();
-  /**
-   * Applications run as whoever started the lab: the code is theirs, and need not be readable to the
-   * database's user.
-   */
+  /** Applications run as whoever started the lab: the database's user need not read their code. */
   readonly #launcher = once(async () =>
     this.#parts.launcher.user === undefined ? this.#parts.launcher : await makeLauncher(undefined),
   );
@@ -106,10 +91,7 @@ export class Platform {
       ]);
   }
 
-  /**
-   * Pushes and binds the applications and starts them. Resolves when all are bound; their processes come up
-   * afterwards.
-   */
+  /** Pushes, binds and starts the applications. Resolves when all are bound; processes come up afterwards. */
   async open(): Promise<void> {
     await Promise.all([
       mkdir(this.#parts.folder, { mode: 0o700 }),

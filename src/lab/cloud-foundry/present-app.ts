@@ -1,7 +1,7 @@
+import { SPACE } from '../landscape.ts';
 import type { Deployment } from './deployments.ts';
 import type { LabApp } from './lab-app.ts';
-import { stamp } from './metadata.ts';
-import { SPACE } from './places.ts';
+import { NO_METADATA, stamp } from './metadata.ts';
 import type { Build, Droplet, Package } from './staging.ts';
 
 const LIFECYCLE = { type: 'buildpack', data: { buildpacks: ['nodejs_buildpack'], stack: 'cflinuxfs4' } };
@@ -20,7 +20,7 @@ export function presentApp(app: LabApp, origin: string): object {
       space: { data: { guid: SPACE.guid } },
       current_droplet: { data: app.droplet === undefined ? null : { guid: app.droplet } },
     },
-    metadata: { labels: {}, annotations: {} },
+    metadata: NO_METADATA,
     links: {
       self: { href: self },
       space: { href: `${origin}/v3/spaces/${SPACE.guid}` },
@@ -45,7 +45,7 @@ export function presentProcess(app: LabApp, origin: string): object {
     disk_in_mb: 64,
     health_check: { type: 'http', data: { timeout: null, invocation_timeout: null, endpoint: '/' } },
     relationships: { app: { data: { guid: app.guid } }, revision: null },
-    metadata: { labels: {}, annotations: {} },
+    metadata: NO_METADATA,
     created_at: stamp(app.createdAt),
     updated_at: stamp(app.updatedAt),
     links: {
@@ -89,7 +89,7 @@ export function presentPackage({ guid, app, createdAt }: Package, origin: string
     created_at: at,
     updated_at: at,
     relationships: { app: { data: { guid: app.guid } } },
-    metadata: { labels: {}, annotations: {} },
+    metadata: NO_METADATA,
     links: {
       self: { href: `${origin}/v3/packages/${guid}` },
       app: { href: `${origin}/v3/apps/${app.guid}` },
@@ -114,7 +114,7 @@ export function presentDroplet(droplet: Droplet, origin: string): object {
     created_at: at,
     updated_at: at,
     relationships: { app: { data: { guid: app.guid } } },
-    metadata: { labels: {}, annotations: {} },
+    metadata: NO_METADATA,
     links: {
       self: { href: `${origin}/v3/droplets/${guid}` },
       package: { href: `${origin}/v3/packages/${droplet.package.guid}` },

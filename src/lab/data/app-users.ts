@@ -22,10 +22,7 @@ export async function createAppUser(query: Query): Promise<{ user: string; passw
   return { user, password };
 }
 
-/**
- * Drops a user that `createAppUser` made, cuts its connections and keeps what it owned. Others are left
- * alone.
- */
+/** Drops a user that `createAppUser` made and cuts its connections. What it owned, and others, stay. */
 export async function dropAppUser(query: Query, user: string): Promise<void> {
   if (!(await appUsers(query)).includes(user)) return;
   const name = escapeIdentifier(user);

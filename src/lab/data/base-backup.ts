@@ -6,10 +6,7 @@ import { z } from 'zod';
 import type { Server } from '../engine/engine.ts';
 import type { BaseBackupFacts } from './instance-data.ts';
 
-/**
- * A base backup of a server, and the facts about it; `facts` rejects when the content failed or was not read
- * to its end.
- */
+/** A base backup, and the facts about it; `facts` rejects when the content was not read to its end. */
 export function describedBackup(
   server: Server,
   label: string,

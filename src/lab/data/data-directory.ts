@@ -1,7 +1,23 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Place, Server } from '../engine/engine.ts';
-import { type ArchivedDatabase, newArchivedDatabase, spanOf } from './archived-database.ts';
+import { LifeboatError } from '../../base/errors.ts';
+import type { Place, Query, Server } from '../engine/engine.ts';
+import {
+  type Ancestor,
+  firstSegmentNeeded,
+  historyName,
+  type Interval,
+  type KeptBackup,
+  parseHistory,
+  type Route,
+  reachable,
+  routeTo,
+  segmentAt,
+  segmentOf,
+  type TimelineSpan,
+} from './history.ts';
 import type { LogStore } from './instance-data.ts';
+import { archiveError, type LogArchive, openLogArchive } from './log-archive.ts';
 
 /** What an instance is at the moment: which data folder, which server on it, which archive. */
 export interface DataDirectory {
@@ -66,4 +82,106 @@ export async function killServer(directory: DataDirectory): Promise<void> {
   const { server } = directory;
   directory.server = undefined;
   await server?.kill();
+}
+
+/**
+ * The archived life of one database: from its creation, or from its coming from another instance, over all
+ * restores within its own archive.
+ */
+export interface ArchivedDatabase {
+  readonly archive: LogArchive;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  readonly spans: readonly TimelineSpan[];
+  readonly backups: readonly KeptBackup[];
+  /** Up to here the log of the present timeline is known to be archived; milliseconds since 1970. */
+  readonly archivedTo: number;
+}
+
+export async function newArchivedDatabase(
+  place: Place,
+  store: LogStore,
+  number: number,
+): Promise<ArchivedDatabase> {
+  const archive = await openLogArchive(place, store, number);
+  return { archive, since: Date.now(), spans: [], backups: [], archivedTo: 0 };
+}
+
+/** The span that begins when a server is started on a data folder, not earlier than `from`. */
+export async function spanOf(query: Query, data: string, from: number): Promise<TimelineSpan> {
+  const [row] = await query<{ file: string }>('select pg_walfile_name(pg_current_wal_lsn()) as file');
+  const timeline = segmentOf(row?.file ?? '')?.timeline ?? 0;
+  const ancestors = timeline === 1 ? [] : await readAncestors(data, timeline);
+  return { timeline, from, ancestors };
+}
+
+async function readAncestors(data: string, timeline: number): Promise<Ancestor[]> {
+  return parseHistory(await readFile(join(data, 'pg_wal', historyName(timeline)), 'utf8'));
+}
+
+/**
+ * Makes the log so far restorable, and gives the time up to which it is. A recovery to a time ends without
+ * success when no later commit follows: here one is made, and its log is archived.
+ */
+export async function archiveLog(server: Server, archive: LogArchive): Promise<number> {
+  const { query } = server;
+  // Rounded up, so that all that was committed before counts; the sleep makes the commit still later than
+  // that.
+  const [before] = await query<{ at: string }>(
+    `select ceil(extract(epoch from clock_timestamp()) * 1000) as at, pg_sleep(0.002), pg_current_xact_id()`,
+  );
+  const [log] = await query<{ file: string }>('select pg_walfile_name(pg_switch_wal()) as file');
+  if (before === undefined || log === undefined)
+    throw archiveError('the server does not say where its log is');
+  await archive.arrival(log.file, server);
+  return Number(before.at);
+}
+
+export function reachOf(archived: ArchivedDatabase): Interval | undefined {
+  return reachable(archived, archived.archivedTo);
+}
+
+/** The way to a time; throws `lab.time` when it cannot be reached. */
+export function routeOf(archived: ArchivedDatabase, time: Date): Route {
+  const reach = reachOf(archived);
+  const at = time.getTime();
+  const route = routeTo(archived, at);
+  if (reach !== undefined && route !== undefined && at >= reach.start && at <= reach.end) return route;
+  throw new LifeboatError('lab.time', 'the time is outside of the range that can be restored', {
+    hints: ['choose a time between the start and the end of the range'],
+    evidence:
+      reach === undefined
+        ? {}
+        : { start: new Date(reach.start).toISOString(), end: new Date(reach.end).toISOString() },
+  });
+}
+
+/** The stored files that a recovery may ask for. Throws `lab.archive` when one in the middle is missing. */
+export function filesFor({ archive }: ArchivedDatabase, { backup, span }: Route): string[] {
+  // What an ancestor wrote after the branch is not part of this history.
+  const last = new Map([
+    [span.timeline, Number.POSITIVE_INFINITY],
+    ...span.ancestors.map(({ timeline, end }) => [timeline, segmentAt(end)] as const),
+  ]);
+  // The backup brings the log of its own time along.
+  const first = segmentAt(backup.end);
+  const names = archive.names().filter((name) => {
+    const segment = segmentOf(name);
+    return (
+      segment === undefined ||
+      (segment.number >= first && segment.number <= (last.get(segment.timeline) ?? -1))
+    );
+  });
+  const numbers = new Set(names.flatMap((name) => segmentOf(name)?.number ?? []));
+  for (const number of numbers) {
+    if (number > first && !numbers.has(number - 1)) throw archiveError(`segment ${number - 1} is missing`);
+  }
+  return names;
+}
+
+/** Deletes log from before the first kept backup. Histories stay: timeline numbers must not come back. */
+export async function prune({ archive, backups }: ArchivedDatabase): Promise<void> {
+  const first = firstSegmentNeeded(backups);
+  if (first === undefined) return;
+  await archive.drop(archive.names().filter((name) => (segmentOf(name)?.number ?? first) < first));
 }

@@ -3,13 +3,15 @@ import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';
 import { createAppUser, dropAppUser } from './app-users.ts';
-import { archiveLog, prune, reachOf } from './archived-database.ts';
 import { describedBackup } from './base-backup.ts';
 import {
+  archiveLog,
   type DataDirectory,
   firstDataDirectory,
   isUp,
   killServer,
+  prune,
+  reachOf,
   startServer,
   stopServer,
 } from './data-directory.ts';
@@ -19,10 +21,7 @@ import { restoreBackup, restoreTo } from './restore.ts';
 
 /** What is known about a base backup once its content has ended. Times are the database's own. */
 export interface BaseBackupFacts {
-  /**
-   * `system_identifier`, `timeline`, `start_lsn`, `end_lsn`: which database it is of, and which stretch of
-   * its log it needs.
-   */
+  /** Which database it is of, and which stretch of its log it needs (`start_lsn` to `end_lsn`). */
   readonly manifest: Readonly<Record<string, string | number | null>>;
   readonly timeline: number;
   readonly startLsn: string;

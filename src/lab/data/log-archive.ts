@@ -8,10 +8,10 @@ import { encryptor } from '../../backup/encryptor.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Place, Server, Settings } from '../engine/engine.ts';
-import { openBackup } from '../manager/open-backup.ts';
+import { openBackup } from '../manager/store.ts';
+import { isHistory, segmentOf } from './history.ts';
 import { shared } from './in-turn.ts';
 import type { LogStore } from './instance-data.ts';
-import { isHistory, segmentOf } from './log-files.ts';
 
 /** The archived log of one database, from the moment it was created or came from another instance. */
 export interface LogArchive {
@@ -23,10 +23,7 @@ export interface LogArchive {
    * Stores what the server has handed over by now, and then deletes that. Rejects when it cannot be stored.
    */
   drain(): Promise<void>;
-  /**
-   * Resolves when a file is stored. Rejects with `lab.archive` when it does not come, or `server` ends
-   * before.
-   */
+  /** Resolves when a file is stored. Rejects with `lab.archive` when it does not come, or `server` ends. */
   arrival(name: string, server: Server): Promise<void>;
   /** Stores what a stopped server had no time to hand over; gives the names. */
   salvage(data: string, timeline: number): Promise<string[]>;
@@ -153,10 +150,7 @@ async function drainRegularly(drain: () => Promise<void>, signal: AbortSignal): 
   }
 }
 
-/**
- * The server marks what it has handed over by a file `.done` (PostgreSQL documentation, "Continuous
- * Archiving").
- */
+/** What was handed over has a mark `.done` (PostgreSQL documentation, "Continuous Archiving"). */
 async function unarchived(data: string, timeline: number): Promise<string[]> {
   const [names, marks] = await Promise.all([
     readdir(join(data, 'pg_wal')),

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Binaries } from './binaries.ts';
 import { SEGMENT_BYTES } from './engine.ts';
 import type { Launcher } from './launcher.ts';
+import type { Binaries } from './locate-postgres.ts';
 
 /** Makes the data folder of an empty database. Rejects with `lab.postgres`. */
 export type MakeEmpty = (data: string, signal: AbortSignal) => Promise<void>;
 
-export interface Template {
+interface Template {
   /** The data folder of an empty database, which no server ever runs on. */
   readonly template: string;
   /** Whether it is there already; else it is made when it is first needed. */

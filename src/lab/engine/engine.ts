@@ -1,18 +1,12 @@
 import type { Readable } from 'node:stream';
 
-/**
- * Runs SQL and gives the rows of the last statement; several statements are allowed when there are no
- * parameters.
- */
+/** Runs SQL and gives the rows of the last statement; several are allowed without parameters. */
 export type Query = <Row extends object = Record<string, unknown>>(
   sql: string,
   parameters?: readonly unknown[],
 ) => Promise<Row[]>;
 
-/**
- * Length of a file of the log: 1 MB instead of 16, since a backup carries at least one and the databases are
- * small.
- */
+/** Length of a file of the log: 1 MB instead of 16, since a backup carries at least one. */
 export const SEGMENT_BYTES = 1024 * 1024;
 
 /** A consistent copy of a database, as one tar stream. */

@@ -1,11 +1,12 @@
-import { chownSync, readdirSync } from 'node:fs';
+import { chownSync, closeSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { access, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type ExtractEvents, extract, type Header } from 'tar-stream';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { EngineUser } from './launcher.ts';
-import { unpackTar } from './unpack-tar.ts';
 
 /**
  * Unpacks a base backup into a new folder: 0700 and 0600, owned by the database's user. A base backup holds
@@ -44,4 +45,78 @@ function unusable(why: string, cause: unknown): LifeboatError {
     hints: ['a scratch instance takes the decrypted and unzipped tar of a backup of this service'],
     cause,
   });
+}
+
+/**
+ * Unpacks a tar into a new folder, folders with mode 0700 and files with 0600; gives the number of entries.
+ * Rejects for anything but files and folders, for a path that leaves the folder, for a name that is there
+ * twice, and with what the stream, the disk or the signal fails with. What was written by then is for the
+ * caller to remove.
+ */
+export async function unpackTar(content: Readable, folder: string, signal: AbortSignal): Promise<number> {
+  const tar = extract();
+  const arrived = pipeline(content, tar, { signal });
+  // Every error of the stream also ends the loop; this one is met again below.
+  arrived.catch(() => undefined);
+  let entries = 0;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    for await (const entry of tar) {
+      await writeEntry(entry, folder);
+      entries += 1;
+    }
+  } finally {
+    tar.destroy();
+  }
+  await arrived;
+  return entries;
+}
+
+type Entry = ExtractEvents['entry'][1];
+
+/**
+ * No link is ever made, so no path leads through one. Calls of the disk wait in line: a backup is a thousand
+ * small files, and handing each call to another thread takes several times as long as the call.
+ */
+async function writeEntry(entry: Entry, folder: string): Promise<void> {
+  const { name } = entry.header;
+  const parts = entryPath(name);
+  if (parts === undefined) throw refused(name, 'its path leaves the folder');
+  // The library reads a size that is no number as null, and would wait for that many bytes.
+  if (!Number.isSafeInteger(entry.header.size)) throw refused(name, 'its size is no number');
+  const kind = kindOf(entry.header);
+  if (kind === undefined) throw refused(name, 'it is neither a file nor a folder');
+  const path = join(folder, ...parts);
+  mkdirSync(kind === 'folder' ? path : dirname(path), { recursive: true, mode: 0o700 });
+  if (kind === 'folder') {
+    entry.resume();
+    return;
+  }
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    for await (const bytes of entry as AsyncIterable<Uint8Array>) writeFileSync(file, bytes);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * The parts of an entry's path below the folder it is unpacked into; none for the folder itself. Undefined
+ * for a path that is absolute, climbs with `..`, or holds a NUL.
+ */
+function entryPath(name: string): readonly string[] | undefined {
+  if (name === '' || name.startsWith('/') || name.includes('\0')) return undefined;
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  return parts.includes('..') ? undefined : parts;
+}
+
+/** Of a sparse file (GNU, in pax records) the tar holds a map of holes, and not the file itself. */
+function kindOf(header: Header): 'file' | 'folder' | undefined {
+  if (Object.keys(header.pax ?? {}).some((keyword) => keyword.startsWith('GNU.sparse.'))) return undefined;
+  if (header.type === 'directory') return 'folder';
+  return header.type === 'file' || header.type === 'contiguous-file' ? 'file' : undefined;
+}
+
+function refused(name: string, why: string): Error {
+  return new Error(`the tar entry "${show(name, 120)}" is refused: ${why}`);
 }

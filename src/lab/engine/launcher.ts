@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { LifeboatError } from '../../base/errors.ts';
-import { onPath } from '../../base/on-path.ts';
+import { onPath } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 
 export interface EngineUser {

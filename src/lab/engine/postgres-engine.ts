@@ -2,27 +2,22 @@ import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { removeFolder } from '../home.ts';
-import { type Binaries, findBinaries } from './binaries.ts';
-import { configFile, writeConfig } from './config.ts';
 import { emptyDatabases, type MakeEmpty } from './empty-database.ts';
 import type { Database, Engine, Place, Server } from './engine.ts';
 import { extractBaseBackup } from './extract.ts';
 import type { Launcher } from './launcher.ts';
-import type { LocatedPostgres } from './locate-postgres.ts';
+import { type Binaries, findBinaries, type LocatedPostgres } from './locate-postgres.ts';
 import { startPostgres } from './postgres-process.ts';
-import { openServer } from './server.ts';
+import { configFile, openServer, writeConfig } from './server.ts';
 
-export interface PostgresEngineOptions {
+interface PostgresEngineOptions {
   readonly located: LocatedPostgres;
   readonly launcher: Launcher;
   /** 0700, owned by the launcher's user; each database gets a folder in it. */
   readonly folder: string;
   /** Off makes tests faster; a crash of the machine may then lose the lab's data. */
   readonly fsync: boolean;
-  /**
-   * The data folder of an empty database to copy, which the launcher's user can read; by default the engine
-   * makes one.
-   */
+  /** The data folder of an empty database that the launcher's user can read; by default one is made. */
   readonly emptyDatabase?: string | undefined;
   /** Stops databases that are being made. */
   readonly signal: AbortSignal;

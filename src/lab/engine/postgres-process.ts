@@ -14,10 +14,7 @@ export interface PostgresProcess {
 }
 
 const READY = 'database system is ready to accept connections';
-/**
- * A server in recovery tells of every file of the log that it reads; one that is silent for this long never
- * comes.
- */
+/** A server in recovery tells of every file of the log; one that is silent for so long never comes. */
 const SILENCE_MS = 30_000;
 /** After SIGQUIT the server itself needs 5 seconds until it kills a child that does not listen. */
 const STOP_SIGNALS = [
@@ -108,10 +105,7 @@ async function untilReady(
   }
 }
 
-/**
- * SIGINT asks for a fast shutdown, SIGQUIT for one without a checkpoint; SIGKILL is for a server that hears
- * neither.
- */
+/** SIGINT: a fast shutdown; SIGQUIT: one without a checkpoint; SIGKILL: for one that hears neither. */
 async function stopProcess(
   child: ChildProcess,
   gone: Promise<void>,

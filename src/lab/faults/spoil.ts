@@ -1,10 +1,7 @@
 /** The ways to spoil what is inside a JSON answer, so that it still is JSON. */
 export type Spoil = 'strings' | 'objects' | 'nulls' | 'enums';
 
-/**
- * Endpoints with a field of a closed set of words (section 3): below the instance, parameters without their
- * names.
- */
+/** Endpoints with a field of a closed set of words (section 3); parameters without their names. */
 const WITH_WORDS: ReadonlySet<string> = new Set([
   'GET /',
   'GET /backups',

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { Secret } from '../../base/secret.ts';
-import { keyMark } from '../calls.ts';
-import { MIN_KEY_LENGTH } from '../key-ring.ts';
+import { keyMark, MIN_KEY_LENGTH } from '../key-ring.ts';
 import { type Endpoint, jsonEndpoint } from './endpoint.ts';
 import { Accepted, BackupsConfig } from './wire.ts';
 
@@ -22,12 +21,11 @@ const Change = z.object({
 export const backupsConfigEndpoints: readonly Endpoint[] = [
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/backups-config',
     name: 'getBackupsConfig',
     summary: 'Shows how the instance is backed up; never the key.',
     result: BackupsConfig,
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     work: ({ instance }) => ({
       ...instance.settings,
       min_encryption_key_length: MIN_KEY_LENGTH,
@@ -36,12 +34,11 @@ export const backupsConfigEndpoints: readonly Endpoint[] = [
   }),
   jsonEndpoint({
     method: 'PATCH',
-    base: '/v1/instances',
     path: '/backups-config',
     name: 'updateBackupsConfig',
     summary: 'Changes the settings that are given; a new key is not applied to earlier backups.',
     result: Accepted,
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     body: Change,
     examples: { request: { min_backup_count: 5, retention_time: 30 } },
     work: ({ instance, body: { encryption_key, ...settings }, record }) => {

@@ -1,7 +1,10 @@
 import { z } from 'zod';
+import type { LabInstance } from '../instance.ts';
+import type { LabBackup } from '../manager/instance-backups.ts';
+import type { LabRestore } from '../manager/instance-restores.ts';
+import type { Task } from '../manager/task-queue.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
-import { backupNamed, describeBackup } from './tasks.ts';
-import { Backup, Backup62, ListedBackup62, Started } from './wire.ts';
+import { Backup, Backup62, ListedBackup62, type Restore, Started } from './wire.ts';
 
 const EXAMPLE = {
   id: 2,
@@ -18,35 +21,32 @@ const EXAMPLE = {
 export const backupEndpoints: readonly Endpoint[] = [
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/backups',
     name: 'listBackups',
     summary: 'Lists the backups of the instance, newest first.',
     result: z.array(Backup),
-    answers: { 61: { status: 200 }, 62: { status: 200, body: z.array(ListedBackup62) } },
+    answers: { 61: 200, 62: { status: 200, body: z.array(ListedBackup62) } },
     examples: { answer: [EXAMPLE] },
     work: ({ instance }) => instance.backups.map((backup) => describeBackup(instance, backup)),
   }),
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/backups/:id',
     name: 'getBackup',
     summary: 'Shows one backup.',
     result: Backup,
-    answers: { 61: { status: 200 }, 62: { status: 200, body: Backup62 } },
+    answers: { 61: 200, 62: { status: 200, body: Backup62 } },
     examples: { answer: EXAMPLE },
     work: ({ instance, params }) => describeBackup(instance, backupNamed(instance, params['id'])),
   }),
   jsonEndpoint({
     method: 'POST',
-    base: '/v1/instances',
     path: '/backups',
     name: 'createBackup',
     summary: 'Queues a backup.',
     startsTask: true,
     result: Started,
-    answers: { 61: { status: 202 }, 62: { status: 200 } },
+    answers: { 61: 202, 62: 200 },
     refuses: { 61: [409] },
     examples: { answer: { id: 3, message: 'The backup job is queued.' } },
     work: ({ instance, state, outcome, record }) => {
@@ -60,3 +60,41 @@ export const backupEndpoints: readonly Endpoint[] = [
     },
   }),
 ];
+
+/** The backup that a path names, or a refusal. Ids are whole numbers without sign or leading zeros. */
+export function backupNamed(instance: LabInstance, id: string | undefined): LabBackup {
+  const backup = findBackup(instance, id);
+  if (backup === undefined) throw new Refusal(404, 'backupNotFound', 'the backup does not exist');
+  return backup;
+}
+
+export function findBackup(instance: LabInstance, id: string | undefined): LabBackup | undefined {
+  return instance.backups.find((backup) => String(backup.id) === id);
+}
+
+/** All that any revision says of a backup. */
+export function describeBackup(instance: LabInstance, backup: LabBackup): z.input<typeof Backup> {
+  const { task } = backup;
+  return {
+    id: backup.id,
+    backup_id: backup.backupId,
+    size: backup.size,
+    ...timesOf(task),
+    started_at: task.startedAt?.toISOString() ?? null,
+    downloadable: instance.isDownloadable(backup),
+  };
+}
+
+export function describeRestore({ id, task, backup, pointInTime }: LabRestore): z.input<typeof Restore> {
+  const from = pointInTime ?? backup?.task.triggeredAt;
+  return {
+    id,
+    backup_id: backup?.id ?? null,
+    ...timesOf(task),
+    metadata: { restored_from: from?.toISOString() ?? null },
+  };
+}
+
+function timesOf({ status, triggeredAt, changedAt }: Task) {
+  return { status, triggered_at: triggeredAt.toISOString(), finished_at: changedAt.toISOString() };
+}

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { Call } from '../calls.ts';
 import type { FaultTarget } from '../faults.ts';
 import type { LabInstance } from '../instance.ts';
+import type { Call } from '../lab-contract.ts';
 import type { LabState } from '../lab-state.ts';
 import type { Outcome } from '../manager/task-queue.ts';
 
@@ -52,10 +52,7 @@ export interface Answer {
   readonly body?: z.ZodType;
 }
 
-/**
- * One endpoint of the service: data for the router, the fault table, the ledger and the description, and the
- * work.
- */
+/** One endpoint: data for the router, the fault table, the ledger and the description, and the work. */
 export interface Endpoint extends FaultTarget {
   /** What stands before `/:instance_id`. */
   readonly base: '/v1/instances' | '/service-instances';
@@ -65,9 +62,9 @@ export interface Endpoint extends FaultTarget {
   readonly summary: string;
   readonly errors: ErrorStyle;
   /** Only the revisions that have the endpoint. */
-  readonly answers: { readonly [R in Revision]?: Answer };
-  readonly body?: z.ZodType;
-  readonly query?: z.ZodType;
+  readonly answers: { readonly [R in Revision]?: Answer | undefined };
+  readonly body?: z.ZodType | undefined;
+  readonly query?: z.ZodType | undefined;
   /** Statuses of refusals beyond 401, 403 and that of an unknown instance. */
   readonly refuses: { readonly [R in Revision]?: readonly number[] };
   /** What an unknown instance is answered with. */
@@ -84,10 +81,12 @@ interface JsonSpec<
   Result extends z.ZodType,
   Body extends z.ZodType | undefined,
   Query extends z.ZodType | undefined,
-> extends Pick<Endpoint, 'base' | 'method' | 'path' | 'name' | 'summary' | 'startsTask' | 'examples'> {
+> extends Pick<Endpoint, 'method' | 'path' | 'name' | 'summary' | 'startsTask' | 'examples'> {
+  /** `/v1/instances` by default. */
+  readonly base?: Endpoint['base'];
   /** Everything that any revision answers with; what a revision's own body lacks is left out there. */
   readonly result: Result;
-  readonly answers: { readonly [R in Revision]?: { readonly status: number; readonly body?: z.ZodType } };
+  readonly answers: { readonly [R in Revision]?: number | Answer };
   readonly refuses?: Endpoint['refuses'];
   readonly unknownInstance?: 404 | 412;
   readonly body?: Body;
@@ -107,22 +106,25 @@ export function jsonEndpoint<
   Body extends z.ZodType | undefined = undefined,
   Query extends z.ZodType | undefined = undefined,
 >(spec: JsonSpec<Result, Body, Query>): Endpoint {
-  const { result, answers, body, query, work, invalid = 422, refuses = {}, ...rest } = spec;
-  const complete = (answer: { readonly status: number; readonly body?: z.ZodType } | undefined) =>
-    answer === undefined ? undefined : { body: result, ...answer };
-  const [old, present] = [complete(answers[61]), complete(answers[62])];
+  const { result, answers, work, invalid = 422, refuses = {}, ...rest } = spec;
+  const { base = '/v1/instances', body, query } = spec;
+  const complete = (answer: number | Answer | undefined) => {
+    if (answer === undefined) return undefined;
+    return { body: result, ...(typeof answer === 'number' ? { status: answer } : answer) };
+  };
+  const complete61 = complete(answers[61]);
+  const complete62 = complete(answers[62]);
   const parsed = <S extends z.ZodType | undefined>(schema: S, value: unknown) =>
     (schema === undefined ? undefined : parseOrRefuse(schema, value, invalid)) as Parsed<S>;
   return {
     unknownInstance: 404,
     ...rest,
-    errors: spec.base === '/service-instances' ? 'v0' : 'v1',
-    answers: { ...(old === undefined ? {} : { 61: old }), ...(present === undefined ? {} : { 62: present }) },
+    base,
+    errors: base === '/service-instances' ? 'v0' : 'v1',
+    answers: { 61: complete61, 62: complete62 },
     refuses: body === undefined && query === undefined ? refuses : withStatus(refuses, invalid),
-    ...(body === undefined ? {} : { body }),
-    ...(query === undefined ? {} : { query }),
     carryOut: async (request) => {
-      const answer = request.state.revision === 61 ? old : present;
+      const answer = request.state.revision === 61 ? complete61 : complete62;
       if (answer === undefined) throw new Error(`revision ${request.state.revision} has no ${spec.name}`);
       const value = await work({
         ...request,

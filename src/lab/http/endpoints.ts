@@ -1,9 +1,8 @@
 import { backupEndpoints } from './backups.ts';
 import { backupsConfigEndpoints } from './backups-config.ts';
-import { disasterRecoveryEndpoints } from './disaster-recovery.ts';
 import { downloadEndpoints } from './download.ts';
 import type { Endpoint, Revision } from './endpoint.ts';
-import { restoreEndpoints } from './restores.ts';
+import { disasterRecoveryEndpoints, restoreEndpoints } from './restores.ts';
 import { overviewEndpoints, upkeepEndpoints } from './upkeep.ts';
 import { v0Endpoints } from './v0.ts';
 

@@ -6,56 +6,15 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { parseScenario } from '../scenarios/load-scenario.ts';
 import { playScenario, scenarioOf } from '../scenarios/play-scenario.ts';
+import { parseScenario } from '../scenarios/scenario.ts';
 import { SCENARIOS, scenarioNamed } from '../scenarios/scenarios.ts';
-import { authorise, type LabContext } from './authorise.ts';
 import { createBinding, deleteBinding, listBindings } from './bindings.ts';
 import { parseOrRefuse, Refusal, refusalBody } from './endpoint.ts';
-import { readJson } from './read-json.ts';
+import { authorise, type LabContext, readJson } from './request.ts';
 
 /**
  * The lab's own face, for another process: what it is, what the service did, what is to go wrong.
- *
- * | route                                    | body                                    | answer
- * |
- * |------------------------------------------|-----------------------------------------|----------------------------------|
- * | GET /lab                                 |                                         | what runs, and what
- * goes wrong |
- * | GET /lab/calls                           |                                         | mutating calls
- * carried out |
- * | GET /lab/faults                          |                                         | `{faults}` that are
- * still open |
- * | POST /lab/faults                         | a fault                                 | `{faults}`
- * |
- * | DELETE /lab/faults                       |                                         | `{faults: []}`; held
- * tasks go on |
- * | GET /lab/scenario                        |                                         | `{playing,
- * scenarios}` |
- * | POST /lab/scenario                       | `{name}`, or a whole scenario           | `{playing,
- * scenarios}` |
- * | POST /lab/instances/:name/disaster       | `{lost: true}` or `{lost: false}`       | `{name, lost, state}`
- * |
- * | DELETE /lab/instances/:name              |                                         | `{name, state}`: it
- * is deleted |
- * | GET /lab/instances/:name/bindings        |                                         | bindings without
- * passwords |
- * | POST /lab/instances/:name/bindings       | `{app}`                                 | the binding, and its
- * credentials |
- * | DELETE /lab/instances/:name/bindings/:id |                                         | `{id}`
- * |
- * | GET /lab/apps                            |                                         | `{apps}`: the sample
- * applications |
- * | GET /lab/clock                           |                                         | `{now, rate, skewMs,
- * aheadMs}` |
- * | POST /lab/clock                          | `advance`, `rate`, `skew`: one or more  | the same
- * |
- * | GET /lab/settings                        |                                         | `{routerMs,
- * updateBlocking}` |
- * | POST /lab/settings                       | `router`, `updateBlocking`: one or both | the same
- * |
- * | POST /lab/tokens                         | `{expire}`: whether the old ones end    | `{file}`: holds the
- * new one |
  *
  * GET takes any token of the lab, the others the full one. Durations are texts: `30d`, `1h30m`; `skew` may
  * begin with `-`. `router` is when the platform's router ends a request to the service or the platform, and
@@ -65,7 +24,7 @@ import { readJson } from './read-json.ts';
  */
 export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
-  for (const { method, path, work } of routesOf(state)) {
+  for (const [method, path, work] of routesOf(state)) {
     app.on(method, path, async (context) => {
       try {
         authorise(context, state, method === 'GET' ? 'read' : 'write');
@@ -80,115 +39,111 @@ export function labRoutes(state: LabState): Hono<{ Bindings: HttpBindings }> {
   return app;
 }
 
-interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  work(body: unknown, context: LabContext): unknown;
-}
+type Route = readonly [
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  work: (body: unknown, context: LabContext) => unknown,
+];
 
+/** Below `/lab`. What a POST takes is in the schemas below. */
 function routesOf(state: LabState): readonly Route[] {
   const openFaults = () => ({ faults: state.faults.open });
   const scenarios = () => ({
     playing: scenarioOf(state) ?? null,
     scenarios: SCENARIOS.map(({ name, summary }) => ({ name, summary })),
   });
+  const bindings = '/instances/:name/bindings';
   return [
-    { method: 'GET', path: '/', work: () => describe(state) },
-    { method: 'GET', path: '/calls', work: () => state.calls },
-    { method: 'GET', path: '/faults', work: openFaults },
-    {
-      method: 'POST',
-      path: '/faults',
-      work: (body) => {
-        state.fault(body);
+    ['GET', '/', () => describe(state)],
+    ['GET', '/calls', () => state.calls],
+    ['GET', '/faults', openFaults],
+    [
+      'POST',
+      '/faults',
+      (fault) => {
+        state.faults.add(fault);
         return openFaults();
       },
-    },
-    {
-      method: 'DELETE',
-      path: '/faults',
-      work: () => {
+    ],
+    [
+      'DELETE',
+      '/faults',
+      () => {
         state.clearFaults();
         return openFaults();
       },
-    },
-    { method: 'GET', path: '/scenario', work: scenarios },
-    {
-      method: 'POST',
-      path: '/scenario',
-      work: (body) => {
+    ],
+    ['GET', '/scenario', scenarios],
+    [
+      'POST',
+      '/scenario',
+      (body) => {
         const named = NamedScenario.safeParse(body);
         const scenario = named.success ? scenarioNamed(named.data.name) : parseScenario(body, 'in the body');
         playScenario(scenario, state, state.closing);
         return scenarios();
       },
-    },
-    {
-      method: 'POST',
-      path: '/instances/:name/disaster',
-      work: async (body, context) => {
+    ],
+    [
+      'POST',
+      '/instances/:name/disaster',
+      async (body, context) => {
         const instance = instanceOf(state, context);
         const { lost } = parseOrRefuse(Disaster, body);
         await (lost ? instance.lose() : instance.bringBack());
         return { name: instance.name, lost: instance.lost, state: stateOf(instance) };
       },
-    },
-    {
-      method: 'DELETE',
-      path: '/instances/:name',
-      work: async (_, context) => {
+    ],
+    [
+      'DELETE',
+      '/instances/:name',
+      async (_, context) => {
         const instance = instanceOf(state, context);
         await instance.delete();
         return { name: instance.name, state: instance.state };
       },
-    },
-    { method: 'GET', path: '/apps', work: () => ({ apps: state.platform?.appStates() ?? [] }) },
-    { method: 'GET', path: '/clock', work: () => state.clock.facts() },
-    {
-      method: 'POST',
-      path: '/clock',
-      work: (body) => {
+    ],
+    ['GET', bindings, (_, context) => listBindings(instanceOf(state, context))],
+    ['POST', bindings, (body, context) => createBinding(instanceOf(state, context), body)],
+    [
+      'DELETE',
+      `${bindings}/:id`,
+      (_, context) => deleteBinding(instanceOf(state, context), context.req.param('id') ?? ''),
+    ],
+    ['GET', '/apps', () => ({ apps: state.platform?.appStates() ?? [] })],
+    ['GET', '/clock', () => state.clock.facts()],
+    [
+      'POST',
+      '/clock',
+      (body) => {
         const { advance, rate, skew } = parseOrRefuse(ClockChange, body);
         if (advance !== undefined) state.clock.advance(advance);
         if (rate !== undefined) state.clock.rate(rate);
         if (skew !== undefined) state.clock.skew(skew);
         return state.clock.facts();
       },
-    },
-    { method: 'GET', path: '/settings', work: () => state.settings },
-    {
-      method: 'POST',
-      path: '/settings',
-      work: (body) => {
+    ],
+    ['GET', '/settings', () => state.settings],
+    [
+      'POST',
+      '/settings',
+      (body) => {
         const { router, updateBlocking } = parseOrRefuse(SettingsChange, body);
         if (router !== undefined) state.settings.routerMs = router;
         if (updateBlocking !== undefined) state.setUpdateBlocking(updateBlocking);
         return state.settings;
       },
-    },
-    {
-      method: 'POST',
-      path: '/tokens',
-      work: async (body) => {
+    ],
+    [
+      'POST',
+      '/tokens',
+      async (body) => {
+        // Whether the earlier ones end.
         if (parseOrRefuse(Renewal, body).expire) state.tokens.expire();
         await state.tokens.renew();
         return { file: state.tokens.file };
       },
-    },
-    ...bindingRoutes(state),
-  ];
-}
-
-function bindingRoutes(state: LabState): readonly Route[] {
-  const path = '/instances/:name/bindings';
-  return [
-    { method: 'GET', path, work: (_, context) => listBindings(instanceOf(state, context)) },
-    { method: 'POST', path, work: (body, context) => createBinding(instanceOf(state, context), body) },
-    {
-      method: 'DELETE',
-      path: `${path}/:id`,
-      work: (_, context) => deleteBinding(instanceOf(state, context), context.req.param('id') ?? ''),
-    },
+    ],
   ];
 }
 

@@ -2,11 +2,11 @@
 // revision.
 import { z } from 'zod';
 import type { Answer, Endpoint, Revision } from './endpoint.ts';
-import { COOKIE } from './sessions.ts';
+import { COOKIE } from './tokens.ts';
 import { ERROR_BODIES } from './wire.ts';
 
 /** A JSON value of the description. */
-export type Json = { readonly [key: string]: unknown };
+type Json = { readonly [key: string]: unknown };
 
 const WORDS: Readonly<Record<number, string>> = {
   200: 'Processed successfully',

@@ -1,8 +1,11 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { getCookie } from 'hono/cookie';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import type { Outcome } from '../manager/task-queue.ts';
-import type { LabContext } from './authorise.ts';
-import type { Endpoint, Request } from './endpoint.ts';
+import { type Endpoint, Refusal, type Request } from './endpoint.ts';
+import { COOKIE, type Right } from './tokens.ts';
 
 /** What an endpoint is asked to do, out of a call on the wire. */
 export function requestOf(
@@ -27,4 +30,46 @@ export function requestOf(
         detail,
       }),
   };
+}
+
+export type LabContext = Context<{ Bindings: HttpBindings }>;
+
+/** Throws 401 for missing or wrong credentials, 403 for such that may not do this (section 5). */
+export function authorise(context: LabContext, state: LabState, needed: Right): void {
+  const right = state.tokens.rightOf(shownBy(context, state));
+  if (right === undefined) throw new Refusal(401, 'unauthorized', 'no valid authentication credentials');
+  if (needed === 'write' && right !== 'write') {
+    throw new Refusal(403, 'forbidden', 'the credentials lack the right to perform this request');
+  }
+}
+
+/** The Authorization header, or below the dashboard address what a ticket or a session stands for. */
+function shownBy(context: LabContext, state: LabState): string | undefined {
+  const header = context.req.header('authorization');
+  if (!context.req.path.startsWith('/service-instances/')) return header;
+  // A ticket is used up by whatever request brings it.
+  const byTicket = state.sessions.redeem(context.req.query('ticket'));
+  return header ?? byTicket ?? state.sessions.ofSession(getCookie(context, COOKIE));
+}
+
+/** A request body is a handful of settings. */
+const LARGEST_BODY = 64 * 1024;
+
+/** The body as JSON, else its text; `undefined` without one. Throws 413 for one that is too large. */
+export async function readJson(incoming: HttpBindings['incoming']): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > LARGEST_BODY) throw new Refusal(413, 'bodyTooLarge', 'the body is too large');
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    // No schema of a body takes a text, so whoever reads it says that it is wrong.
+    return text;
+  }
 }

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { Secret } from '../../base/secret.ts';
 import type { LabInstance } from '../instance.ts';
+import { keyMark } from '../key-ring.ts';
 import type { LabState } from '../lab-state.ts';
+import { backupNamed, describeRestore } from './backups.ts';
+import { EncryptionKey } from './backups-config.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
-import { backupNamed, describeRestore } from './tasks.ts';
 import { Moment, PitrRange, Restore } from './wire.ts';
 
 const EXAMPLE = {
@@ -20,23 +23,21 @@ const TaskStatus = Restore.shape.status;
 export const restoreEndpoints: readonly Endpoint[] = [
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/restores',
     name: 'listRestores',
     summary: 'Lists the restores into the instance, newest first.',
     result: z.array(Restore),
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     examples: { answer: [EXAMPLE] },
     work: ({ instance }) => instance.restores.map(describeRestore),
   }),
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/restores/:id',
     name: 'getRestore',
     summary: 'Shows one restore.',
     result: Restore,
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     examples: { answer: EXAMPLE },
     work: ({ instance, params }) => {
       const restore = instance.restores.find(({ id }) => String(id) === params['id']);
@@ -46,13 +47,12 @@ export const restoreEndpoints: readonly Endpoint[] = [
   }),
   jsonEndpoint({
     method: 'POST',
-    base: '/v1/instances',
     path: '/backups/:id/restore',
     name: 'restoreBackup',
     summary: 'Queues the restore of a backup of the instance into it; locks bound applications out.',
     startsTask: true,
     result: z.object({ id: Restore.shape.id }),
-    answers: { 61: { status: 202 }, 62: { status: 200 } },
+    answers: { 61: 202, 62: 200 },
     refuses: { 61: [409] },
     examples: { answer: { id: 2 } },
     work: ({ instance, params, state, outcome, record }) => {
@@ -67,16 +67,13 @@ export const restoreEndpoints: readonly Endpoint[] = [
   }),
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/pitr',
     name: 'getPitrRange',
     summary: 'Shows the range of times that the instance can be restored to.',
     result: PitrRange,
     // Section 4.1 rule 5: revision 62 lists 202 and no 200.
-    answers: { 61: { status: 200 }, 62: { status: 202 } },
-    examples: {
-      answer: { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' },
-    },
+    answers: { 61: 200, 62: 202 },
+    examples: { answer: { start_time: '2022-02-01T20:53:20.000Z', end_time: '2022-02-02T11:45:37.601Z' } },
     work: async ({ instance }) => {
       const { start, end } = await rangeOf(instance);
       return { start_time: start.toISOString(), end_time: end.toISOString() };
@@ -84,13 +81,12 @@ export const restoreEndpoints: readonly Endpoint[] = [
   }),
   jsonEndpoint({
     method: 'POST',
-    base: '/v1/instances',
     path: '/pitr/restore',
     name: 'restoreToTime',
     summary: 'Queues the restore of the instance to a point in time; locks bound applications out.',
     startsTask: true,
     result: z.object({ status: TaskStatus }),
-    answers: { 62: { status: 202 } },
+    answers: { 62: 202 },
     body: z.object({ target_time: Moment }),
     examples: { request: { target_time: '2022-02-02T11:00:00.000Z' }, answer: { status: 'queued' } },
     work: async ({ instance, body, outcome, record }) => {
@@ -108,16 +104,13 @@ export const restoreEndpoints: readonly Endpoint[] = [
 ];
 
 /** Revision 61 answers 409 while a restore is in progress; revision 62 queues another one. */
-export function refuseSecondRestore(state: LabState, instance: LabInstance): void {
+function refuseSecondRestore(state: LabState, instance: LabInstance): void {
   if (state.revision === 61 && instance.isRestoring) {
     throw new Refusal(409, 'restoreInProgress', 'a restore of this instance is already in progress');
   }
 }
 
-/**
- * Rule 4: without continuous archiving there is no such thing, and before a first base backup nothing to
- * offer.
- */
+/** Rule 4: nothing without continuous archiving, nor before a first base backup. */
 async function rangeOf(instance: LabInstance) {
   if (!instance.data.archiving) {
     throw new Refusal(404, 'continuousArchivingDisabled', 'the instance has no continuous archiving');
@@ -134,3 +127,57 @@ async function rangeOf(instance: LabInstance) {
   }
   return range;
 }
+
+/** Section 4.1, endpoints 10 and 11. */
+export const disasterRecoveryEndpoints: readonly Endpoint[] = [
+  jsonEndpoint({
+    method: 'POST',
+    path: '/disaster-recovery/prepare',
+    name: 'prepareRecovery',
+    summary: 'Gives the GUID that finds the backups of the instance; with a key, also sets that key.',
+    result: z.object({ backup_guid: z.guid() }),
+    answers: { 61: 202, 62: 200 },
+    // All of it is optional, and so is the body itself.
+    body: z.object({ encryption_key: EncryptionKey.optional() }).optional(),
+    examples: { request: {}, answer: { backup_guid: '3a2e59ee-40cb-472a-91d0-502ab259918c' } },
+    work: ({ instance, body, record }) => {
+      const key = body?.encryption_key === undefined ? undefined : new Secret(body.encryption_key);
+      if (key !== undefined) instance.setKey(key);
+      record({
+        backup_guid: instance.backupGuid,
+        ...(key === undefined ? {} : { encryption_key: keyMark(key) }),
+      });
+      return { backup_guid: instance.backupGuid };
+    },
+  }),
+  jsonEndpoint({
+    method: 'POST',
+    path: '/disaster-recovery/perform',
+    name: 'performRecovery',
+    summary:
+      "Queues the restore of an instance's newest backup, or of one backup; locks bound applications out.",
+    startsTask: true,
+    result: z.object({ restore_id: Restore.shape.id }),
+    answers: { 61: 202, 62: 200 },
+    refuses: { 61: [409] },
+    body: z.object({
+      backup_guid: z.string().min(1).describe('The GUID that prepare gave, or the backup_id of one backup'),
+      encryption_key: z.string().min(1),
+    }),
+    examples: {
+      request: { backup_guid: '3a2e59ee-40cb-472a-91d0-502ab259918c', encryption_key: '<ENCRYPTION_KEY>' },
+      answer: { restore_id: 1 },
+    },
+    work: ({ instance, body, state, outcome, record }) => {
+      const find = state.backupsBehind(body.backup_guid);
+      if (find === undefined) {
+        throw new Refusal(404, 'backupGuidNotFound', 'no backups are known under this backup_guid');
+      }
+      refuseSecondRestore(state, instance);
+      const key = new Secret(body.encryption_key);
+      const restore = instance.recover(find, key, outcome);
+      record({ restore: restore.id, backup_guid: body.backup_guid, encryption_key: keyMark(key) });
+      return { restore_id: restore.id };
+    },
+  }),
+];

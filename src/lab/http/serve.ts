@@ -5,7 +5,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { LifeboatError } from '../../base/errors.ts';
-import { type Effect, effectOf } from '../faults/effect.ts';
+import { type Effect, effectOf } from '../faults/fault.ts';
 import {
   redirectReply,
   routerWithoutBackend,
@@ -16,12 +16,10 @@ import {
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import { answer, type Delivery, drop, garble } from './answer.ts';
-import { authorise, type LabContext } from './authorise.ts';
 import { type Endpoint, type ErrorStyle, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
 import { labRoutes } from './lab-routes.ts';
 import { foreignPartOf } from './own-address.ts';
-import { readJson } from './read-json.ts';
-import { requestOf } from './request.ts';
+import { authorise, type LabContext, readJson, requestOf } from './request.ts';
 import { withinLimit } from './router-limit.ts';
 import { extraRoutes } from './sso.ts';
 
@@ -29,7 +27,7 @@ import { extraRoutes } from './sso.ts';
  * The service's HTTP face, on 127.0.0.1 only, and for who calls it by that name or as `localhost`. Until
  * `serve` is called every answer is 503.
  */
-export interface HttpService {
+interface HttpService {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string;
   serve(state: LabState, endpoints: readonly Endpoint[]): void;
@@ -85,10 +83,7 @@ function isExternal({ incoming }: HttpBindings): boolean {
   return !/^\/lab(?:[/?]|$)/u.test(incoming.url ?? '');
 }
 
-/**
- * The answer to a request that a foreign web page sends, or that is meant for another host; undefined for all
- * others.
- */
+/** The answer to what a foreign web page sends, or what is meant for another host; else undefined. */
 function refuseForeign({ incoming }: HttpBindings): Response | undefined {
   const foreign = foreignPartOf(incoming);
   if (foreign === undefined) return undefined;

@@ -3,10 +3,10 @@ import { Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import type { LabState } from '../lab-state.ts';
-import type { LabContext } from './authorise.ts';
 import { endpointsOf } from './endpoints.ts';
 import { openApiOf } from './openapi.ts';
-import { COOKIE } from './sessions.ts';
+import type { LabContext } from './request.ts';
+import { COOKIE } from './tokens.ts';
 
 /**
  * The sign-on in front of the dashboard address (section 5 item 2; domain: the older interface redirects and

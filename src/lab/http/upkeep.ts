@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { SPACE, TENANT } from '../landscape.ts';
+import { SUBTENANT, TENANT } from '../landscape.ts';
 import type { UpkeepAction } from '../upkeep.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
 import { Accepted, Metrics, Overview, UpdateSetting } from './wire.ts';
@@ -10,12 +10,11 @@ import { Accepted, Metrics, Overview, UpdateSetting } from './wire.ts';
 export const overviewEndpoints: readonly Endpoint[] = [
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/',
     name: 'getInstance',
     summary: 'Shows what the instance is, and the state that it is in.',
     result: Overview,
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     work: ({ instance, state }) => ({
       id: instance.id,
       name: instance.name,
@@ -24,8 +23,8 @@ export const overviewEndpoints: readonly Endpoint[] = [
       service_id: instance.facts.serviceId,
       created_at: instance.createdAt.toISOString(),
       updated_at: instance.updatedAt.toISOString(),
-      subtenant_id: SPACE.id,
-      subtenant_name: SPACE.name,
+      subtenant_id: SUBTENANT.id,
+      subtenant_name: SUBTENANT.name,
       tenant_id: TENANT.id,
       tenant_name: TENANT.name,
       available_updates: [...instance.upkeep.updates],
@@ -44,34 +43,31 @@ export const overviewEndpoints: readonly Endpoint[] = [
 export const upkeepEndpoints: readonly Endpoint[] = [
   jsonEndpoint({
     method: 'PATCH',
-    base: '/v1/instances',
     path: '/recreate',
     name: 'recreateInstance',
     summary: 'Begins to recreate the process of the instance; its data stays.',
     result: Accepted,
-    answers: { 61: { status: 202 }, 62: { status: 202 } },
+    answers: { 61: 202, 62: 202 },
     refuses: { 61: [409] },
     work: ({ instance, state, record }) => begin(state, instance, 'recreate', record),
   }),
   jsonEndpoint({
     method: 'PATCH',
-    base: '/v1/instances',
     path: '/restart',
     name: 'restartInstance',
     summary: 'Begins to restart the instance.',
     result: Accepted,
-    answers: { 61: { status: 202 }, 62: { status: 202 } },
+    answers: { 61: 202, 62: 202 },
     refuses: { 61: [409] },
     work: ({ instance, state, record }) => begin(state, instance, 'restart', record),
   }),
   jsonEndpoint({
     method: 'PATCH',
-    base: '/v1/instances',
     path: '/updates',
     name: 'updateInstance',
     summary: 'Begins to apply the pending maintenance updates.',
     result: Accepted,
-    answers: { 61: { status: 202 }, 62: { status: 202 } },
+    answers: { 61: 202, 62: 202 },
     refuses: { 61: [409] },
     body: z.object({ service_id: z.string() }),
     examples: { request: { service_id: 'e5d1f0a2-6b43-4c8e-9d21-7a30c5b9f614' } },
@@ -93,12 +89,11 @@ export const upkeepEndpoints: readonly Endpoint[] = [
   }),
   jsonEndpoint({
     method: 'PATCH',
-    base: '/v1/instances',
     path: '/broker/edit',
     name: 'editBroker',
     summary: 'Allows or forbids maintenance updates, triggered ones too.',
     result: z.object({ allowed_update_time: UpdateSetting, id: z.guid() }),
-    answers: { 61: { status: 200 } },
+    answers: { 61: 200 },
     body: z.object({ allowed_update_time: UpdateSetting }),
     examples: { request: { allowed_update_time: { type: 'general', allowed: false } } },
     work: ({ instance, body: { allowed_update_time }, state, record }) => {
@@ -110,12 +105,11 @@ export const upkeepEndpoints: readonly Endpoint[] = [
   }),
   jsonEndpoint({
     method: 'GET',
-    base: '/v1/instances',
     path: '/metrics',
     name: 'getMetrics',
     summary: 'Shows the latest data points, oldest first.',
     result: Metrics,
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     query: z.object({
       quantity: z
         .string()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Task } from '../manager/task-queue.ts';
+import { findBackup } from './backups.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
-import { findBackup } from './tasks.ts';
 import { Restore, Started, V0Listing } from './wire.ts';
 
 const TASK = {
@@ -21,7 +21,7 @@ export const v0Endpoints: readonly Endpoint[] = [
     name: 'listBackupsV0',
     summary: 'Lists the backups and restores of the instance, newest first.',
     result: V0Listing,
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     examples: {
       answer: {
         id: 85,
@@ -53,7 +53,7 @@ export const v0Endpoints: readonly Endpoint[] = [
     summary: 'Queues a backup.',
     startsTask: true,
     result: Started,
-    answers: { 61: { status: 201 }, 62: { status: 201 } },
+    answers: { 61: 201, 62: 201 },
     examples: { answer: { id: 2812, message: 'The backup has been scheduled.' } },
     work: ({ instance, outcome, record }) => {
       const { backup } = instance.triggerBackup(outcome);
@@ -69,7 +69,7 @@ export const v0Endpoints: readonly Endpoint[] = [
     summary: 'Queues the restore of a backup of the instance into it; locks bound applications out.',
     startsTask: true,
     result: z.object({ restore_id: Restore.shape.id }),
-    answers: { 61: { status: 200 }, 62: { status: 200 } },
+    answers: { 61: 200, 62: 200 },
     unknownInstance: 412,
     invalid: 412,
     body: z.object({

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createDecipheriv, createHash, type Decipheriv } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { createGunzip, createGzip } from 'node:zlib';
 import { encryptor } from '../../backup/encryptor.ts';
 import type { Secret } from '../../base/secret.ts';
 
@@ -58,19 +58,13 @@ export class BackupStore {
   /** Writes the facts of a backup beside it. */
   async describe(backupId: string, facts: Readonly<Record<string, string | number | null>>): Promise<void> {
     const text = `${JSON.stringify(facts, null, 2)}\n`;
-    await writeFile(join(this.#folder, `${backupId}.json`), text, {
-      mode: 0o600,
-    });
+    await writeFile(join(this.#folder, `${backupId}.json`), text, { mode: 0o600 });
   }
 
   /** The encrypted bytes from `start` up to before `end`. */
   read(backupId: string, start: number, end: number): Readable {
     if (start >= end) return Readable.from([]);
-    return createReadStream(this.#path(backupId), {
-      start,
-      end: end - 1,
-      highWaterMark: CHUNK,
-    });
+    return createReadStream(this.#path(backupId), { start, end: end - 1, highWaterMark: CHUNK });
   }
 
   /** Removes a backup and what is known about it; nothing happens when it is not there. */
@@ -86,3 +80,58 @@ export class BackupStore {
 
 /** Larger than the default 16 KiB: fewer turns of the loop for the same bytes. */
 const CHUNK = 256 * 1024;
+
+/**
+ * The tar inside a stored backup: what a restore of the service reads. A wrong key or a damaged file ends the
+ * stream with an error, at the latest where the content ends; whoever reads it must not believe a part.
+ */
+export function openBackup(encrypted: Readable, key: Secret, signal: AbortSignal): Readable {
+  const content = createGunzip({ chunkSize: CHUNK });
+  // The error reaches the reader through `content`, which `pipeline` destroys with it.
+  pipeline(addAbortSignal(signal, encrypted), decryptor(key), content).catch(() => undefined);
+  return content;
+}
+
+/** `Salted__` and 8 bytes of salt, as `openssl enc` writes them. */
+const HEADER = 16;
+const KEY_BYTES = 32;
+const IV_BYTES = 16;
+
+function decryptor(key: Secret): Transform {
+  let header: Buffer = Buffer.alloc(0);
+  let cipher: Decipheriv | undefined;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (cipher !== undefined) return done(null, cipher.update(chunk));
+      header = Buffer.concat([header, chunk]);
+      if (header.length < HEADER) return done();
+      if (header.subarray(0, 8).toString('latin1') !== 'Salted__')
+        return done(new Error('it is not encrypted'));
+      cipher = decipherOf(key, header.subarray(8, HEADER));
+      return done(null, cipher.update(header.subarray(HEADER)));
+    },
+    flush(done) {
+      if (cipher === undefined) return done(new Error('it ends in its header'));
+      try {
+        done(null, cipher.final());
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
+}
+
+/** EVP_BytesToKey with MD5, one round (openssl-enc(1)): each hash is of the one before, key and salt. */
+function decipherOf(key: Secret, salt: Buffer): Decipheriv {
+  let derived = Buffer.alloc(0);
+  let last = Buffer.alloc(0);
+  while (derived.length < KEY_BYTES + IV_BYTES) {
+    last = createHash('md5').update(last).update(key.reveal()).update(salt).digest();
+    derived = Buffer.concat([derived, last]);
+  }
+  return createDecipheriv(
+    'aes-256-cbc',
+    derived.subarray(0, KEY_BYTES),
+    derived.subarray(KEY_BYTES, KEY_BYTES + IV_BYTES),
+  );
+}

@@ -1,16 +1,16 @@
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
+import { bindingFailed, bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
 import { auditEvents } from '../capi/capi.ts';
-import { findApp } from '../capi/find-app.ts';
+import { findApp } from '../capi/find-bindings.ts';
 import type { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, lostAnswer, proof } from '../problem.ts';
-import { lookFor, waitFor } from '../wait.ts';
-import { type AfterRestore, type PacedApi, secretsIn, waitForJob } from './paced-api.ts';
+import { hasCode, proof } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { type AfterRestore, type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 
-export interface BindOptions extends AfterRestore {
+interface BindOptions extends AfterRestore {
   readonly parameters: BindingParameters | undefined;
   readonly beside: boolean;
 }
@@ -103,10 +103,7 @@ async function create(
         type: 'app',
         ...(app.binding?.name === undefined ? {} : { name: app.binding.name }),
         ...(beside ? { strategy: 'multiple' } : {}),
-        relationships: {
-          app: { data: { guid: appGuid } },
-          service_instance: { data: { guid: to.guid } },
-        },
+        relationships: { app: { data: { guid: appGuid } }, service_instance: { data: { guid: to.guid } } },
         ...(parameters === undefined ? {} : { parameters }),
         metadata: labelsOf(runId),
       },
@@ -117,19 +114,14 @@ async function create(
     })
     .catch(async (thrown: unknown) => afterRefusal(thrown, app, to, look));
   if ('binding' in sent) return sent;
-  if (sent.outcome === 'lost') {
-    if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
-    if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
-  }
+  await requireMade(paced, what, sent, signal, ours);
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
   await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const binding = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, async () => {
     const found = await ours();
     if (found === undefined || stageOf(found) === 'there') return found;
     if (stageOf(found) !== 'create-failed') return undefined;
-    throw failedError(`${what} has failed`, show(found.last_operation?.description ?? ''), {
-      binding: found.guid,
-    });
+    throw bindingFailed(what, found);
   });
   return { binding, job };
 }
@@ -153,10 +145,7 @@ async function afterRefusal(
     throw new LifeboatError(
       'platform.busy',
       `the old binding of ${show(app.name, 100)} is not gone yet: "${words}"`,
-      {
-        hints: ['unbind it again, then bind it'],
-        evidence: { words },
-      },
+      { hints: ['unbind it again, then bind it'], evidence: { words } },
     );
   }
   if (/binding names? must be unique|app_guid and name unique/iu.test(words)) {

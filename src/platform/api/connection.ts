@@ -6,15 +6,14 @@ import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import { isLoopback } from '../../service/address.ts';
 import { type CallOptions, jsonHeaders, type Leave } from '../../service/call.ts';
+import { openReadingSide, type ReadingOptions } from '../../service/connection.ts';
 import { timeoutError, transportError } from '../../service/failures.ts';
-import { authorise, observe } from '../../service/interceptors.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../service/limits.ts';
+import { authorise, listen } from '../../service/interceptors.ts';
+import { DEFAULT_LIMITS, type Limits, pauseBeforeConnecting, retryAfterMs } from '../../service/limits.ts';
 import { oneConnection } from '../../service/one-connection.ts';
-import { pauseBeforeConnecting, retryAfterMs } from '../../service/pauses.ts';
 import { parseAnswer, parseJson } from '../../service/problem.ts';
 import { dateOf, orAbort, type ReadResponse } from '../../service/reader.ts';
-import { openReadingSide, type ReadingOptions } from '../../service/reading-side.ts';
-import { listen } from '../../service/tap.ts';
+import { readCapped } from '../../service/whole-answers.ts';
 import type { Capi, Reported } from '../capi/capi.ts';
 import { Errors } from '../capi/schemas.ts';
 import { badAnswer, platformErrorFrom, refusalOf, stopped } from '../problem.ts';
@@ -63,10 +62,7 @@ export interface ApiOptions extends ReadingOptions {
 const SEND_MS = 3 * 60_000;
 const JOB = /\/v3\/jobs\/([\w.-]{1,200})\/?$/u;
 
-/**
- * Nothing is sent and no token is read until it is used. Throws `config.platform`, `config.ca` and
- * `config.proxy`.
- */
+/** Nothing is sent until it is used. Throws `config.platform`, `config.ca` and `config.proxy`. */
 export function openApi(options: ApiOptions): ApiConnection {
   const base = baseOf(options.api);
   const { origin } = base;
@@ -140,11 +136,11 @@ export function openApi(options: ApiOptions): ApiConnection {
     const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
     const signal = AbortSignal.any([stop, deadline.signal]);
     try {
-      const composed = opened.compose(authorise(origin), observe(options.onExchange), listen(options.tap));
+      const composed = opened.compose(authorise(origin), listen(options.tap));
       const request = composed.request(optionsOf(change, new URL(urlOf(change.path)), token, signal, limits));
       const response = await orAbort(request, signal);
       const { statusCode: status, headers } = response;
-      return { status, headers, body: await readCapped(response.body, limits.jsonBytes) };
+      return { status, headers, body: await bodyOf(response, limits) };
     } catch (thrown) {
       gate.seal();
       const refusal = gate.refusal();
@@ -161,12 +157,7 @@ export function openApi(options: ApiOptions): ApiConnection {
     }
   }
 
-  return {
-    origin,
-    get,
-    send,
-    close,
-  };
+  return { origin, get, send, close };
 }
 
 /** There was no connection, so that nothing has been sent. */
@@ -211,10 +202,7 @@ function accepted(headers: Whole['headers'], body: Buffer): Changed {
   return { outcome: 'accepted', json: parseJson(body), job };
 }
 
-/**
- * How long a platform that has too many requests wants to be left alone; undefined when that is too long to
- * wait for.
- */
+/** How long a busy platform wants to be left alone; undefined when that is too long to wait for. */
 function pauseOf(headers: Whole['headers'], limits: Limits, attempt: number): number | undefined {
   const ms = retryAfterMs(headers['retry-after']) ?? limits.retryBaseMs * 2 ** attempt;
   return ms <= limits.retryAfterMs ? ms : undefined;
@@ -230,19 +218,8 @@ function waitOf(headers: Whole['headers']) {
 }
 
 /** The status stands whatever becomes of the body: one that breaks off or is too large counts as none. */
-async function readCapped(body: Dispatcher.ResponseData['body'], cap: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      size += (chunk as Buffer).length;
-      if (size > cap) return Buffer.alloc(0);
-      chunks.push(chunk as Buffer);
-    }
-    return Buffer.concat(chunks);
-  } catch {
-    return Buffer.alloc(0);
-  }
+async function bodyOf({ body }: Dispatcher.ResponseData, { jsonBytes }: Limits): Promise<Buffer> {
+  return (await readCapped(body, jsonBytes)) ?? Buffer.alloc(0);
 }
 
 function baseOf(api: string): URL {

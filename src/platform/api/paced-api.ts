@@ -1,10 +1,11 @@
+import type { z } from 'zod';
 import { Secret } from '../../base/secret.ts';
 import { getIfThere } from '../capi/capi.ts';
 import { Job } from '../capi/schemas.ts';
 import type { BindingParameters, RebindOptions } from '../platform.ts';
-import { failedError, wordsOf } from '../problem.ts';
-import { type Pace, waitFor } from '../wait.ts';
-import type { ApiConnection } from './connection.ts';
+import { failedError, hasCode, lostAnswer, wordsOf } from '../problem.ts';
+import { lookFor, type Pace, waitFor } from '../wait.ts';
+import type { ApiConnection, Changed } from './connection.ts';
 
 /** What every change by the API works with. */
 export interface PacedApi {
@@ -17,7 +18,7 @@ export interface AfterRestore extends RebindOptions {
   readonly notBefore: string;
 }
 
-export interface JobWait {
+interface JobWait {
   /** `unbinding orders-api`: for the error when it fails. */
   readonly what: string;
   readonly signal: AbortSignal;
@@ -49,6 +50,41 @@ export async function waitForJob(
     tell?.(job.state === 'POLLING' ? `${what}: the broker is at it` : what);
     return undefined;
   });
+}
+
+/**
+ * After a lost answer the platform itself tells whether the change was made: `made` looks for it. Rejects with
+ * `platform.stopped` where the call was stopped, and in the words of a lost answer when nothing shows.
+ */
+export async function requireMade(
+  { pace }: PacedApi,
+  what: string,
+  sent: Changed,
+  signal: AbortSignal,
+  made: () => Promise<unknown>,
+): Promise<void> {
+  if (sent.outcome !== 'lost') return;
+  if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
+  if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);
+}
+
+/**
+ * What a change has begun: as its answer says, else as `made` finds it. `doing` and `thing` name it where the
+ * answer was lost, and where the platform took the change and does not show it.
+ */
+export async function begunBy<T>(
+  paced: PacedApi,
+  { doing, thing, schema }: { readonly doing: string; readonly thing: string; readonly schema: z.ZodType<T> },
+  sent: Changed,
+  signal: AbortSignal,
+  made: () => Promise<T | undefined>,
+): Promise<T> {
+  const begun = sent.outcome === 'accepted' ? schema.safeParse(sent.json).data : undefined;
+  if (begun !== undefined) return begun;
+  await requireMade(paced, doing, sent, signal, made);
+  const found = await lookFor(paced.pace, signal, made);
+  if (found !== undefined) return found;
+  throw failedError(`the platform took ${thing} and does not show it`, '');
 }
 
 const LEAST = 4;

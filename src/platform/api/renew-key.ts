@@ -5,9 +5,9 @@ import { auditEvents, listAll } from '../capi/capi.ts';
 import { parametersOf } from '../capi/parameters.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, lostAnswer, proof } from '../problem.ts';
-import { lookFor, waitFor } from '../wait.ts';
-import { type AfterRestore, type PacedApi, secretsIn, waitForJob } from './paced-api.ts';
+import { failedError, hasCode, proof } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { type AfterRestore, type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 import { removeBinding } from './unbind.ts';
 
 /**
@@ -78,10 +78,7 @@ export async function renewKey(
       throw thrown;
     });
   if ('late' in sent) return adopt(sent.late);
-  if (sent.outcome === 'lost') {
-    if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
-    if ((await lookFor(pace, signal, ours)) === undefined) throw lostAnswer(what, sent.error);
-  }
+  await requireMade(paced, what, sent, signal, ours);
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
   await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
   const made = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);

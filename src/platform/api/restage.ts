@@ -1,21 +1,18 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
+import type { Leave } from '../../service/call.ts';
 import { boundSince } from '../capi/bindings.ts';
-import { auditEvents } from '../capi/capi.ts';
-import { findApp } from '../capi/find-app.ts';
-import { allFresh, type Running, runningSince } from '../capi/running.ts';
-import type { App } from '../capi/schemas.ts';
+import { auditEvents, getIfThere } from '../capi/capi.ts';
+import { findApp } from '../capi/find-bindings.ts';
+import { allFresh, type Running, runningSince } from '../capi/prove.ts';
+import { App, Droplet } from '../capi/schemas.ts';
 import { failedError, hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import type { AfterRestore, PacedApi } from './paced-api.ts';
-import { restartAsItIs, restartOn } from './plain-restart.ts';
-import { deploymentOf, rollOut } from './roll-out.ts';
-import { buildOf, type Staged, stage } from './stage.ts';
+import type { Change } from './connection.ts';
+import { type AfterRestore, type PacedApi, requireMade } from './paced-api.ts';
+import { buildOf, deploymentOf, rollOut, type Staged, stage } from './roll-out.ts';
 
-/**
- * See `Platform.restage`. Build and deployment carry the run's label; what an earlier attempt has begun is
- * gone on with.
- */
+/** See `Platform.restage`. Build and deployment carry the run's label: an earlier attempt is gone on with. */
 export async function restage(paced: PacedApi, app: BoundApp, options: AfterRestore): Promise<PlatformProof> {
   const { api } = paced;
   const { signal, notBefore, tell } = options;
@@ -47,10 +44,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   );
 }
 
-/**
- * A stop in the middle of an earlier attempt: its build is there, and no deployment that would have left it
- * running.
- */
+/** Whether an earlier attempt died in the middle: its build is there, and no deployment. */
 async function stoppedByUs(
   paced: PacedApi,
   app: App,
@@ -94,4 +88,64 @@ async function waitUntilFresh(
     if (!hasCode(thrown, 'platform.failed')) throw thrown;
     throw failedError(`${thrown.shortMessage} (${last})`, '', { app: appGuid });
   }
+}
+
+/**
+ * What the tool `cf` does where there are no deployments: stop, take the new droplet, start. Safe to repeat,
+ * since each step is taken only while it is still needed: an application that runs on the droplet already is
+ * left alone.
+ */
+async function restartOn(
+  paced: PacedApi,
+  appGuid: string,
+  droplet: string,
+  what: string,
+  { signal, mayLeave, tell }: AfterRestore,
+): Promise<void> {
+  const { api } = paced;
+  const path = `/v3/apps/${encodeURIComponent(appGuid)}`;
+  const state = async () => (await api.get(path, App, signal)).value.state;
+  const current = async () =>
+    (await getIfThere(api, `${path}/droplets/current`, Droplet, signal))?.value.guid;
+
+  /** Sends one change; after a lost answer the platform itself tells whether it was made. */
+  const change = async (one: Omit<Change, keyof Leave>, isMade: () => Promise<boolean>) => {
+    const sent = await api.send({ ...one, signal, mayLeave });
+    await requireMade(paced, what, sent, signal, async () => ((await isMade()) ? true : undefined));
+  };
+
+  tell?.(`${what}: with a short stop, because the platform has no deployments`);
+  if ((await current()) !== droplet) {
+    if ((await state()) !== 'STOPPED') {
+      await change(
+        { method: 'POST', path: `${path}/actions/stop` },
+        async () => (await state()) === 'STOPPED',
+      );
+    }
+    const body = { data: { guid: droplet } };
+    await change(
+      { method: 'PATCH', path: `${path}/relationships/current_droplet`, body },
+      async () => (await current()) === droplet,
+    );
+  }
+  if ((await state()) !== 'STARTED') {
+    await change(
+      { method: 'POST', path: `${path}/actions/start` },
+      async () => (await state()) === 'STARTED',
+    );
+  }
+}
+
+/** Restarts an application that has nothing to stage, in one call. */
+async function restartAsItIs(
+  { api }: PacedApi,
+  appGuid: string,
+  what: string,
+  { signal, mayLeave, tell }: AfterRestore,
+): Promise<void> {
+  tell?.(`${what}: with a short stop, because the platform has no deployments`);
+  const path = `/v3/apps/${encodeURIComponent(appGuid)}/actions/restart`;
+  const sent = await api.send({ method: 'POST', path, signal, mayLeave });
+  // Whether a lost one was made shows in the start times of the instances, which the caller waits for anyway.
+  if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
 }

@@ -1,21 +1,18 @@
 import { show } from '../../base/text.ts';
 import { isOf, isSince, labelsOf, newestFirst, RUN_LABEL } from '../capi/bindings.ts';
-import { listAll } from '../capi/capi.ts';
-import { Deployment } from '../capi/schemas.ts';
-import { failedError, hasCode, lostAnswer } from '../problem.ts';
-import { lookFor, waitFor } from '../wait.ts';
-import type { AfterRestore, PacedApi } from './paced-api.ts';
+import { getIfThere, listAll } from '../capi/capi.ts';
+import { type App, Build, Deployment, Package } from '../capi/schemas.ts';
+import { failedError, hasCode } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { type AfterRestore, begunBy, type PacedApi } from './paced-api.ts';
 
-export interface RolledOut {
+interface RolledOut {
   readonly deployment: Deployment;
   /** It was over when it was found. */
   readonly before: boolean;
 }
 
-/**
- * The newest deployment that this run has begun for the application since then. `unavailable`: this platform
- * does not let us deploy.
- */
+/** The newest deployment of this run since then. `unavailable`: this platform does not let us deploy. */
 export async function deploymentOf(
   { api }: PacedApi,
   appGuid: string,
@@ -49,13 +46,13 @@ export async function rollOut(
   const earlier = await deploymentOf(paced, appGuid, options, since);
   if (earlier === 'unavailable') return undefined;
   const adopted = earlier !== undefined && (isUnderWay(earlier) || reasonOf(earlier) === 'DEPLOYED');
-  const begun = adopted ? earlier : await begin(paced, appGuid, droplet, what, options, since);
+  const begun = adopted ? earlier : await deploy(paced, appGuid, droplet, what, options, since);
   if (begun === undefined) return undefined;
   const before = adopted && reasonOf(earlier) === 'DEPLOYED';
   return { deployment: before ? begun : await waitForDeployment(paced, begun.guid, what, options), before };
 }
 
-async function begin(
+async function deploy(
   paced: PacedApi,
   appGuid: string,
   droplet: string | undefined,
@@ -63,7 +60,7 @@ async function begin(
   options: AfterRestore,
   since: string,
 ): Promise<Deployment | undefined> {
-  const { api, pace } = paced;
+  const { api } = paced;
   const { signal, mayLeave, runId } = options;
   const ours = async () => {
     const one = await deploymentOf(paced, appGuid, options, since);
@@ -88,14 +85,8 @@ async function begin(
       throw thrown;
     });
   if (sent === undefined) return undefined;
-  const begun = sent.outcome === 'accepted' ? Deployment.safeParse(sent.json).data : undefined;
-  if (begun !== undefined) return begun;
-  if (sent.outcome === 'lost' && hasCode(sent.error, 'platform.stopped')) throw sent.error;
-  const found = await lookFor(pace, signal, ours);
-  if (found !== undefined) return found;
-  throw sent.outcome === 'lost'
-    ? lostAnswer(`rolling out ${what}`, sent.error)
-    : failedError(`the platform took the deployment of ${what} and does not show it`, '');
+  const words = { doing: `rolling out ${what}`, thing: `the deployment of ${what}` };
+  return begunBy(paced, { ...words, schema: Deployment }, sent, signal, ours);
 }
 
 async function waitForDeployment(
@@ -139,4 +130,82 @@ function isEndedBadly(deployment: Deployment): boolean {
 
 function reasonOf({ status }: Deployment): string {
   return status.reason ?? '';
+}
+
+export interface Staged {
+  readonly build: string;
+  readonly droplet: string;
+}
+
+/**
+ * The build that this run has begun for the application since then, newest first; failed ones are left out.
+ */
+export async function buildOf(
+  { api }: PacedApi,
+  appGuid: string,
+  { runId, signal }: AfterRestore,
+  since: string,
+): Promise<Build | undefined> {
+  const query = { app_guids: appGuid, label_selector: `${RUN_LABEL}=${runId}` };
+  const builds = await listAll(api, '/v3/builds', query, Build, signal);
+  return newestFirst(builds).find(
+    (build) => isOf(runId, build) && isSince(build, since) && build.state !== 'FAILED',
+  );
+}
+
+/**
+ * Stages the newest package of an application anew, so that its droplet is made with the credentials of now.
+ * A build that this run has begun is adopted. Rejects with `platform.failed` and the words of the build.
+ */
+export async function stage(
+  paced: PacedApi,
+  app: App,
+  what: string,
+  options: AfterRestore,
+  since: string,
+): Promise<Staged> {
+  const { api, pace } = paced;
+  const { signal, tell } = options;
+  const begun =
+    (await buildOf(paced, app.guid, options, since)) ?? (await build(paced, app, what, options, since));
+  tell?.(`${what}: staging`);
+  const waiting = { signal, pace, what: `the staging for ${what}`, limitMs: pace.stagingMs };
+  return waitFor(waiting, async () => {
+    const path = `/v3/builds/${encodeURIComponent(begun.guid)}`;
+    const build = (await getIfThere(api, path, Build, signal))?.value;
+    if (build === undefined) throw failedError(`the build for ${what} is gone`, '', { build: begun.guid });
+    if (build.state === 'FAILED') {
+      throw failedError(`the staging for ${what} has failed`, build.error ?? '', { build: build.guid });
+    }
+    const droplet = build.state === 'STAGED' ? build.droplet?.guid : undefined;
+    return droplet === undefined ? undefined : { build: build.guid, droplet };
+  });
+}
+
+async function build(
+  paced: PacedApi,
+  app: App,
+  what: string,
+  options: AfterRestore,
+  since: string,
+): Promise<{ readonly guid: string }> {
+  const { api } = paced;
+  const { signal, mayLeave, runId } = options;
+  const query = { app_guids: app.guid, states: 'READY', order_by: '-created_at' };
+  const packages = await listAll(api, '/v3/packages', query, Package, signal);
+  const [newest] = newestFirst(packages.filter(({ state }) => state === 'READY'));
+  if (newest === undefined) {
+    throw failedError(`there is no package to stage for ${what}`, '', {}, ['push the application again']);
+  }
+  const ours = () => buildOf(paced, app.guid, options, since);
+  const sent = await api.send({
+    method: 'POST',
+    path: '/v3/builds',
+    body: { package: { guid: newest.guid }, metadata: labelsOf(runId) },
+    signal,
+    mayLeave,
+    made: ours,
+  });
+  const thing = `the staging for ${what}`;
+  return begunBy(paced, { doing: thing, thing, schema: Build }, sent, signal, ours);
 }

@@ -1,12 +1,12 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { type BindingStage, isOf, stageOf } from '../capi/bindings.ts';
+import { type BindingStage, bindingFailed, isOf, stageOf } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
-import { failedError, hasCode, lostAnswer, ownBinding, proof } from '../problem.ts';
-import { lookFor, waitFor } from '../wait.ts';
-import { type PacedApi, waitForJob } from './paced-api.ts';
+import { hasCode, ownBinding, proof } from '../problem.ts';
+import { waitFor } from '../wait.ts';
+import { type PacedApi, requireMade, waitForJob } from './paced-api.ts';
 
 /** See `Platform.unbind`. */
 export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
@@ -26,10 +26,7 @@ export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOpti
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
 
-/**
- * The binding that was to be removed is the new one: without it the application would have no credentials at
- * all.
- */
+/** The binding to be removed is the new one: without it the application would have no credentials. */
 async function refuseOwn(
   { api }: PacedApi,
   guid: string,
@@ -41,7 +38,7 @@ async function refuseOwn(
   throw ownBinding(what, guid);
 }
 
-export interface Removed {
+interface Removed {
   readonly outcome: 'done' | 'already';
   readonly job?: string | undefined;
   /** When its job was seen to be over, by the platform's clock. */
@@ -80,10 +77,7 @@ export async function removeBinding(
         if (hasCode(thrown, 'platform.not-found')) return undefined;
         throw thrown;
       });
-    if (sent?.outcome === 'lost') {
-      if (hasCode(sent.error, 'platform.stopped')) throw sent.error;
-      if ((await lookFor(pace, signal, made)) === undefined) throw lostAnswer(what, sent.error);
-    }
+    if (sent !== undefined) await requireMade(paced, what, sent, signal, made);
     if (sent?.outcome === 'accepted') job = sent.job;
   }
   const { at } = await waitForJob(paced, job, { what, signal, tell, limitMs });
@@ -91,9 +85,7 @@ export async function removeBinding(
     const found = await getIfThere(api, path, Binding, signal);
     if (found === undefined) return true;
     if (stageOf(found.value) !== 'delete-failed') return undefined;
-    throw failedError(`${what} has failed`, show(found.value.last_operation?.description ?? ''), {
-      binding: guid,
-    });
+    throw bindingFailed(what, found.value);
   });
   return { outcome: 'done', job, at };
 }

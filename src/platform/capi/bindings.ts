@@ -1,11 +1,10 @@
-import type { Capi } from './capi.ts';
-import { listAll } from './capi.ts';
+import type { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import { failedError } from '../problem.ts';
+import { type Capi, listAll } from './capi.ts';
 import { Binding } from './schemas.ts';
 
-/**
- * The label that everything made for a run carries, so that it is found again after the process died (domain
- * 2.4).
- */
+/** Carried by everything made for a run, so that it is found after the process died (domain 2.4). */
 export const RUN_LABEL = 'lifeboat.run';
 
 /** The labels of everything that is made for a run. */
@@ -26,6 +25,11 @@ export function stageOf({ last_operation: last }: Binding): BindingStage {
   if (last.state === 'succeeded') return 'there';
   if (last.state === 'failed') return last.type === 'update' ? 'there' : failed;
   return last.type === 'update' ? 'there' : doing;
+}
+
+/** What the platform was doing to a binding has failed, in the broker's words. `what` names it. */
+export function bindingFailed(what: string, { guid, last_operation: last }: Binding): LifeboatError {
+  return failedError(`${what} has failed`, show(last?.description ?? ''), { binding: guid });
 }
 
 /** All bindings of an application to an instance, newest first. */

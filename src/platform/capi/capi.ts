@@ -95,10 +95,7 @@ export async function getIfReported<T>(
   }
 }
 
-/**
- * What a platform says that does not tell something: not to this token, not to anybody, or not in words that
- * can be read.
- */
+/** Of something that the platform does not tell: not to this token, not at all, or not readably. */
 export const NOT_TOLD = [
   'platform.not-found',
   'platform.forbidden',

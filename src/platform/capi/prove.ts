@@ -1,11 +1,12 @@
+import { z } from 'zod';
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { show } from '../../base/text.ts';
 import { bindingsBetween, isAfterRestore, stageOf } from './bindings.ts';
-import { auditEvents, type Capi } from './capi.ts';
-import { findApp } from './find-app.ts';
-import { allFresh, runningSince } from './running.ts';
+import { auditEvents, type Capi, getIfReported, getIfThere, type Reported } from './capi.ts';
+import { findApp } from './find-bindings.ts';
+import { Process, ProcessOfApp, ProcessStats } from './schemas.ts';
 
 /** What can be proven about an application now, whoever rebound it. See `Platform.prove`. */
 export async function proveRebound(
@@ -63,4 +64,95 @@ export async function proveRebound(
 
 function notRebound(shortMessage: string, hint: string): Failure {
   return new LifeboatError('app.not-rebound', shortMessage, { hints: [hint] }).toFailure();
+}
+
+/** How the processes of an application stand. */
+export interface Running {
+  readonly wanted: number;
+  /** Instances that run and were started at `since` or later. */
+  readonly fresh: number;
+  /** The start of the one that was started first, by the platform's clock. RFC 3339. */
+  readonly startedAt?: string;
+  /** `3 of 4 instances run, 1 is CRASHED`: for people, made of known words only. */
+  readonly text: string;
+}
+
+/** Uptime and the platform's clock both come in whole seconds. */
+const ROUNDING_MS = 2_000;
+const KNOWN_STATES = ['RUNNING', 'STARTING', 'CRASHED', 'DOWN', 'STOPPING'];
+
+/**
+ * Counts the instances of every process: a worker holds credentials as well as what answers the web. `since`
+ * in milliseconds of the platform's clock.
+ */
+export async function runningSince(
+  capi: Capi,
+  appGuid: string,
+  since: number,
+  signal: AbortSignal,
+): Promise<Running> {
+  const path = `/v3/apps/${encodeURIComponent(appGuid)}/processes/web`;
+  const reported = await getIfThere(capi, `${path}/stats`, ProcessStats, signal);
+  const others = await besideWeb(capi, appGuid, signal);
+  const seen = [...(reported === undefined ? [] : [reported]), ...others.flatMap(({ stats }) => stats ?? [])];
+  const hidden = others.reduce((sum, { wanted, stats }) => sum + (stats === undefined ? wanted : 0), 0);
+  const instances = seen.flatMap(({ value, at }) => {
+    const now = (at ?? new Date()).getTime();
+    return value.resources.map(({ state, uptime }) => ({
+      state,
+      start: state === 'RUNNING' && uptime != null ? now - uptime * 1000 : undefined,
+    }));
+  });
+  if (instances.length === 0) {
+    const web = await getIfThere(capi, path, Process, signal);
+    const wanted = (web?.value.instances ?? (reported === undefined ? 0 : 1)) + hidden;
+    return { wanted, fresh: 0, text: wanted === 0 ? 'it has no instances' : 'no instance shows yet' };
+  }
+  const starts = instances.flatMap(({ start }) => start ?? []);
+  const fresh = starts.filter((start) => start + ROUNDING_MS >= since).length;
+  const first = starts.length === 0 ? undefined : Math.min(...starts);
+  const resting = instances.flatMap(({ state }) => (state === 'RUNNING' ? [] : [stateWord(state)]));
+  const stale = starts.length - fresh;
+  const wanted = instances.length + hidden;
+  const parts = [
+    `${starts.length} of ${wanted} instances run`,
+    ...(stale === 0 ? [] : [`${stale} since before it was bound`]),
+    ...[...new Set(resting)].map((state) => `${resting.filter((other) => other === state).length} ${state}`),
+  ];
+  return {
+    wanted,
+    fresh,
+    ...(first === undefined ? {} : { startedAt: new Date(first).toISOString() }),
+    text: parts.join(', '),
+  };
+}
+
+/** The processes of other types that shall have instances, and what shows of them. */
+async function besideWeb(capi: Capi, appGuid: string, signal: AbortSignal) {
+  const list = z.object({ resources: z.array(ProcessOfApp) });
+  const all = await getIfReported(
+    capi,
+    `/v3/apps/${encodeURIComponent(appGuid)}/processes?per_page=200`,
+    list,
+    signal,
+  );
+  const others = (all?.resources ?? []).filter(({ type, instances }) => type !== 'web' && instances > 0);
+  const found: {
+    readonly wanted: number;
+    readonly stats: Reported<z.infer<typeof ProcessStats>> | undefined;
+  }[] = [];
+  for (const { guid, instances } of others) {
+    const path = `/v3/processes/${encodeURIComponent(guid)}/stats`;
+    found.push({ wanted: instances, stats: await getIfThere(capi, path, ProcessStats, signal) });
+  }
+  return found;
+}
+
+/** Whether every instance that there shall be runs and is fresh. */
+export function allFresh({ wanted, fresh }: Running): boolean {
+  return fresh === wanted;
+}
+
+function stateWord(state: string | null | undefined): string {
+  return state != null && KNOWN_STATES.includes(state) ? state : 'in an unknown state';
 }

@@ -107,9 +107,7 @@ export const ProcessStats = z.object({
 export const Process = z.object({ instances: z.number() });
 export const ProcessOfApp = z.object({ guid: Guid, type: z.string(), instances: z.number() });
 
-export const ServicePlan = z.object({
-  relationships: z.object({ service_offering: ToOne }).nullish(),
-});
+export const ServicePlan = z.object({ relationships: z.object({ service_offering: ToOne }).nullish() });
 export const ServiceOffering = z.object({
   broker_catalog: z
     .object({ features: z.object({ bindings_retrievable: z.boolean().nullish() }).nullish() })

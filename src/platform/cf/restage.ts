@@ -3,7 +3,7 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-d
 import { show } from '../../base/text.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';
 import { auditEvents, getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
-import { allFresh, type Running, runningSince } from '../capi/running.ts';
+import { allFresh, type Running, runningSince } from '../capi/prove.ts';
 import { Deployment, Droplet } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
 import { failedError, proof } from '../problem.ts';
@@ -66,10 +66,7 @@ export async function restageByCf(
   return proven('done', after);
 }
 
-/**
- * A deployment that an earlier attempt has begun is waited for: another one beside it would only push it
- * aside.
- */
+/** An earlier attempt's deployment is waited for: another one would only push it aside. */
 async function waitForDeployments(
   { capi, pace }: Session,
   appGuid: string,

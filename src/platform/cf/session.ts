@@ -3,11 +3,10 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { Leave } from '../../service/call.ts';
 import type { Capi } from '../capi/capi.ts';
-import { findApp } from '../capi/find-app.ts';
-import { type Place, placesOf } from '../capi/find-bindings.ts';
+import { findApp, type Place, placesOf } from '../capi/find-bindings.ts';
 import { type App, ServiceInstance } from '../capi/schemas.ts';
 import type { Pace } from '../wait.ts';
-import type { PrivateHome } from './private-home.ts';
+import type { PrivateHome } from './login.ts';
 import type { CfTool, ToolCall, ToolOutput } from './tool.ts';
 
 /** What every change by the tool works with. */
@@ -16,15 +15,12 @@ export interface Session {
   readonly capi: Capi;
   readonly home: PrivateHome;
   readonly pace: Pace;
-  /**
-   * Runs one command in a space; the space and the command belong together, so no other command comes in
-   * between.
-   */
+  /** Runs one command in a space; no other command comes between the two. */
   inSpace(where: Place, what: string, command: Command, call: ToolCall & Leave): Promise<ToolOutput>;
 }
 
 /** A command of the tool: its word, the names it is about, and its options. */
-export interface Command {
+interface Command {
   readonly word: string;
   readonly names: readonly string[];
   readonly options: readonly string[];

@@ -3,7 +3,9 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { redact } from '../../base/redact.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
-import { failedError, stopped } from '../problem.ts';
+import type { Capi } from '../capi/capi.ts';
+import { Errors } from '../capi/schemas.ts';
+import { badAnswer, failedError, refusalOf, stopped } from '../problem.ts';
 
 /** What the tool printed. Raw text of the platform: it is cleaned before it is shown. */
 export interface ToolOutput {
@@ -15,17 +17,14 @@ export interface ToolOutput {
 export interface ToolCall {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /**
-   * Asked right before the tool is started, for what changes something; when it throws, the tool is not
-   * started.
-   */
+  /** Asked right before the tool is started for a change; when it throws, the tool is not started. */
   readonly mayLeave?: () => void;
   /** Blanked in what an error quotes. */
   readonly secrets?: readonly Secret[];
 }
 
 /** One call of the tool at its end. No argument is secret; of what it printed only the size is given. */
-export interface ToolHeard {
+interface ToolHeard {
   readonly at: Date;
   readonly argv: readonly string[];
   /** The exit code or the signal; `undefined` when it was stopped or could not be run. */
@@ -150,4 +149,62 @@ function notRun(cause: NodeJS.ErrnoException): LifeboatError {
     hints: ['install it and log in, or set `platform.api` in the config'],
     cause,
   });
+}
+
+const READ_MS = 60_000;
+const STATUS = /^HTTP\/[\d.]+ (\d{3})/u;
+
+/** Reads the v3 API through `cf curl -i`, which answers with exit 0 whatever the status is. */
+export function capiByCf(tool: CfTool): Capi {
+  return {
+    get: async (path, schema, signal) => {
+      const { out } = await tool.must('reading from the platform', ['curl', '-i', path], {
+        signal,
+        timeoutMs: READ_MS,
+      });
+      const { status, date, body } = split(out);
+      const json = parse(body);
+      const errors = Errors.safeParse(json).data?.errors;
+      if (errors !== undefined || status >= 300) throw refusalOf(statusOf(status, errors), errors ?? []);
+      const parsed = schema.safeParse(json);
+      if (!parsed.success) throw badAnswer("the platform's answer has an unexpected shape");
+      return { value: parsed.data, at: date };
+    },
+  };
+}
+
+/** Head and body of what the tool printed; a tool that leaves the head out is taken for a success. */
+function split(out: string): { status: number; date: Date | undefined; body: string } {
+  const status = STATUS.exec(out)?.[1];
+  if (status === undefined) return { status: 200, date: undefined, body: out };
+  const [head = '', ...rest] = out.split(/\r?\n\r?\n/u);
+  const named = /^date:\s*(.+?)\r?$/imu.exec(head)?.[1];
+  const date = new Date(named ?? Number.NaN);
+  return {
+    status: Number(status),
+    date: Number.isNaN(date.getTime()) ? undefined : date,
+    body: rest.join('\n\n'),
+  };
+}
+
+/** Cloud Foundry's own numbers, where the status is not reported. */
+function statusOf(
+  status: number,
+  errors: readonly { readonly code?: number | null | undefined }[] | undefined,
+): number {
+  if (status >= 300) return status;
+  const code = errors?.[0]?.code ?? 0;
+  if (code === 10010 || code === 10000) return 404;
+  if (code === 10003) return 403;
+  if (code === 1000 || code === 10002) return 401;
+  if (code === 10013) return 429;
+  return 422;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

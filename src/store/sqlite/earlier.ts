@@ -1,7 +1,7 @@
 import { opendirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { namesIn } from '../../base/bounded-file.ts';
 import { LifeboatError } from '../../base/errors.ts';
-import { namesIn } from '../../base/names-in.ts';
 
 /** What in a home can only be there after a journal was. */
 export interface Earlier {

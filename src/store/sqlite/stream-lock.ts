@@ -2,9 +2,9 @@ import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { namesIn } from '../../base/bounded-file.ts';
 import { LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, NotALock, tryLock } from '../../base/file-lock.ts';
-import { namesIn } from '../../base/names-in.ts';
 import { show } from '../../base/text.ts';
 import { makePrivateFolder } from '../folders.ts';
 import type { Holder, StreamName } from '../journal.ts';

@@ -3,11 +3,14 @@ import { expect, test } from 'vitest';
 import {
   type History,
   type KeptBackup,
+  parseHistory,
+  parseLsn,
   reachable,
   routeTo,
+  segmentAt,
+  segmentOf,
   type TimelineSpan,
 } from '../../../src/lab/data/history.ts';
-import { parseHistory, parseLsn, segmentAt, segmentOf } from '../../../src/lab/data/log-files.ts';
 
 function span(
   timeline: number,

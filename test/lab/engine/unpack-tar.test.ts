@@ -5,8 +5,8 @@ import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
-import { openContent } from '../../../src/backup/open-content.ts';
-import { unpackTar } from '../../../src/lab/engine/unpack-tar.ts';
+import { openContent } from '../../../src/backup/read-backup.ts';
+import { unpackTar } from '../../../src/lab/engine/extract.ts';
 import { backupOf, KEY, makeFolder, noise, run, tarOf } from '../../backup/kit.ts';
 
 type Entry = Parameters<ReturnType<typeof pack>['entry']>[0] & { content?: string };

@@ -1,14 +1,69 @@
-import type { KeySetting } from '../../machines/parts/task-data.ts';
+import type { KeySetting, RecoveryPreparation } from '../../machines/parts/task-data.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime } from '../base/format.ts';
 import type { Secret } from '../base/secret.ts';
-import { lateKeyUntil } from '../keys/late-key.ts';
+import type { Untrusted } from '../base/text.ts';
+import { checkOfGenerated, generateKey, lateKeyUntil } from '../keys/keyring.ts';
 import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
-import { because, ok, repeatableVerb } from './results.ts';
-import { sentWhenLetIn } from './sent-again.ts';
+import { because, harmless, no, ok, readVerb, repeatableVerb } from './results.ts';
+import { sentAgain, sentWhenLetIn } from './sent-again.ts';
+
+/**
+ * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key
+ * may rest there unused, and another one is generated; a key that was entered has to be entered again.
+ */
+export function storeKey(deps: ActivityDeps): ActivityOf<'storeKey'> {
+  return repeatableVerb(async ({ origin, given, minLength }, { instance }) => {
+    const key = origin === 'generated' ? generateKey() : await entered(deps, instance, given?.fingerprint);
+    if (key === undefined) {
+      return no('key.not-in-hand', 'the key that was entered is no longer in memory and was not stored', {
+        hints: ['try again and enter it once more; nothing was sent to the service'],
+      });
+    }
+    if (key.length < minLength)
+      return no('key.too-short', `the key has ${key.length} characters, the service asks for ${minLength}`);
+    const fingerprint = await deps.keyring.add(instance, key);
+    return ok({ fingerprint, length: key.length, origin, store: deps.keyring.store.description });
+  });
+}
+
+async function entered(deps: ActivityDeps, instance: string, fingerprint: string | undefined) {
+  if (fingerprint === undefined) return undefined;
+  return deps.inHand(fingerprint) ?? (await deps.keyring.load(instance, fingerprint));
+}
+
+/**
+ * Reads the stored key back and compares it by its fingerprint. Only then the ledger learns of it
+ * (`key.pending`), in the same transaction, before any byte of it is sent.
+ */
+export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
+  return readVerb(async ({ key }, { instance, runId }) => {
+    const found = await deps.keyring.load(instance, key.fingerprint);
+    if (found === undefined) {
+      return no('key.not-stored', `key ${key.fingerprint} is not in ${deps.keyring.store.description}`, {
+        hints: ['nothing was sent to the service; try again'],
+      });
+    }
+    if (found.length !== key.length || (await deps.keyring.fingerprint(found)) !== key.fingerprint) {
+      return no(
+        'key.damaged',
+        `key ${key.fingerprint} comes back changed from ${deps.keyring.store.description}`,
+        {
+          hints: [
+            'nothing was sent to the service; the key store is not to be trusted: run `lifeboat doctor`',
+          ],
+        },
+      );
+    }
+    const { fingerprint, length, origin, store } = key;
+    const check = origin === 'generated' ? { check: checkOfGenerated(found) } : {};
+    const body = { fingerprint, run: runId, origin, store, length, ...check };
+    return ok(key, [{ type: 'key.pending', body }]);
+  });
+}
 
 /**
  * Sets a stored key on the instance (service-api.md endpoint 9). The same key again changes nothing more, so
@@ -28,7 +83,7 @@ interface KeyToSend {
 }
 
 /** How a call that carried a key ended for the machine, and the answer itself, where there was one. */
-export interface KeySent<T> {
+interface KeySent<T> {
   readonly result: ActivityResult<KeySetting>;
   readonly sent: SendOutcome<T> | undefined;
 }
@@ -43,7 +98,7 @@ export interface KeySent<T> {
  * Nothing is sent for a key that is not stored, nor while a request with another key may still arrive
  * (`key.may-arrive`).
  */
-export async function sendKey<T>(
+async function sendKey<T>(
   deps: ActivityDeps,
   { fingerprint, previous }: KeyToSend,
   context: ChangeContext,
@@ -111,4 +166,38 @@ function mayArrive(untilMs: number): Failure {
     'a new backup shows meanwhile which key is in force',
   ];
   return new LifeboatError('key.may-arrive', text, { hints }).toFailure();
+}
+
+/**
+ * Learns the `backup_guid` by which the instance's backups are recovered elsewhere (service-api.md endpoint
+ * 10). Without a key it changes nothing and may be repeated at will. With one it is a change of the key: the
+ * same again changes nothing more, the ledger learns of it as by `setKey`, and a lost answer is KEY
+ * UNCERTAIN.
+ */
+export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery'> {
+  return repeatableVerb(async ({ fingerprint, previous }, context) => {
+    const { signal } = context;
+    if (fingerprint === undefined) {
+      const send = () => deps.service.prepareRecovery({}, context);
+      const tellsGuid = ({ backupGuid }: { readonly backupGuid?: string | undefined }) =>
+        backupGuid !== undefined;
+      return withoutKey(await sentAgain(send, signal, tellsGuid));
+    }
+    const send = (key: Secret) => deps.service.prepareRecovery({ key }, context);
+    const { result, sent } = await sendKey(deps, { fingerprint, previous }, context, send);
+    if (!result.ok || sent === undefined) return result;
+    return { ...result, output: { ...result.output, ...guidOf(sent) } };
+  });
+}
+
+type Answer = SendOutcome<{ readonly backupGuid: Untrusted | undefined }>;
+
+function withoutKey(sent: Answer): ActivityResult<RecoveryPreparation> {
+  if (sent.outcome === 'accepted') return ok({ answer: 'accepted', status: sent.status, ...guidOf(sent) });
+  return because(sent.outcome === 'unknown' ? harmless(sent.failure) : sent.failure);
+}
+
+function guidOf(sent: Answer): { backupGuid?: string } {
+  if (sent.outcome !== 'accepted' || sent.value.backupGuid === undefined) return {};
+  return { backupGuid: sent.value.backupGuid };
 }
