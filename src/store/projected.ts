@@ -8,6 +8,9 @@ import { pendingCalls } from './projections/pending-calls.ts';
 import type { FoldedRow, Projection } from './projections/projection.ts';
 import { runs } from './projections/runs.ts';
 
+/** Every projection that a store keeps. */
+export const PROJECTIONS: readonly Projection[] = [runs, followUps, pendingCalls, ledgers, outbox];
+
 /** A row of a projection that an append may change, with the entries that may change it, in order. */
 export interface Touched {
   readonly projection: Projection;
@@ -112,6 +115,3 @@ export async function compareProjections(
   });
   return (await Promise.all(differences)).flat();
 }
-
-/** Every projection that a store keeps. */
-export const PROJECTIONS: readonly Projection[] = [runs, followUps, pendingCalls, ledgers, outbox];

@@ -43,15 +43,16 @@ export interface FollowOptions {
   readonly listen?: (wake: () => void) => void;
 }
 
-/** One who follows: what this process has appended is put before them, and they are woken to look at the store. */
+/** One who follows gets what this process appends, and is woken to look at the store. */
 interface Follower {
   own: readonly Entry[];
   wake: () => void;
 }
 
 /**
- * Tells followers of new entries, by the number of their leaves, so that none is missed: those of this process
- * at once, those of others when the store tells of them or is looked at. Timers keep no process alive.
+ * Tells followers of new entries, by the number of their leaves, so that none is missed: those of this
+ * process at once, those of others when the store tells of them or is looked at. No timer keeps a process
+ * alive.
  */
 export function createFollowers({ look, every, listen }: FollowOptions): Followers {
   const followers = new Set<Follower>();

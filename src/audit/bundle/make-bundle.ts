@@ -6,10 +6,9 @@ import { hearLog, NOTHING_SAID } from '../../store/log/named-keys.ts';
 import type { Place } from '../../store/log/places/place.ts';
 import type { Signer } from '../../store/log/signer.ts';
 import type { SecretGuard } from '../../store/secret-guard.ts';
-import { approvalFiles } from './approvals.ts';
+import { approvalFiles, bundleReadme } from './documents.ts';
 import { withManifest } from './manifest.ts';
 import { type BundleFiles, packFiles, packLines } from './pack.ts';
-import { bundleReadme } from './readme.ts';
 import { proofText, type ShownLog, showLog } from './shown-log.ts';
 
 export interface BundleSource {

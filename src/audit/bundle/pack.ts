@@ -2,8 +2,8 @@ import { printableJson } from '../../base/text.ts';
 import { linesOf } from './shown-log.ts';
 
 /*
- * A bundle is a tar, or lines. The tar is written by hand, because it must come out the same byte for byte, and
- * a single other byte must show.
+ * A bundle is a tar, or lines. The tar is written by hand, because it must come out the same byte for byte,
+ * and a single other byte must show.
  */
 
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
@@ -82,8 +82,8 @@ const LONGEST_END = 16 * 1024 * 1024;
 
 /**
  * Packs the journal of a run into lines of printable ASCII: the entries, each as its leaf text
- * (store/canonical.ts), then one line with every other file of the bundle, as a JSON object of texts by name. So
- * it stands alone.
+ * (`leafText`), then one line with every other file of the bundle, as a JSON object of texts by name. So it
+ * stands alone.
  */
 export function packLines(files: BundleFiles): string {
   const others = [...files]

@@ -11,12 +11,16 @@ import type { ShownTree } from '../../store/log/tree-proof.ts';
 import { entryOf } from '../../store/new-entry.ts';
 import { transcriptWatch } from '../audit-transcript.ts';
 import { createFindings, type Finding, type Findings, type Pin } from '../verdict.ts';
-import { approvalFiles } from './approvals.ts';
+import { approvalFiles } from './documents.ts';
 import { checkManifest, noteIn, runOf } from './manifest.ts';
 import type { BundleFiles } from './pack.ts';
 import { linesOf, type ReadLog, readLog, readProof } from './shown-log.ts';
 
-export interface BundleTrust extends Trust {
+/** What an auditor has got from elsewhere, and how far to look. */
+export interface BundleTrust {
+  /** Keys in PEM, one below the other. Without it those in the bundle are taken, and pin nothing. */
+  readonly publicKey?: string | undefined;
+  readonly anchors?: readonly Anchor[] | undefined;
   /** The journal alone, as lines: it comes without a transcript and without the files of approvals. */
   readonly isLines?: boolean | undefined;
   /** Is given every entry about an approval. */
@@ -129,15 +133,8 @@ function checkDerived(files: BundleFiles, run: readonly StoredEntry[], findings:
       findings.problem('approval.file', `${show(name, 120)} does not match the record`);
 }
 
-/** What an auditor has got from elsewhere. */
-export interface Trust {
-  /** Keys in PEM, one below the other. Without it those in the bundle are taken, and pin nothing. */
-  readonly publicKey?: string | undefined;
-  readonly anchors?: readonly Anchor[] | undefined;
-}
-
 /** The signed heads that are shown, the newest one first, by file. */
-export type Notes = readonly (readonly [file: string, note: string])[];
+type Notes = readonly (readonly [file: string, note: string])[];
 
 /** Whether each checkpoint is one of this tree: its origin, and the root at its size. */
 function checkRoots(notes: Notes, tree: ShownTree | undefined, findings: Findings): void {

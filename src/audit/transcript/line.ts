@@ -166,8 +166,8 @@ function keptAnswer(
 }
 
 /**
- * What may be shown of a value. Of the platform's objects only some fields are, because what it answers is not
- * this program's to foresee.
+ * What may be shown of a value. Of the platform's objects only some fields are, because what it answers is
+ * not this program's to foresee.
  */
 function blanked(value: unknown, kind: HttpCall['kind'], blanks: Blanks, depth = 0): unknown {
   if (depth > DEEPEST) return '[deep]';

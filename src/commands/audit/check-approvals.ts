@@ -7,7 +7,7 @@ import { begunOf } from '../../approvals/begun.ts';
 import { fitsAsked } from '../../approvals/fits-asked.ts';
 import { NAMESPACE, sshSurroundings } from '../../approvals/ssh-signature.ts';
 import { localTime } from '../../approvals/verify-signature.ts';
-import { approvalFiles } from '../../audit/bundle/approvals.ts';
+import { approvalFiles } from '../../audit/bundle/documents.ts';
 import type { BundleFiles } from '../../audit/bundle/pack.ts';
 import type { Finding } from '../../audit/verdict.ts';
 import { counted } from '../../base/format.ts';

@@ -1,5 +1,5 @@
 import { LifeboatError } from '../../base/errors.ts';
-import type { Log, LoggedEntry, LogHead, StoredEntry } from '../journal.ts';
+import type { Entry, Log, LoggedEntry, LogHead, StoredEntry } from '../journal.ts';
 import {
   consistencyProof,
   inclusionProof,
@@ -15,6 +15,7 @@ import { isStreamName } from '../new-entry.ts';
 import { inPages } from '../reading.ts';
 import type { Session } from './link.ts';
 import { hearStore, storedLeaves } from './queries.ts';
+import { rolledBack } from './trouble.ts';
 import { type FreshRow, leafFieldsOf, unsignedRow } from './write.ts';
 
 /** Asks the store, again where the connection breaks. */
@@ -41,7 +42,7 @@ export function createLog(ask: Ask, installation: string | undefined): Omit<Log,
 }
 
 /** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
-export async function rootAt(session: Session, size: number): Promise<string> {
+async function rootAt(session: Session, size: number): Promise<string> {
   return (await computed(session, (node) => rootOf(size, node))).toString('hex');
 }
 
@@ -177,4 +178,49 @@ function deleteRows(stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[]): read
     ([stream, rows]) =>
       `delete from lifeboat.entries where stream = '${stream}' and seq in (${rows.map(({ seq }) => seq).join(', ')});`,
   );
+}
+
+/**
+ * What this process saw acknowledged: a store that knows less of it, or knows it otherwise, was rolled back.
+ */
+export interface Seen {
+  /** The log has had so many entries. */
+  size(): number;
+  acknowledged(entry: Entry): void;
+  signed(head: { readonly size: number; readonly root: string }): void;
+  /** Looks at a new connection, perhaps to a promoted standby. Rejects with `journal.rolled-back`. */
+  check(session: Session): Promise<void>;
+  gone(): LifeboatError;
+}
+
+export function createSeen(): Seen {
+  let last: Pick<Entry, 'index' | 'hash'> | undefined;
+  let head: { readonly size: number; readonly root: string } | undefined;
+  const gone = (index: number) => rolledBack(`entry ${index} of the log is gone, or is another one`);
+  return {
+    size: () => Math.max(head?.size ?? 0, (last?.index ?? -1) + 1),
+    acknowledged(entry) {
+      if (last === undefined || entry.index > last.index) last = { index: entry.index, hash: entry.hash };
+    },
+    signed(next) {
+      if (head === undefined || next.size > head.size) head = next;
+    },
+    async check(session) {
+      if (last !== undefined) {
+        const [leaf] = await session.query<{ hash: string }>(
+          `select encode(hash, 'hex') as hash from lifeboat.leaves where leaf = $1`,
+          [last.index],
+        );
+        if (leaf?.hash !== last.hash) throw gone(last.index);
+      }
+      if (head === undefined) return;
+      const root = await rootAt(session, head.size).catch((error: unknown) => {
+        // Missing nodes are an answer here; a connection that breaks is not.
+        if (error instanceof LifeboatError) return undefined;
+        throw error;
+      });
+      if (root !== head.root) throw gone(head.size - 1);
+    },
+    gone: () => rolledBack('what this process has just written is gone'),
+  };
 }

@@ -8,7 +8,7 @@ import { refuseOtherVersion } from './init.ts';
 import { holderIn } from './leases.ts';
 import { createLink, type Link, orClosed, type Session } from './link.ts';
 import { storedNodes } from './log.ts';
-import { hearStore, storedLeaves } from './queries.ts';
+import { columnsOf, hearStore, storedLeaves } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
 import { refused } from './trouble.ts';
 
@@ -147,17 +147,9 @@ insert into lifeboat.leaves (leaf, id, hash, tree)
 select given.leaf, written.id, given.hash, given.tree from given join written using (stream, seq)`;
 
 async function insertLeaves(session: Session, leaves: readonly StoredLeaf[]): Promise<void> {
-  await session.query(LEAVES, [
-    leaves.map(({ index }) => index),
-    leaves.map(({ stream }) => stream),
-    leaves.map(({ seq }) => seq),
-    leaves.map(({ at }) => at),
-    leaves.map(({ by }) => by),
-    leaves.map(({ type }) => type),
-    leaves.map(({ body }) => body),
-    leaves.map(({ hash }) => Buffer.from(hash, 'hex')),
-    leaves.map(({ tree }) => tree),
-  ]);
+  const rows = leaves.map((leaf) => ({ ...leaf, hash: Buffer.from(leaf.hash, 'hex') }));
+  const names = ['index', 'stream', 'seq', 'at', 'by', 'type', 'body', 'hash', 'tree'] as const;
+  await session.query(LEAVES, columnsOf(rows, ...names));
 }
 
 const HEADS_IN = `with given as (
@@ -170,10 +162,5 @@ insert into lifeboat.heads (size, note, installation, floor)
 select size, note, installation, pg_snapshot_xmin(pg_current_snapshot()) from given order by size`;
 
 async function insertHeads(session: Session, heads: readonly StoredHead[]): Promise<void> {
-  await session.query(HEADS_IN, [
-    heads.map(({ size }) => size),
-    heads.map(({ note }) => note),
-    heads.map(({ installation }) => installation),
-    heads.map(({ vouched }) => vouched),
-  ]);
+  await session.query(HEADS_IN, columnsOf(heads, 'size', 'note', 'installation', 'vouched'));
 }

@@ -10,10 +10,9 @@ import { type Address, named, parseAddress } from './address.ts';
 import { refuseOtherVersion } from './init.ts';
 import { createLeases, holderOf, type Lease, type Leases } from './leases.ts';
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
-import { type Ask, createLog } from './log.ts';
+import { type Ask, createLog, createSeen } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
 import { catchUp, forgetRows, selectKept } from './rows.ts';
-import { createSeen } from './seen.ts';
 import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
 

@@ -114,6 +114,11 @@ export function leftOf(
   );
 }
 
+/** The rows by columns, as `unnest` takes them. */
+export function columnsOf<Row>(rows: readonly Row[], ...names: readonly (keyof Row)[]): readonly unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]));
+}
+
 /** The database's clock, asked once; it goes on by the time that passes here and is never behind. */
 export async function databaseClock(session: Session): Promise<() => Date> {
   const asked = steadyNow();

@@ -2,7 +2,7 @@ import type { Entry, ProjectedRow, RowQuery } from '../journal.ts';
 import { foldTouched, touchedBy } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Link, Session } from './link.ts';
-import { readLeaves } from './queries.ts';
+import { columnsOf, readLeaves } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
 
 /** How far one version keeps the rows of a projection. Lifeboats of two versions may share a store. */
@@ -109,7 +109,7 @@ export async function catchUp(link: Link, projection: Projection): Promise<void>
 
 /** Drops the rows of these projections, in one transaction; whoever comes first makes them anew. */
 export async function forgetRows(session: Session, projections: readonly Projection[]): Promise<void> {
-  const named = [projections.map(({ name }) => name), projections.map(({ version }) => version)];
+  const named = columnsOf(projections, 'name', 'version');
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
   await Promise.all([
     session.query(

@@ -10,6 +10,7 @@ import type { Signer } from '../log/signer.ts';
 import { hashedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Session } from './link.ts';
+import { columnsOf } from './queries.ts';
 import { foldRows, type Version } from './rows.ts';
 import { RELEASE } from './schema.ts';
 import { rolledBack } from './trouble.ts';
@@ -50,10 +51,7 @@ export function sendClaim(
   session: Session,
   rows: readonly { readonly stream: string; readonly seq: number }[] | 'all',
 ): Claimed {
-  const values =
-    rows === 'all'
-      ? [null, null, true]
-      : [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq), false];
+  const values = rows === 'all' ? [null, null, true] : [...columnsOf(rows, 'stream', 'seq'), false];
   return session.query<{ claim: Claim }>(CLAIM, values);
 }
 

@@ -8,6 +8,7 @@ import type { Signer } from '../log/signer.ts';
 import { hashedEntry, type PreparedEntry } from '../new-entry.ts';
 import type { Lease } from './leases.ts';
 import type { Session } from './link.ts';
+import { columnsOf } from './queries.ts';
 
 /** What an append proves of a lease, in its own transaction. */
 export interface Proof {
@@ -111,7 +112,10 @@ export async function writeRows(session: Session, append: Append, signer: Signer
   const isOne = rows.length === 1 && proofs.length === 1 && row !== undefined && proof !== undefined;
   const given = isOne
     ? [proof.resource, proof.token, proof.nonce, row.stream, row.seq, row.type, row.body]
-    : columnsOf(append);
+    : [
+        ...columnsOf(proofs.toSorted(byName), 'resource', 'token', 'nonce'),
+        ...columnsOf(rows, 'stream', 'seq', 'type', 'body'),
+      ];
   const statement = isOne ? WRITE_ONE : WRITE;
   const values = [...given, ...signed];
   const [written] = await session.query<Written & { readonly moved: string | null }>(statement, values);
@@ -120,17 +124,8 @@ export async function writeRows(session: Session, append: Append, signer: Signer
   return written ?? { proven: false, fits: false, at: null };
 }
 
-function columnsOf({ proofs, rows }: Append): readonly unknown[] {
-  const sorted = proofs.toSorted((a, b) => (a.resource < b.resource ? -1 : 1));
-  return [
-    sorted.map(({ resource }) => resource),
-    sorted.map(({ token }) => token),
-    sorted.map(({ nonce }) => nonce),
-    rows.map(({ stream }) => stream),
-    rows.map(({ seq }) => seq),
-    rows.map(({ type }) => type),
-    rows.map(({ body }) => body),
-  ];
+function byName(one: Proof, other: Proof): number {
+  return one.resource < other.resource ? -1 : 1;
 }
 
 /** The rows that an append has left in the store, after its connection broke: when each was written. */
@@ -142,7 +137,7 @@ export async function findRows(
   const found = await session.query<{ append: string; at: string }>(
     `select append::text, at from lifeboat.entries e
      join unnest($1::text[], $2::bigint[]) with ordinality g(stream, seq, nr) using (stream, seq) order by nr`,
-    [rows.map(({ stream }) => stream), rows.map(({ seq }) => seq)],
+    columnsOf(rows, 'stream', 'seq'),
   );
   if (first === undefined || found.length === 0) return 'none';
   return found.length === rows.length && found.every(({ append }) => append === id)

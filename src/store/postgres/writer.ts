@@ -8,9 +8,9 @@ import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
+import type { Seen } from './log.ts';
 import { hearStore, lastSeq, leftOf } from './queries.ts';
 import { TAKE_LOG_STREAM } from './schema.ts';
-import type { Seen } from './seen.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
 import { crowded, isBroken, lostStore, persist, STOPS, sqlState, UNIQUE } from './trouble.ts';
 import {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NAMESPACE } from '../../../src/approvals/ssh-signature.ts';
-import { approvalFiles } from '../../../src/audit/bundle/approvals.ts';
+import { approvalFiles } from '../../../src/audit/bundle/documents.ts';
 import { signatureFindings } from '../../../src/commands/audit/check-approvals.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 
