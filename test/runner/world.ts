@@ -12,8 +12,8 @@ import { takeUp } from '../../src/runner/take-up.ts';
 import type { Journal, Json } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { freshSigner } from '../store/fresh-signer.ts';
 import { outcomesOf } from '../machines/outcomes.ts';
+import { freshSigner } from '../store/fresh-signer.ts';
 
 /**
  * A journal on disk, and activities that end as the test says; the machine and the runner are the real ones.

@@ -12,8 +12,8 @@ import { createSigner, type Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { somePeople } from '../../approvals/people.ts';
 import { openSealed, type SealedJournal } from '../../audit/sealed-journal.ts';
-import { freshSigner } from '../../store/fresh-signer.ts';
 import { openKeys } from '../../bench-kit/key-store.ts';
+import { freshSigner } from '../../store/fresh-signer.ts';
 import { temporaryHome } from '../../store/temporary-home.ts';
 
 const PASSPHRASE = 'a passphrase of some length';
