@@ -88,9 +88,8 @@ function isBeginning(transcript: Buffer | undefined, { bytes, sha256 }: KeptTran
 }
 
 /**
- * Compares the beginning of a transcript with each thing that the record says of it. What lies behind that is
- * not covered: a run that was closed (`isClosed`) has nothing there, any other may have been interrupted
- * before it said how far it came.
+ * Compares the beginning of a transcript with all that the record says of it. Behind that, a run that was
+ * closed (`isClosed`) has nothing; any other may have been interrupted before it said how far it came.
  */
 function auditTranscript(
   stream: string,

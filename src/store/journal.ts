@@ -57,9 +57,8 @@ export interface Hold {
   /** Grows with each hold of this resource. Each append proves it: that of a holder before is refused. */
   readonly token: number;
   /**
-   * Aborted, with the `journal.lost-hold` error as its reason, as soon as the right may have passed to
-   * somebody else: a lease that could not be renewed in time. No byte of a changing call may leave after
-   * that.
+   * Aborted, for the reason `journal.lost-hold`, as soon as the right may have passed to somebody else: a
+   * lease that was not renewed in time. No byte of a changing call may leave after that.
    */
   readonly lost: AbortSignal;
   /**
@@ -173,9 +172,8 @@ export interface Journal {
   /** Whose clock stamps entries: this machine's, or the database's, which may be on another one. */
   readonly stampedBy: 'machine' | 'database';
   /**
-   * The clock that stamps entries, for what has to end at the same moment on every machine. The database's is
-   * asked once and goes on by the time that passes here, whatever this machine's clock is set to; it is never
-   * behind.
+   * The clock that stamps entries, for what ends at the same moment on every machine. The database's is asked
+   * once, goes on by the time that passes here, and is never behind.
    */
   clock(): Promise<() => Date>;
   /**

@@ -33,9 +33,8 @@ export const WrittenFollowUp = z.object({
 export const Verdict = z.enum(['landed', 'absent', 'ambiguous']);
 
 /**
- * How the wall clock of a machine stands to the time since it was started, which nobody can set: seconds that
- * it is ahead. Comparable with another mark of the same `boot` only, a fingerprint of the machine and its
- * start.
+ * How many seconds a machine's wall clock is ahead of the time since its start, which nobody can set.
+ * Comparable only with a mark of the same `boot`, a fingerprint of the machine and its start.
  */
 export const ClockMark = z.object({ boot: z.string(), leadSeconds: z.number() });
 

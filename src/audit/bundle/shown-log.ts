@@ -118,9 +118,8 @@ const Leaf = z.strictObject({
 });
 
 /**
- * Reads the lines of some streams of a log of `size` entries: whether each is the exact text of a leaf, the
- * streams have no gap, and the proof is one for these lines at these places. Of which tree is said by its
- * root. Never throws on any content.
+ * Reads lines of streams of a log of `size` entries: whether each is the text of a leaf, no stream has a gap,
+ * and the proof is theirs. The root says which tree it is of. Never throws on any content.
  */
 export function readLog(
   files: ReadonlyMap<string, readonly string[]>,

@@ -38,9 +38,8 @@ export function transcriptLeft(home: string, runId: string) {
 }
 
 /**
- * What the record is to say where the transcript of what was sent until now is not in this home, because
- * another machine has driven the run: on which host that was, as far as the record knows. Nothing where it is
- * here, or where nothing was sent.
+ * What the record says where the transcript until now is on another machine that drove the run: on which
+ * host, as far as is known. Nothing where it is here, or where nothing was sent.
  */
 export function transcriptElsewhere(
   home: string,

@@ -16,9 +16,8 @@ const ROOT_DIGITS = 20;
 const FORM = /^lifeboat:([0-9a-f]{16}):([1-9]\d{0,14}):([0-9a-f]{20}):([0-9a-f]{4})$/u;
 
 /**
- * The head of the log in one short line for a ticket, where nobody who rewrites the journal can reach it. It
- * pins the whole store: `lifeboat:<log>:<size>:<20 hex digits of the root>:<4 hex digits of the SHA-256 of
- * what stands before them>`.
+ * The head of the log in one line for a ticket, out of reach of who rewrites the journal. It pins the whole
+ * store: `lifeboat:<log>:<size>:<20 hex digits of the root>:<4 hex digits of the SHA-256 before them>`.
  */
 export function anchorOf({ origin, size, root }: Anchor): string {
   const text = `${origin.replace('/', ':')}:${size}:${root.slice(0, ROOT_DIGITS)}`;

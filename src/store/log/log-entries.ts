@@ -36,8 +36,7 @@ const LostCall = z.object({
 
 /**
  * A person accepts that entries are gone: which places said so, what is missing, and which calls may have
- * left in the lost part. Each of them is put in doubt by an entry in the ledger of its instance, in the same
- * transaction.
+ * left in it. Each is put in doubt in the ledger of its instance, in the same transaction.
  */
 export const LossAccepted = z.object({
   reason: z.string(),
@@ -75,9 +74,8 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
 }
 
 /**
- * What an append says first whose clock stands behind the entry before it by more than two minutes, so that
- * an audit does not take it for back-dating: the seconds, less than zero. Undefined where there is nothing to
- * say. Times are RFC 3339.
+ * What an append says first whose clock stands more than two minutes behind the entry before it, so that an
+ * audit does not take it for back-dating: the seconds, below zero. Undefined otherwise. Times are RFC 3339.
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
   const seconds = Math.round((Date.parse(at) - Date.parse(before ?? at)) / 1000);

@@ -53,9 +53,8 @@ export function namedKey(entry: {
 }
 
 /**
- * The keys that count: those to begin with, and each that one of them, or one that was endorsed before, has
- * endorsed in a note which it signed. Where in the log the endorsement stands, and who signed the entry, is
- * of no matter. Pure.
+ * The keys that count: those to begin with, and each that a key which counts has endorsed in a note that it
+ * signed, wherever in the log and whoever signed the entry. Pure.
  */
 export function believedKeys(
   begin: readonly KeyObject[],

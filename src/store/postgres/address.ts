@@ -154,9 +154,8 @@ function holdsPassword(): LifeboatError {
 }
 
 /**
- * How a connection to a server is encrypted, as `sslmode` says (libpq, "SSL Support"); false for not at all.
- * A socket is never encrypted. Throws `config.store` (exit 2) for a certificate or key that cannot be read,
- * or a key that others can.
+ * How a connection is encrypted, as `sslmode` says (libpq, "SSL Support"); false for not at all, as for a
+ * socket. Throws `config.store` (exit 2) for files that cannot be read, or a key that others can.
  */
 export function tlsOf({ sslmode, files }: Address, { host }: Server): ConnectionOptions | false {
   if (sslmode === 'disable' || host.startsWith('/')) return false;

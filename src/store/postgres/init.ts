@@ -26,9 +26,8 @@ export interface Initialised {
 const PATIENCE = 10 * 60_000;
 
 /**
- * Makes the store in a database, or brings it up to this version, in one transaction; two at once wait for
- * each other, and the second finds it done. Rejects with `journal.version` where it is newer, and with what a
- * connection rejects with.
+ * Makes the store in a database, or brings it up to this version, in one transaction, for which two at once
+ * take turns. Rejects with `journal.version` where it is newer, or as a connection does.
  */
 export async function initPostgresStore({ address: url, env }: InitOptions): Promise<Initialised> {
   const address = parseAddress(url, env);

@@ -99,9 +99,8 @@ export async function selectKept(
 const PAGE = 2_000;
 
 /**
- * Brings the rows of a projection up to the log: those of a version that is new to this store are made from
- * the first entry on, and those of an older version go. Rejects with `journal.damaged` where an entry cannot
- * be read.
+ * Brings the rows of a projection up to the log: those of a new version are made from the first entry on, and
+ * those of an older one go. Rejects with `journal.damaged` for an entry that cannot be read.
  */
 export async function catchUp(link: Link, projection: Projection): Promise<void> {
   for (let isBehind = true; isBehind; ) isBehind = await link.use((session) => foldPage(session, projection));

@@ -14,9 +14,8 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /**
- * Whether a connection is of no more use: it broke, the server ends (57P), cut it off for being idle in a
- * transaction (25P03), cancelled a statement that took too long (57014), or does not take writes any more
- * (25006: it was demoted).
+ * Whether a connection is of no more use: it broke, the server ends (57P), cut it off for idling in a
+ * transaction (25P03), cancelled a slow statement (57014) or was demoted (25006: takes no writes).
  */
 export function isBroken(error: unknown): boolean {
   if (error instanceof LifeboatError) return error.code === UNREACHABLE;

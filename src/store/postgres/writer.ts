@@ -186,9 +186,8 @@ export function createWriter(options: WriterOptions): Writer {
   };
 
   /**
-   * Both steps for appends of which nothing was sent before, in one way there and back, several of them in
-   * one transaction. Those that are refused, or all where one of them is in the way, are left to be tried by
-   * themselves.
+   * Both steps for fresh appends, in one way there and back, several in one transaction. Those that are
+   * refused, or all where one is in the way, are left to be tried by themselves.
    */
   const together = async (
     session: Session,

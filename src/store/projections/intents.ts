@@ -65,9 +65,8 @@ export function remember(known: IntentMemory | undefined, entry: Entry): IntentM
 }
 
 /**
- * A moment from the body of an entry: by the clock of the machine that wrote it, with which that of the
- * service was compared. The entry itself may have the time of another clock, the database's; it counts where
- * the body has none.
+ * A moment by the clock of the machine that wrote the entry, with which the service's was compared. The entry
+ * itself may have the database's time; it counts where the body has none.
  */
 function momentOf(body: Body, field: string, { at }: Entry): string {
   const moment = body[field];

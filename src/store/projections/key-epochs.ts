@@ -66,9 +66,8 @@ export function nextEpochs(
 }
 
 /**
- * The key that is in force, as far as it is known: `undefined` when none is, and when a key was sent after it
- * and its answer is lost. A `pending` key does not put it in doubt, since nothing says that it was sent;
- * `candidates` has both.
+ * The key that is in force, as far as is known: `undefined` for none, and when a key was sent after it whose
+ * answer is lost. A `pending` key, not known to be sent, does not put it in doubt; `candidates` has both.
  */
 export function currentKey(epochs: readonly KeyEpoch[]): KeyEpoch | undefined {
   const current = epochs.find((epoch) => isOpen(epoch) && isInForce(epoch));

@@ -62,9 +62,8 @@ export type KeyFact = {
 const Named = z.object({ fingerprint: Fingerprint });
 
 /**
- * Reads an entry about a key; `undefined` for any other. A known type whose body does not fit, but names a
- * fingerprint, counts as `key.uncertain`: a key that a ledger names is never left out, and nothing more is
- * believed about it.
+ * Reads an entry about a key; `undefined` for any other. A body that does not fit, but names a fingerprint,
+ * counts as `key.uncertain`: no key of a ledger is left out, and nothing more is believed of it.
  */
 export function readKeyFact(entry: Pick<Entry, 'type' | 'body'>): KeyFact | undefined {
   if (!isKeyEntryType(entry.type)) return undefined;

@@ -110,9 +110,8 @@ export function openDatabaseForReading(home: string): DatabaseSync {
 }
 
 /**
- * A database with a write-ahead log wants to make two files beside it, even to be read, and a disk that the
- * system has made read-only after an error does not let it. Where there is no log to be read, the database
- * alone is the whole journal.
+ * A database with a write-ahead log needs two files beside it even to be read, which a disk that the system
+ * made read-only does not let it make. Without a log to read, the database is the whole journal.
  */
 function readable(file: string): DatabaseSync {
   const open = (path: string | URL) => {

@@ -118,9 +118,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
 }
 
 /**
- * Opens the journal of `home` for looking only: works while a run is live, sees at each call what is durable
- * then, never creates a database. Rejects with `journal.none`, `journal.version`, `journal.damaged`, or
- * `journal.gone` where there was one.
+ * Opens the journal of `home` for looking only, also while a run is live, and sees at each call what is
+ * durable. Rejects with `journal.none`, `journal.version`, `journal.damaged`, or `journal.gone`.
  */
 export async function openSqliteForReading(options: {
   readonly home: string;

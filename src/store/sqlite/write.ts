@@ -120,9 +120,8 @@ export function readTip(queries: Queries, said: LogSays = NOTHING_SAID): LogTip 
 }
 
 /**
- * Where the last rows are gone, the heads that were signed over them bar the way. A person has accepted that:
- * inside the transaction that says so they go, and `verifiedTip` asks the newest of those that are left for
- * exactly the rows that are left.
+ * Where the last rows are gone, the heads signed over them bar the way. A person has accepted that: in that
+ * transaction they go, and `verifiedTip` asks the newest left for exactly the rows that are left.
  */
 function dropHeads(db: DatabaseSync, queries: Queries): void {
   const size = queries.size();

@@ -52,9 +52,8 @@ export interface Place {
   readonly name: string;
   readonly kind: PlaceKind;
   /**
-   * Keeps a checkpoint, with the key that signed it beside. It is on disk when this says `written` or
-   * `conflict`; a process that dies inside leaves all of it or nothing. A place that does not answer is left
-   * alone after its time limit.
+   * Keeps a checkpoint beside the key that signed it. It is on disk when this says `written` or `conflict`; a
+   * process that dies inside leaves all or nothing. A place that does not answer in time is left alone.
    */
   write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>): Promise<Written>;
   /** The newest checkpoints of a log, within the time limit of the place. */
