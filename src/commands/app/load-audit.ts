@@ -5,7 +5,8 @@ import { LifeboatError } from '../../base/errors.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import type { AuditFacts } from '../../view/app/sources.ts';
+import type { AuditFacts, AuditTrust } from '../../view/app/sources.ts';
+import { pathOf } from './load-folder.ts';
 
 /**
  * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread that
@@ -13,11 +14,16 @@ import type { AuditFacts } from '../../view/app/sources.ts';
  */
 export async function loadAudit(
   { env, configPath }: CommandContext,
+  { publicKey, anchor }: AuditTrust,
   signal: AbortSignal,
 ): Promise<AuditFacts> {
   const [program = process.execPath, ...words] = ownProgram();
   const config = configPath === undefined ? [] : ['--config', configPath];
-  const child = spawn(program, [...words, 'audit', 'verify', '-o', 'json', ...config], {
+  const trust = [
+    ...(publicKey === undefined ? [] : [`--public-key=${pathOf(env, publicKey)}`]),
+    ...(anchor === undefined ? [] : [`--anchor=${anchor}`]),
+  ];
+  const child = spawn(program, [...words, 'audit', 'verify', '-o', 'json', ...config, ...trust], {
     env,
     signal,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -5,6 +5,7 @@ import { band } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { failureLines } from '../../parts/failure.ts';
 import { fieldLine } from '../../parts/field.ts';
 import {
   BACK_KEY,
@@ -18,10 +19,17 @@ import {
   moved,
   typedInto,
 } from '../../parts/list.ts';
-import { givenWith, pathField, pathNeeds } from '../../parts/path-field.ts';
+import { givenWith, pathNeeds } from '../../parts/path-field.ts';
 import { filledUp, tableLines } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
-import { type KeyFile, type KeyFileIntent, keyFileAfter, keyFileKeys, keyFileLayout } from './key-file.ts';
+import {
+  type KeyFile,
+  type KeyFileIntent,
+  keyFile,
+  keyFileAfter,
+  keyFileKeys,
+  keyFileLayout,
+} from './key-file.ts';
 import { stateWords } from './state-words.ts';
 
 type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | ListIntent | KeyFileIntent;
@@ -36,7 +44,7 @@ interface State {
 
 /** The keys of every instance by fingerprint: which are held, and what they open. Never a key. */
 export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
-  const over = addTo === undefined ? undefined : { instance: addTo, path: pathField([]), isAlone: true };
+  const over = addTo === undefined ? undefined : keyFile(addTo, [], true);
   return screen<State, Intent>({
     init: { list: FRESH_LIST, over, given: [] },
     subject: ({ over }) => over?.instance ?? '',
@@ -70,9 +78,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       if (input.intent === 'add')
         return 'instance' in wanted ? [state, { type: 'add-key', ...wanted }] : [state];
       if (input.intent === 'add-file')
-        return 'instance' in wanted
-          ? [{ ...state, over: { ...wanted, path: pathField(given), isAlone: false } }]
-          : [state];
+        return 'instance' in wanted ? [{ ...state, over: keyFile(wanted.instance, given, false) }] : [state];
       const here = atCursor(list, around);
       if (here === undefined) return [state];
       const { instance, fingerprint } = here;
@@ -91,6 +97,13 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       const { columns, rows: height } = around.size;
       if (over !== undefined) return keyFileLayout(over, around, look);
       const { part, last } = around.facts.get('keys', null);
+      if (last === undefined && part.state === 'failed') {
+        const lines = failureLines('the key store cannot be read', part, columns, look).slice(0, height);
+        return {
+          page: { height: 1, last: 0 },
+          bands: [band(filledUp(lines, height), columns, height)],
+        };
+      }
       const rows = rowsOf(list, around);
       const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
       const filter =
@@ -102,12 +115,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
           columns: columnsFor(around),
           rows,
           cursor: cursorAt(list, rows.map(keyOf)),
-          empty:
-            last === undefined
-              ? part.state === 'failed'
-                ? `the key store cannot be read: ${part.why}`
-                : 'reading the key store'
-              : 'no keys are held, and none is on record',
+          empty: last === undefined ? 'reading the key store' : NO_KEYS,
         },
         columns,
         room - below.length,
@@ -120,6 +128,8 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
     },
   });
 }
+
+const NO_KEYS = 'no keys are held, and none is on record: press : and type `add a key`';
 
 function columnsFor({ facts }: Around) {
   return [
