@@ -103,11 +103,14 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
     if (missing <= 0) return kept;
     const spare = kept.reduce((sum, { wide, column }) => sum + slack(wide, column), 0);
     if (spare >= missing) {
-      kept = kept.map((one) => {
-        const less = Math.min(missing, slack(one.wide, one.column));
-        missing -= less;
-        return { ...one, wide: one.wide - less };
-      });
+      // The widest gives way first, so that a long text does not cost a short name its end.
+      kept = kept.map((one) => ({ ...one }));
+      for (; missing > 0; missing -= 1) {
+        const widest = kept
+          .filter(({ wide, column }) => slack(wide, column) > 0)
+          .reduce((most, one) => (one.wide > most.wide ? one : most));
+        widest.wide -= 1;
+      }
       return kept;
     }
     const gone = kept.reduce<(typeof kept)[number] | undefined>(

@@ -2,7 +2,7 @@ import type { OutcomeView, RunView } from '../../../view/run-view.ts';
 import { GAP, type Layout, type Pane, scrolled, wall } from '../../bands.ts';
 import type { Look } from '../../span.ts';
 import { finishedLines } from './parts/outcome.ts';
-import { railLines, railWidth } from './parts/rail.ts';
+import { railLines, railWidth, roomyRail } from './parts/rail.ts';
 import type { UiState } from './screen-state.ts';
 
 type Ended = RunView & { readonly outcome: OutcomeView };
@@ -19,7 +19,7 @@ export function endedIn({ view, overlay }: UiState): Ended | undefined {
 /** A run that is over, in the place of the run: its end, beside the steps that led there. */
 export function finished(view: Ended, scroll: number, columns: number, height: number, look: Look): Layout {
   const isBeside = columns >= BESIDE && view.rail.length > 0 && view.rail.length <= height;
-  const railCells = isBeside ? railWidth(view.rail, 34) : 0;
+  const railCells = isBeside ? railWidth(view.rail, roomyRail(columns)) : 0;
   const width = isBeside ? columns - railCells - GAP : columns;
   const lines = finishedLines(view, view.outcome, { width, height, withSteps: !isBeside }, look);
   const { shown, page } = scrolled(lines, scroll, width, height, look);

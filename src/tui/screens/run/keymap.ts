@@ -39,15 +39,14 @@ export function footerBindings(
   return KEYMAP.filter(({ modes, onScreen }) => modes.includes(mode) && isShown[onScreen]);
 }
 
-/** The bindings for the help over a run that somebody else drives. */
-export function lookingBindings(): readonly Binding[] {
-  return [...WATCHING, ...ENDING, ...LOOKING].filter(
-    ({ modes, shown }) => shown !== '' && (modes.includes('looking') || modes.includes('over')),
-  );
+/** The bindings for the help over a mode. */
+export function bindingsIn(mode: Mode): readonly Binding[] {
+  return KEYMAP.filter(({ modes, shown }) => shown !== '' && modes.includes(mode));
 }
 
 /**
- * The bindings for the help: everything but the keys of what lies over a run, which says itself what they do.
+ * The bindings for the documents: everything but the keys of what lies over a run, which says itself what
+ * they do.
  */
 export function helpBindings(): readonly Binding[] {
   return [...ANSWERING, ...ENDING, ...LOOKING, ...AROUND, ...EDITING, ...PICKING].filter(

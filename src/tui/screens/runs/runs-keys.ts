@@ -15,7 +15,7 @@ export function keysOf(
   return [
     { ...OPEN, ...whatEnterDoes(run), disabled: none ?? whyNotOpened(run) },
     { ...WATCH, disabled: none },
-    { ...REPORT, disabled: none },
+    { ...REPORT, disabled: none, inFooter: run?.status === 'open' },
     { ...JOURNAL, disabled: none ?? (isDrills ? 'the journal of a drill is in its own folder' : undefined) },
     { ...DRILLS, label: isDrills ? 'own runs' : 'drills' },
     { ...COPY, disabled: none },

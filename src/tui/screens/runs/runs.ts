@@ -95,13 +95,13 @@ export function runsScreen(): OpenScreen {
 function columnsAt(now: Date) {
   return [
     { title: 'run', cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')] },
-    { title: 'runbook', cell: ({ runbook }: RunRow): Line => [span(runbook)], least: 10 },
+    { title: 'runbook', cell: ({ runbook }: RunRow): Line => [span(runbook)], least: 17 },
     {
       title: 'instance',
       cell: ({ instance, target }: RunRow): Line => [
         span(target === undefined ? instance : `${instance} -> ${target}`),
       ],
-      least: 8,
+      least: 12,
     },
     {
       title: 'mode',
@@ -122,7 +122,7 @@ function columnsAt(now: Date) {
       cell: ({ followUps }: RunRow): Line => [span(followUps === 0 ? '' : String(followUps), 'status.warn')],
       drop: 6,
     },
-    { title: 'where', cell: ({ where }: RunRow): Line => [span(where)], least: 8, drop: 1 },
+    { title: 'where', cell: ({ where }: RunRow): Line => [span(where)], least: 16, drop: 7 },
   ];
 }
 
@@ -132,14 +132,14 @@ function statusOf({ status, proven, heldBy }: RunRow): Span {
   return heldBy === undefined ? span('open', 'status.warn') : span('driven', 'accent');
 }
 
-/** What the row of the cursor has no room for. */
+/** What the row of the cursor may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
-  const { runId, status, heldBy, drill, where, followUps } = run;
+  const { runId, status, heldBy, drill, where, followUps, startedAt } = run;
   const driven = heldBy === undefined ? 'no process drives it: Enter resumes it' : `driven by ${heldBy}`;
   const open = followUps === 0 ? '' : `; open follow-ups: ${followUps}`;
   return [
-    [span(`run ${runId}`, 'text.strong'), span(`: ${where}${open}`)],
+    [span(`run ${runId}`, 'text.strong'), span(`, begun ${formatTime(startedAt)} UTC: ${where}${open}`)],
     ...(drill === undefined
       ? status === 'open'
         ? [[span(driven)]]

@@ -43,14 +43,14 @@ function ownerSpans({ owner }: FollowUpView): Line {
 }
 
 /**
- * What stands below the row under the cursor: what has to be done, the commands to copy, how it can be
- * closed.
+ * What stands below the row under the cursor: what has to be done where the row had no room for it, the
+ * commands to copy, how it can be closed.
  */
-export function followUpDetail(followUp: FollowUpView, width: number): Line[] {
+export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: number): Line[] {
   const known = ageWords(followUp);
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
   return [
-    ...wrapLine([span(`    ${followUp.what}`)], width, 4),
+    ...(isCut ? wrapLine([span(`    ${followUp.what}`)], width, 4) : []),
     ...(known === '' ? [] : indented(known)),
     ...followUp.commands.flatMap((command) => commandLines(command, width, { lead: '    ' }).lines),
     ...indented(`closed ${waysInWords(followUp)}`),

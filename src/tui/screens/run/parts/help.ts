@@ -1,21 +1,20 @@
 import { padLine, ruleLine, wrapLine } from '../../../line.ts';
 import { type Line, type Look, span } from '../../../span.ts';
-import { helpBindings, lookingBindings } from '../keymap.ts';
+import type { Mode } from '../key-binding.ts';
+import { bindingsIn } from '../keymap.ts';
 
 const KEY_WIDTH = 12;
 
-/** Everything the keys and signs mean; of a run that somebody else drives, the keys to look at it. */
-export function helpLines(width: number, look: Look, isWatched = false): Line[] {
+/** What the keys do in this mode, and what the signs mean. */
+export function helpLines(mode: Mode, width: number, look: Look): Line[] {
   const { glyphs } = look;
   const signs =
     `${glyphs.done} done  ${glyphs.current} now  ${glyphs.ahead} ahead  ` +
     `${glyphs.skipped} skipped  ${glyphs.failed} failed  ${glyphs.warn} look here`;
   const entries: readonly (readonly [string, string])[] = [
-    ...(isWatched ? lookingBindings() : helpBindings()).map(
-      ({ shown, description }) => [shown, description] as const,
-    ),
+    ...bindingsIn(mode).map(({ shown, description }) => [shown, description] as const),
     ['signs', signs],
-    isWatched
+    mode === 'looking'
       ? ['leaving', 'ends only your watching: the run goes on']
       : [
           'leaving',

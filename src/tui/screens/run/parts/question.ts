@@ -1,6 +1,6 @@
 import type { QuestionOption, QuestionView } from '../../../../view/run-view.ts';
 import type { Size } from '../../../bands.ts';
-import { lineWidth, ruleLine, wrapLine } from '../../../line.ts';
+import { hasText, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
 import { type Line, type Look, span } from '../../../span.ts';
 import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
 import { approvalRows } from './approval.ts';
@@ -114,7 +114,7 @@ const NAMES = {
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
   // The follow-up stands in full above its ways.
   if (openedOf(question, state.opened) !== undefined) return [];
-  const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
+  const prompt = question.prompt === '' ? [] : wrapLine([span(question.prompt, 'text.strong')], width);
   return question.kind === 'typed-name' ? [...prompt, ...approvalRows(question, width)] : prompt;
 }
 
@@ -189,7 +189,9 @@ function growLines(
   now: number,
 ): Line[] {
   if (row.kind === 'followUp' && focused) {
-    return limitRows([...lines, ...followUpDetail(row.followUp, width)], Math.max(2, room), width, look);
+    const isCut = !lines.some((line) => hasText(line, row.followUp.what));
+    const below = followUpDetail(row.followUp, isCut, width);
+    return limitRows([...lines, ...below], Math.max(2, room), width, look);
   }
   const { picker } = state;
   if (row.kind !== 'field' || question.kind !== 'time' || picker === undefined) return [...lines];

@@ -4,7 +4,13 @@ import { type Line, type Look, span } from '../../../span.ts';
 
 /** What takes the place of a question on a run that is only looked at: who drives it, and what it asks. */
 export function watchedLines(
-  { watched, question, outcome }: Pick<RunView, 'watched' | 'question' | 'outcome'>,
+  {
+    watched,
+    question,
+    outcome,
+  }: Pick<RunView, 'watched' | 'outcome'> & {
+    readonly question: RunView['question'] | undefined;
+  },
   width: number,
   look: Look,
 ): Line[] {
