@@ -299,6 +299,7 @@ describe('the runs', () => {
   test('runbook, instance and target are whole at 80 columns, and the row says the rest', () => {
     const one = press(run({ runbook: 'disaster-recovery', target: 'orders-dr', where: 'x '.repeat(60) }));
     expect(one.text()).toContain('disaster-recovery  orders -> orders-dr');
+    expect(one.text()).toContain('disaster-recovery of orders into');
     expect(one.text()).toContain('begun 2026-11-23 11:00:00 UTC');
   });
 

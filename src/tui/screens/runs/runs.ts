@@ -135,11 +135,15 @@ function statusOf({ status, proven, heldBy }: RunRow): Span {
 /** What the row of the cursor may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
-  const { runId, status, heldBy, drill, where, followUps, startedAt } = run;
+  const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt } = run;
+  const on = target === undefined ? instance : `${instance} into ${target}`;
   const driven = heldBy === undefined ? 'no process drives it: Enter resumes it' : `driven by ${heldBy}`;
   const open = followUps === 0 ? '' : `; open follow-ups: ${followUps}`;
   return [
-    [span(`run ${runId}`, 'text.strong'), span(`, begun ${formatTime(startedAt)} UTC: ${where}${open}`)],
+    [
+      span(`run ${runId}`, 'text.strong'),
+      span(`, ${runbook} of ${on}, begun ${formatTime(startedAt)} UTC: ${where}${open}`),
+    ],
     ...(drill === undefined
       ? status === 'open'
         ? [[span(driven)]]
