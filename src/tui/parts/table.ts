@@ -1,4 +1,5 @@
 import { cells } from '../../plain/width.ts';
+import { filledUp } from '../bands.ts';
 import { cutLine, lineWidth, padLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import type { Token } from '../theme.ts';
@@ -124,12 +125,4 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
 
 function slack<Row>(wide: number, { least }: Column<Row>): number {
   return least === undefined ? 0 : Math.max(0, wide - least);
-}
-
-/** The same lines, with blank ones below up to `height`. */
-export function filledUp(lines: readonly Line[], height: number): readonly Line[] {
-  return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, () => BLANK)].slice(
-    0,
-    height,
-  );
 }

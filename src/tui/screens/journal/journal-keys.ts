@@ -1,5 +1,5 @@
 import type { Facts } from '../../../view/app/sources.ts';
-import type { BoundKey } from '../../live-screen.ts';
+import { type BoundKey, letterKey } from '../../live-screen.ts';
 import { BACK_KEY, type ListIntent, listKeys } from '../../parts/list.ts';
 import { READING_KEYS, type ReadingIntent } from '../../parts/reading.ts';
 import type { JournalState } from './journal.ts';
@@ -62,38 +62,25 @@ const OPEN: BoundKey<Intent> = {
   description: 'show the entry in full, with its body and hash',
   inFooter: true,
 };
-const VERIFY: BoundKey<Intent> = {
-  intent: 'verify',
-  keys: ['v'],
-  shown: 'v',
-  label: 'verify',
-  description: 'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
-  inFooter: true,
-};
-const AGAINST: BoundKey<Intent> = {
-  intent: 'verify-against',
-  keys: ['p'],
-  shown: 'p',
-  label: 'verify against',
-  description: 'verify it against a file with a public key or an anchor from a ticket, too',
-  inFooter: true,
-};
-const ANCHOR: BoundKey<Intent> = {
-  intent: 'anchor',
-  keys: ['a'],
-  shown: 'a',
-  label: 'copy anchor',
-  description: 'copy the anchor for a ticket: one line that pins everything up to now',
-  inFooter: true,
-};
-const COPY: BoundKey<Intent> = {
-  intent: 'copy',
-  keys: ['y'],
-  shown: 'y',
-  label: 'copy body',
-  description: 'copy the body as JSON',
-  inFooter: true,
-};
+const VERIFY: BoundKey<Intent> = letterKey(
+  'v',
+  'verify',
+  'verify',
+  'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
+);
+const AGAINST: BoundKey<Intent> = letterKey(
+  'p',
+  'verify-against',
+  'verify against',
+  'verify it against a file with a public key or an anchor from a ticket, too',
+);
+const ANCHOR: BoundKey<Intent> = letterKey(
+  'a',
+  'anchor',
+  'copy anchor',
+  'copy the anchor for a ticket: one line that pins everything up to now',
+);
+const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy body', 'copy the body as JSON');
 const OLDER: BoundKey<Intent> = {
   intent: 'older',
   keys: ['n', 'right'],

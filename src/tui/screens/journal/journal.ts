@@ -1,15 +1,22 @@
 import { counted } from '../../../base/format.ts';
 import type { EntriesWanted, EntryRow } from '../../../view/app/entries-page.ts';
 import type { AuditTrust, AuditWanted } from '../../../view/app/sources.ts';
-import { band, type Layout, scrolled } from '../../bands.ts';
+import { type Layout, scrolledBody, wholeBody } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { Around, Input, ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
-import { cursorAt, FRESH_LIST, isListIntent, type ListState, moved, typedInto } from '../../parts/list.ts';
+import {
+  cursorAt,
+  FRESH_LIST,
+  filterLines,
+  isListIntent,
+  type ListState,
+  moved,
+  typedInto,
+} from '../../parts/list.ts';
 import { givenWith, type PathField, pathAfter, pathNeeds } from '../../parts/path-field.ts';
 import { isReadingIntent, scrolledTo } from '../../parts/reading.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { type Intent, keysOf, LARGEST_COPY } from './journal-keys.ts';
 import { type Loaded, loadedOf } from './pages.ts';
@@ -151,7 +158,7 @@ function listLayout(state: JournalState, around: Around, look: Look): Layout {
   const newest = around.facts.get('entries', state.of);
   const head = [
     cutLine([span(headOf(newest.last?.value.size, found, list), 'text.dim')], columns, look),
-    ...(list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : []),
+    ...filterLines(list, columns, look),
   ];
   const problem = newest.part.state === 'failed' ? newest.part.why : undefined;
   const { lines, pageRows } = tableLines(
@@ -165,20 +172,16 @@ function listLayout(state: JournalState, around: Around, look: Look): Layout {
     height - head.length,
     look,
   );
-  return {
-    page: { height: pageRows, last: 0 },
-    bands: [band(filledUp([...head, ...lines], height), columns, height)],
-  };
+  return wholeBody([...head, ...lines], around.size, { height: pageRows, last: 0 });
 }
 
 function textLayout(state: JournalState, over: EntryRow | 'audit', around: Around, look: Look): Layout {
-  const { columns, rows } = around.size;
+  const { columns } = around.size;
   const lines =
     over === 'audit'
       ? auditLines(around.facts.get('audit', auditOf(state)), state.trust, columns)
       : wholeEntry(over, columns, look);
-  const { shown, page } = scrolled(lines, state.scroll, columns, rows, look);
-  return { page, bands: [band(filledUp(shown, rows), columns, rows)] };
+  return scrolledBody(lines, state.scroll, around.size, look);
 }
 
 /** A body of a megabyte is broken into rows once, not at each frame. */

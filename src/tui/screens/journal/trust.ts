@@ -1,5 +1,5 @@
 import type { AuditTrust, Facts } from '../../../view/app/sources.ts';
-import { band, type Layout } from '../../bands.ts';
+import { type Layout, wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around, BoundKey } from '../../live-screen.ts';
 import {
@@ -12,7 +12,6 @@ import {
   pathLines,
   whyNotFile,
 } from '../../parts/path-field.ts';
-import { filledUp } from '../../parts/table.ts';
 import { type Line, type Look, span } from '../../span.ts';
 
 export type TrustIntent = 'take' | PathIntent;
@@ -53,7 +52,7 @@ export function trustLayout(path: PathField, { facts, size }: Around, look: Look
       : 'it holds a public key: Enter verifies the log against it',
   };
   const { lines, page } = pathLines(path, facts, words, [columns, rows], look);
-  return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
+  return wholeBody(lines, size, page);
 }
 
 /** What a log is verified against besides its own places; no rows where that is nothing. */

@@ -1,5 +1,5 @@
 import type { Facts } from '../../../view/app/sources.ts';
-import { band, type Layout } from '../../bands.ts';
+import { type Layout, wholeBody } from '../../bands.ts';
 import type { AppEffect, Around, BoundKey, Input } from '../../live-screen.ts';
 import {
   type PathField,
@@ -11,7 +11,6 @@ import {
   pathLines,
   whyNotFile,
 } from '../../parts/path-field.ts';
-import { filledUp } from '../../parts/table.ts';
 import type { Look } from '../../span.ts';
 
 /** The field in which somebody names the file with a key of an instance. */
@@ -76,5 +75,5 @@ export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Arou
     ready: `it can be read: Enter stores it as a key of ${instance}`,
   };
   const { lines, page } = pathLines(path, facts, words, [columns, rows], look);
-  return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
+  return wholeBody(lines, size, page);
 }

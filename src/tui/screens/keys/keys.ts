@@ -1,17 +1,17 @@
 import { formatTime } from '../../../base/format.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
 import type { KeyRow, KeysFacts } from '../../../view/app/keys-facts.ts';
-import { band } from '../../bands.ts';
+import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
-import type { Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
+import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { failureLines } from '../../parts/failure.ts';
-import { fieldLine } from '../../parts/field.ts';
 import {
   BACK_KEY,
   cursorAt,
   FRESH_LIST,
   filtered,
+  filterLines,
   isListIntent,
   type ListIntent,
   type ListState,
@@ -20,7 +20,7 @@ import {
   typedInto,
 } from '../../parts/list.ts';
 import { givenWith, pathNeeds } from '../../parts/path-field.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
 import {
   type KeyFile,
@@ -98,16 +98,11 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       if (over !== undefined) return keyFileLayout(over, around, look);
       const { part, last } = around.facts.get('keys', null);
       if (last === undefined && part.state === 'failed') {
-        const lines = failureLines('the key store cannot be read', part, columns, look).slice(0, height);
-        return {
-          page: { height: 1, last: 0 },
-          bands: [band(filledUp(lines, height), columns, height)],
-        };
+        return wholeBody(failureLines('the key store cannot be read', part, columns, look), around.size);
       }
       const rows = rowsOf(list, around);
       const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
-      const filter =
-        list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+      const filter = filterLines(list, columns, look);
       const room = height - filter.length;
       const below = foot.slice(0, Math.max(0, Math.min(foot.length, Math.floor(room / 2))));
       const { lines, pageRows } = tableLines(
@@ -121,10 +116,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
         room - below.length,
         look,
       );
-      return {
-        page: { height: pageRows, last: 0 },
-        bands: [band(filledUp([...filter, ...lines, ...below], height), columns, height)],
-      };
+      return wholeBody([...filter, ...lines, ...below], around.size, { height: pageRows, last: 0 });
     },
   });
 }
@@ -243,40 +235,17 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
       inFooter: true,
       disabled: none ?? whyUnnamed(here),
     },
+    { ...letterKey('y', 'copy', 'copy fingerprint', 'copy the fingerprint of the key'), disabled: none },
     {
-      intent: 'copy',
-      keys: ['y'],
-      shown: 'y',
-      label: 'copy fingerprint',
-      description: 'copy the fingerprint of the key',
-      inFooter: true,
+      ...letterKey('e', 'journal', 'entries', 'show what the ledger of the instance has on record'),
       disabled: none,
     },
     {
-      intent: 'journal',
-      keys: ['e'],
-      shown: 'e',
-      label: 'entries',
-      description: 'show what the ledger of the instance has on record',
-      inFooter: true,
-      disabled: none,
-    },
-    {
-      intent: 'add',
-      keys: ['a'],
-      shown: 'a',
-      label: 'add key',
-      description: 'enter a key of this instance, which is not shown',
-      inFooter: true,
+      ...letterKey('a', 'add', 'add key', 'enter a key of this instance, which is not shown'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     {
-      intent: 'add-file',
-      keys: ['f'],
-      shown: 'f',
-      label: 'from a file',
-      description: 'store a key of this instance that a file holds',
-      inFooter: true,
+      ...letterKey('f', 'add-file', 'from a file', 'store a key of this instance that a file holds'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     ...listKeys(list),

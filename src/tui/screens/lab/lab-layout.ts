@@ -1,12 +1,12 @@
 import { counted } from '../../../base/format.ts';
 import { NO_LAB } from '../../../view/app/home.ts';
 import type { LabFacts } from '../../../view/app/lab-facts.ts';
-import { band, GAP, type Layout, WIDE, wall } from '../../bands.ts';
+import { band, filledUp, GAP, type Layout, WIDE, wall, wholeBody } from '../../bands.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { fieldLine } from '../../parts/field.ts';
-import { cursorAt } from '../../parts/list.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { cursorAt, filterLines } from '../../parts/list.ts';
+import { tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { bannerLines, clockWords, factLines } from './lab-lines.ts';
 import { knownOf, type LabKnown, type LabState, nameOf } from './lab-state.ts';
@@ -19,10 +19,8 @@ const LEAST_TABLE = 3;
 export function layOut(state: LabState, around: Around, look: Look): Layout {
   const { columns, rows } = around.size;
   const home = around.facts.get('home', null).last?.value;
-  const page = (lines: readonly Line[], height = 1): Layout => ({
-    page: { height, last: 0 },
-    bands: [band(filledUp(lines, rows), columns, rows)],
-  });
+  const page = (lines: readonly Line[], height = 1): Layout =>
+    wholeBody(lines, around.size, { height, last: 0 });
   if (home !== undefined && home.lab === undefined)
     return page([BLANK, ...wrapLine([span(NO_LAB, 'text.strong')], columns, 2)]);
   const known = knownOf(state, around);
@@ -42,8 +40,7 @@ export function layOut(state: LabState, around: Around, look: Look): Layout {
   }
   if (over?.kind === 'scenarios') {
     const { list } = over;
-    const filter =
-      list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+    const filter = filterLines(list, columns, look);
     const summary = wrapLine([span(known.scenario?.summary ?? '')], columns, 2).slice(0, 3);
     const { lines, pageRows } = tableLines(
       {
@@ -68,8 +65,7 @@ function wholeLab(
   { size: { columns, rows } }: Around,
   look: Look,
 ): Layout {
-  const filter =
-    list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+  const filter = filterLines(list, columns, look);
   const most = Math.max(0, rows - LEAST_TABLE - filter.length);
   const top = [
     ...banner,

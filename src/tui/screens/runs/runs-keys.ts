@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../view/app/run-row.ts';
-import type { BoundKey } from '../../live-screen.ts';
+import { type BoundKey, letterKey } from '../../live-screen.ts';
 import { BACK_KEY, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
 
 export type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | ListIntent;
@@ -43,38 +43,20 @@ const OPEN: BoundKey<Intent> = {
   description: 'carry on with the run; the service is asked first what became of the last call',
   inFooter: true,
 };
-const WATCH: BoundKey<Intent> = {
-  intent: 'watch',
-  keys: ['w'],
-  shown: 'w',
-  label: 'watch',
-  description: 'watch the run without taking it over',
-  inFooter: true,
-};
-const REPORT: BoundKey<Intent> = {
-  intent: 'report',
-  keys: ['r'],
-  shown: 'r',
-  label: 'report',
-  description: 'read the report of the run',
-  inFooter: true,
-};
-const JOURNAL: BoundKey<Intent> = {
-  intent: 'journal',
-  keys: ['e'],
-  shown: 'e',
-  label: 'entries',
-  description: 'show the entries of the run in the journal',
-  inFooter: true,
-};
-const DRILLS: BoundKey<Intent> = {
-  intent: 'drills',
-  keys: ['d'],
-  shown: 'd',
-  label: 'drills',
-  description: 'show the runs of drills, or again those of this home',
-  inFooter: true,
-};
+const WATCH: BoundKey<Intent> = letterKey('w', 'watch', 'watch', 'watch the run without taking it over');
+const REPORT: BoundKey<Intent> = letterKey('r', 'report', 'report', 'read the report of the run');
+const JOURNAL: BoundKey<Intent> = letterKey(
+  'e',
+  'journal',
+  'entries',
+  'show the entries of the run in the journal',
+);
+const DRILLS: BoundKey<Intent> = letterKey(
+  'd',
+  'drills',
+  'drills',
+  'show the runs of drills, or again those of this home',
+);
 const COPY: BoundKey<Intent> = {
   intent: 'copy',
   keys: ['y'],

@@ -1,20 +1,20 @@
 import { formatElapsed, formatTime } from '../../../base/format.ts';
 import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
-import { band } from '../../bands.ts';
+import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around, ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
 import {
   cursorAt,
   FRESH_LIST,
   filtered,
+  filterLines,
   isListIntent,
   type ListState,
   moved,
   typedInto,
 } from '../../parts/list.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
 import { type Intent, keysOf } from './runs-keys.ts';
 
@@ -64,8 +64,7 @@ export function runsScreen(): OpenScreen {
       const { columns, rows: height } = around.size;
       const { list, isDrills } = state;
       const rows = rowsOf(state, around);
-      const filter =
-        list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+      const filter = filterLines(list, columns, look);
       const foot = footOf(atCursor(state, around))
         .flatMap((line) => wrapLine(line, columns, 2))
         .slice(0, 3);
@@ -84,10 +83,7 @@ export function runsScreen(): OpenScreen {
         height - filter.length - foot.length,
         look,
       );
-      return {
-        page: { height: pageRows, last: 0 },
-        bands: [band([...filter, ...lines, ...filledUp(foot, foot.length)], columns, height)],
-      };
+      return wholeBody([...filter, ...lines, ...foot], around.size, { height: pageRows, last: 0 });
     },
   });
 }
