@@ -4,6 +4,7 @@ import { cutLine, wrapLine } from '../line.ts';
 import type { BoundKey, Input } from '../live-screen.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import { candidatesOf, completed, foldersFor, namesFor, partsOf } from './complete-path.ts';
+import { failureLines } from './failure.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,
@@ -31,7 +32,7 @@ export interface PathField {
 }
 
 /** Which kind of file is asked for. */
-export interface FileAsked {
+interface FileAsked {
   readonly source: 'secretFile' | 'publicKeyFile';
   /** A text that begins with it is no path, and is taken as it is. */
   readonly orText?: string;
@@ -203,11 +204,7 @@ export function pathLines(
 }
 
 function fileLines({ part }: Fact<CheckedFile>, ready: string, width: number, look: Look): readonly Line[] {
-  if (part.state === 'failed')
-    return [
-      ...wrapLine([span(`${look.glyphs.failed} `, 'status.bad'), span(part.why)], width, 2),
-      ...(part.hints ?? []).flatMap((hint) => wrapLine([span(`  hint: ${hint}`, 'text.dim')], width, 4)),
-    ];
+  if (part.state === 'failed') return failureLines(part.why, part.hints ?? [], width, look);
   if (part.state !== 'known') return [];
   return part.value === 'readable'
     ? wrapLine([span(`${look.glyphs.done} `, 'status.ok'), span(ready)], width, 2)

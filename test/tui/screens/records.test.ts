@@ -2,27 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { keysScreen } from '../../../src/tui/screens/keys/keys.ts';
 import { reportScreen } from '../../../src/tui/screens/report/report.ts';
 import { runsScreen } from '../../../src/tui/screens/runs/runs.ts';
-import { type EntriesPage, entryRows } from '../../../src/view/app/entries-page.ts';
 import type { KeyRow } from '../../../src/view/app/keys-facts.ts';
 import type { RunRow } from '../../../src/view/app/run-row.ts';
 import type { FolderNames } from '../../../src/view/app/sources.ts';
 import { shown } from './screen-bench.ts';
 
 const HOSTILE = 'ev\u001b[31mil \u202e注文 שלום';
-
-function _pageOf(first: number, count: number, size: number): EntriesPage {
-  const entries = Array.from({ length: count }, (_, at) => ({
-    index: first + at,
-    stream: 'run/01KAJ8V7Q2M4X9T3R5W6Y8Z0BC' as const,
-    seq: first + at + 1,
-    at: '2026-11-23T11:00:00.000Z',
-    by: HOSTILE,
-    type: 'run.detached',
-    body: JSON.stringify({ why: `left ${first + at}` }),
-    hash: 'ab'.repeat(32),
-  }));
-  return { rows: entryRows(entries).toReversed(), first, size, anchor: 'lifeboat:x:1:y:z' };
-}
 
 describe('the keys', () => {
   const key = (more: Partial<KeyRow>): KeyRow => ({

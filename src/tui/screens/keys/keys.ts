@@ -30,7 +30,6 @@ import {
   keyFileKeys,
   keyFileLayout,
 } from './key-file.ts';
-import { stateWords } from './state-words.ts';
 
 type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | ListIntent | KeyFileIntent;
 
@@ -98,7 +97,10 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       if (over !== undefined) return keyFileLayout(over, around, look);
       const { part, last } = around.facts.get('keys', null);
       if (last === undefined && part.state === 'failed') {
-        return wholeBody(failureLines('the key store cannot be read', part, columns, look), around.size);
+        return wholeBody(
+          failureLines(`the key store cannot be read: ${part.why}`, part.hints ?? [], columns, look),
+          around.size,
+        );
       }
       const rows = rowsOf(list, around);
       const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
@@ -252,3 +254,25 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
     ...(list.filter.text === '' ? [BACK_KEY] : []),
   ];
 }
+
+/** What the state of a key means, in one sentence without a stop. */
+function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {
+  if (!isHeld && state !== 'refuted')
+    return 'the key store does not have this key: backups under it cannot be opened here';
+  if (state === 'unknown') return 'the key store has this key, and no record says what it was for';
+  if (state === 'refuted') return 'the service did not take this key';
+  if (endedAt !== undefined) {
+    return provenAt === undefined
+      ? 'replaced: older backups may need it'
+      : 'replaced: backups were opened with it, and older ones may need it';
+  }
+  return OPEN[state];
+}
+
+const OPEN = {
+  pending: 'stored, and not known to be sent to the service',
+  set: 'in force: no backup was opened with it yet',
+  uncertain: 'sent, and the answer was lost: it may be in force',
+  proven: 'in force: a backup was opened with it',
+  added: 'added by hand: when it was in force is not known',
+} as const;

@@ -1,11 +1,8 @@
 import type { Binding, Intent, Mode } from './key-binding.ts';
 import { ANSWERING } from './keys-answering.ts';
 import { AROUND } from './keys-around.ts';
-import { EDITING } from './keys-editing.ts';
-import { ENDING } from './keys-ending.ts';
-import { LOOKING } from './keys-looking.ts';
-import { PICKING } from './keys-picking.ts';
-import { WATCHING } from './keys-watching.ts';
+import { EDITING, PICKING } from './keys-fields.ts';
+import { ENDING, LOOKING, WATCHING } from './keys-looking.ts';
 
 /**
  * Every key of the terminal UI, the most needed first. The footer, the help and the handling all come from

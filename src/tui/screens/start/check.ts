@@ -7,6 +7,7 @@ import type { StartWish } from '../../../view/app/start-wish.ts';
 import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
+import { failureLines } from '../../parts/failure.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { chosenBackup, listOf } from './moment.ts';
 import { knownInstances, type State, wishOf } from './state.ts';
@@ -70,19 +71,17 @@ function obstacleLines(
   width: number,
   look: Look,
 ): readonly Line[] {
-  const bad = (text: string, hints: readonly string[]): readonly Line[] => [
-    ...wrapLine([span(`${look.glyphs.failed} ${text}`, 'status.bad')], width, 2),
-    ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
-  ];
-  if (part.state === 'failed')
-    return bad(`the dry run failed: ${part.why}`, [
-      'Ctrl-R asks again; nothing was sent that changes anything',
-    ]);
+  if (part.state === 'failed') {
+    const hints = ['Ctrl-R asks again; nothing was sent that changes anything'];
+    return failureLines(`the dry run failed: ${part.why}`, hints, width, look);
+  }
   if (last === undefined)
     return wrapLine([span('the dry run is under way: it sends only GETs', 'text.dim')], width);
   const { inTheWay } = last.value;
   const again = isAsking ? [[span('the dry run is under way again', 'text.dim')]] : [];
-  return inTheWay === undefined ? again : [...bad(`in the way: ${inTheWay.text}`, inTheWay.hints), ...again];
+  return inTheWay === undefined
+    ? again
+    : [...failureLines(`in the way: ${inTheWay.text}`, inTheWay.hints, width, look), ...again];
 }
 
 /** Which instance is changed, and whether that is the real thing. */

@@ -2,8 +2,8 @@ import { ageWords, dueWords, stillOpen, waysInWords } from '../../../../view/fol
 import type { FollowUpView } from '../../../../view/run-view.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
-import { signOf, tokenOf } from '../../../parts/tones.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
+import { signOf, tokenOf } from '../../../theme.ts';
 import { limitRows } from './facts.ts';
 
 /**
