@@ -4,6 +4,7 @@ import type { AuditTrust, AuditWanted } from '../../../view/app/sources.ts';
 import { type Layout, scrolledBody, wholeBody } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { Around, Input, ScreenRequest } from '../../live-screen.ts';
+import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   cursorAt,
@@ -185,13 +186,10 @@ function textLayout(state: JournalState, over: EntryRow | 'audit', around: Aroun
 }
 
 /** A body of a megabyte is broken into rows once, not at each frame. */
-let last: { row: EntryRow; width: number; look: Look; lines: readonly Line[] } | undefined;
-
-function wholeEntry(row: EntryRow, width: number, look: Look): readonly Line[] {
-  if (last?.row !== row || last.width !== width || last.look !== look)
-    last = { row, width, look, lines: [...entryLines(row, width, look), BLANK] };
-  return last.lines;
-}
+const wholeEntry = memoised((row: EntryRow, width: number, look: Look): readonly Line[] => [
+  ...entryLines(row, width, look),
+  BLANK,
+]);
 
 function headOf(size: number | undefined, { isAll, isFull, isLoading }: Loaded, list: ListState): string {
   if (size === undefined) return '';

@@ -2,18 +2,20 @@ import type { ReportText } from '../../../view/app/report-text.ts';
 import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
+import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { BACK_KEY } from '../../parts/list.ts';
 import { isReadingIntent, READING_KEYS, type ReadingIntent, scrolledTo } from '../../parts/reading.ts';
 import { proseLines } from '../../prose.ts';
-import { type Line, type Look, span } from '../../span.ts';
+import { span } from '../../span.ts';
 
 type Intent = 'write' | 'copy' | 'journal' | ReadingIntent;
 
 /** The report of a run, to be read and to be written into a file. */
 export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report' }): OpenScreen {
   const known = ({ facts }: Pick<Around, 'facts'>) => facts.get('report', runId).last?.value;
-  const drawn = drawnOnce();
+  // A report is long: it is broken into rows when it or the screen changes, not at each frame.
+  const drawn = memoised(proseLines);
   return screen<number, Intent>({
     init: 0,
     subject: () => '',
@@ -38,23 +40,13 @@ export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report
       const { part, last } = facts.get('report', runId);
       const lines =
         last !== undefined
-          ? drawn(last.value, columns, look)
+          ? drawn(last.value.markdown, columns, look)
           : part.state === 'failed'
             ? wrapLine([span('there is no report: ', 'status.bad'), span(part.why)], columns, 2)
             : [[span('reading the journal of the run', 'text.dim')]];
       return scrolledBody(lines, scroll, size, look);
     },
   });
-}
-
-/** A report is long: it is broken into rows when it or the screen changes, not at each frame. */
-function drawnOnce(): (report: ReportText, width: number, look: Look) => readonly Line[] {
-  let last: { markdown: string; width: number; look: Look; lines: readonly Line[] } | undefined;
-  return ({ markdown }, width, look) => {
-    if (last?.markdown !== markdown || last.width !== width || last.look !== look)
-      last = { markdown, width, look, lines: proseLines(markdown, width, look) };
-    return last.lines;
-  };
 }
 
 function keysOf(report: ReportText | undefined): readonly BoundKey<Intent>[] {
