@@ -49,7 +49,7 @@ export function stakeLines(state: State, around: Around, width: number, look: Lo
     ...labelled('way back', stakes.wayBack),
     ...labelled('takes', durationWords(wish, dryRun, around)),
     ...(dryRun?.approvals ?? []).flatMap((text) => labelled('approval', `a second person: ${text}`)),
-    ...(fact === undefined || isWarned ? [] : obstacleLines(fact, width, look)),
+    ...(fact === undefined ? [] : obstacleLines(fact, isWarned, width, look)),
     ...(dryRun?.asks === undefined ? [] : labelled('asks first', dryRun.asks)),
   ];
 }
@@ -68,6 +68,7 @@ function warningLines({ warned }: State, hints: readonly string[], width: number
 
 function obstacleLines(
   { part, last, isAsking }: Fact<DryRunFacts>,
+  isWarned: boolean,
   width: number,
   look: Look,
 ): readonly Line[] {
@@ -79,7 +80,7 @@ function obstacleLines(
     return wrapLine([span('the dry run is under way: it sends only GETs', 'text.dim')], width);
   const { inTheWay } = last.value;
   const again = isAsking ? [[span('the dry run is under way again', 'text.dim')]] : [];
-  return inTheWay === undefined
+  return inTheWay === undefined || isWarned
     ? again
     : [...failureLines(`in the way: ${inTheWay.text}`, inTheWay.hints, width, look), ...again];
 }
