@@ -45,7 +45,7 @@ function followUpFacts({ followUps: { list } }: RunContext): Fact[] {
 function choiceFacts(context: RunContext): Fact[] {
   const { time, range, backup: chosen } = context.choose;
   const { from } = context.source;
-  const { action, target, incidentAt, reason } = context.run;
+  const { action, target, incidentAt, reason, asked } = context.run;
   return [
     ...(target.kind === 'in-place' ? [] : [{ label: 'target', value: target.name }]),
     ...(action === undefined ? [] : [{ label: 'action', value: action }]),
@@ -71,11 +71,20 @@ function choiceFacts(context: RunContext): Fact[] {
       : [
           {
             label: from.what === 'newest' ? 'newest backup of guid' : 'backup',
-            value: `${from.guid} (${from.how === 'card' ? 'on record' : 'typed'})`,
+            value: `${from.guid} (${originOf(from, asked.guid)})`,
           },
           { label: 'key', value: from.fingerprint === '' ? 'not chosen yet' : from.fingerprint },
         ]),
   ];
+}
+
+/** Whether it is from the card, was chosen before the run began, or was typed in it. */
+function originOf(
+  { guid, how }: NonNullable<RunContext['source']['from']>,
+  asked: string | undefined,
+): string {
+  if (how === 'card') return 'on record';
+  return guid === asked ? 'chosen' : 'typed';
 }
 
 /**

@@ -1,9 +1,12 @@
-import { useApp, useInput, usePaste, useWindowSize } from 'ink';
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
+import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink';
+import { memo, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { show } from '../base/text.ts';
+import type { Band, Pane, Size } from './bands.ts';
 import { framesOf } from './frames.ts';
 import type { Host } from './host.ts';
 import { keyOf } from './keys.ts';
-import { Screen } from './screen.tsx';
+import { type Line, type Look, TEXT_LIMIT } from './span.ts';
+import { painted, paintOf } from './theme.ts';
 
 export interface AppProps {
   readonly host: Host;
@@ -28,4 +31,57 @@ export function App({ host, onReady }: AppProps) {
   useEffect(() => onReady?.(suspendTerminal), [onReady, suspendTerminal]);
 
   return <Screen bands={bands} size={size} look={host.look} />;
+}
+
+/**
+ * Draws bands. They are exactly as large as the terminal, never larger: when a window gets smaller, Ink draws
+ * what it has once more before the layout follows, and a row that is too long by then would be broken by the
+ * terminal, and push all below it out of its place.
+ */
+function Screen({ bands, size, look }: { bands: readonly Band[]; size: Size; look: Look }) {
+  return (
+    <Box width="100%" overflow="hidden">
+      <Box flexDirection="column" width={size.columns} height={size.rows} flexShrink={0} overflow="hidden">
+        {bands.map((band, at) => (
+          <BandBox key={placeKey(at)} band={band} look={look} />
+        ))}
+      </Box>
+    </Box>
+  );
+}
+
+const BandBox = memo(({ band, look }: { band: Band; look: Look }) => (
+  <Box height={band.height} flexShrink={0}>
+    {band.panes.map((pane, column) => (
+      <PaneBox key={placeKey(column)} pane={pane} look={look} />
+    ))}
+  </Box>
+));
+
+const PaneBox = memo(({ pane, look }: { pane: Pane; look: Look }) => (
+  <Box flexDirection="column" width={pane.width} height={pane.height} flexShrink={0} overflow="hidden">
+    {pane.lines.map((line, at) => (
+      <Row key={placeKey(at)} line={line} look={look} />
+    ))}
+  </Box>
+));
+
+/** One text, whatever it is made of: for each text that Ink draws it computes a layout of its own. */
+const Row = memo(({ line, look }: { line: Line; look: Look }) => (
+  <Text wrap="truncate-end">
+    {line.length === 0 ? ' ' : line.map((piece) => printed(piece, look)).join('')}
+  </Text>
+));
+
+/**
+ * The only place where text becomes part of the Ink tree. Ink lets colours and links in texts through, so
+ * everything is made printable here once more, whatever came before.
+ */
+function printed({ text, token }: Line[number], look: Look): string {
+  return painted(show(text, TEXT_LIMIT), paintOf(token, look.colour, look.theme));
+}
+
+/** Rows and cells have no identity but their place. */
+function placeKey(at: number): string {
+  return `at-${at}`;
 }

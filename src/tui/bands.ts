@@ -1,6 +1,6 @@
 import { counted } from '../base/format.ts';
 import { cutLine } from './line.ts';
-import { type Line, type Look, span } from './span.ts';
+import { BLANK, type Line, type Look, span } from './span.ts';
 
 /** The size of the terminal, in cells. */
 export interface Size {
@@ -87,4 +87,25 @@ export function scrolled(lines: readonly Line[], scroll: number, width: number, 
     below > 0 ? `${look.glyphs.more} ${counted(below, 'more row')}: Tab` : 'the end: Tab shows the beginning';
   const shown = [...lines.slice(first, first + text), cutLine([span(note, 'text.dim')], width, look)];
   return { shown: shown.slice(0, rows), page: { height: text, last } };
+}
+
+/** The same lines, with blank ones below up to `height`. */
+export function filledUp(lines: readonly Line[], height: number): readonly Line[] {
+  return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, () => BLANK)].slice(
+    0,
+    height,
+  );
+}
+
+const STILL: Page = { height: 1, last: 0 };
+
+/** One pane over the whole body of a screen, with blank rows below. */
+export function wholeBody(lines: readonly Line[], { columns, rows }: Size, page = STILL): Layout {
+  return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
+}
+
+/** The same with a text that scrolls. */
+export function scrolledBody(lines: readonly Line[], scroll: number, size: Size, look: Look): Layout {
+  const { shown, page } = scrolled(lines, scroll, size.columns, size.rows, look);
+  return wholeBody(shown, size, page);
 }

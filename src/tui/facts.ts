@@ -37,6 +37,7 @@ const FRESH_MS: Readonly<Record<SourceName, number>> = {
   lab: 2_000,
   folder: 5_000,
   secretFile: 2_000,
+  publicKeyFile: 2_000,
 };
 
 /** As often as the screen is drawn: a fleet of five hundred answers far more often. */

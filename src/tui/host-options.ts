@@ -2,7 +2,7 @@ import type { AppPort } from '../view/app/app-port.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import type { LiveFacts } from './facts.ts';
 import type { Look } from './span.ts';
-import type { Reading } from './watch-reading.ts';
+import type { Reading } from './watch-terminal.ts';
 
 /** What a stack of screens stands on: the clocks, the terminal, and what the app may do. */
 export interface HostOptions {

@@ -124,3 +124,11 @@ function joinNeighbours(row: readonly Span[]): Line {
   }
   return joined;
 }
+
+/** Whether a row shows this text whole. */
+export function hasText(line: Line, text: string): boolean {
+  return line
+    .map((piece) => piece.text)
+    .join('')
+    .includes(span(text).text);
+}

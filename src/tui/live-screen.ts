@@ -44,6 +44,16 @@ export interface BoundKey<Intent extends string> extends ShownKey {
   readonly intent: Intent;
 }
 
+/** A key of one letter that the last row of the screen names. */
+export function letterKey<Intent extends string>(
+  letter: string,
+  intent: Intent,
+  label: string,
+  description: string,
+): BoundKey<Intent> {
+  return { intent, keys: [letter], shown: letter, label, description, inFooter: true };
+}
+
 /** What has to happen in the world, or to the stack of screens, after a key. */
 export type AppEffect =
   | { readonly type: 'open'; readonly screen: ScreenRequest }

@@ -35,6 +35,8 @@ const WHOLE_IDS = IDS.map(([kind, source, known]) => ({
 
 /** No letter, digit or dash on either side: `orders` is not a part of `orders-dr`. */
 const [BEFORE, AFTER] = ['(?<![\\p{L}\\p{N}_-])', '(?![\\p{L}\\p{N}_-])'];
+/** An id may be a part of something longer: `report-ID.html`, `GUID-MILLISECONDS`. */
+const [BEFORE_ID, AFTER_ID] = ['(?<![\\p{L}\\p{N}_])', '(?![\\p{L}\\p{N}_])'];
 
 /** A mask that remembers which name it gave to whom. */
 export function createMask(): Mask {
@@ -51,12 +53,12 @@ export function createMask(): Mask {
   };
   const replacing = (names: Names): Replace => {
     const known = knownOf(names);
-    const parts = [
+    const called = [
       ...known.map(([, name]) => escaped(name)),
       ...known.map(([, name]) => cutShort(name)),
-      ...IDS.map(([, source]) => source),
-    ];
-    const pattern = new RegExp(`${BEFORE}(?:${parts.join('|')})${AFTER}`, 'gu');
+    ].map((source) => `${BEFORE}${source}${AFTER}`);
+    const ids = IDS.map(([, source]) => `${BEFORE_ID}${source}${AFTER_ID}`);
+    const pattern = new RegExp([...called, ...ids].join('|'), 'gu');
     const named = (found: string): string | undefined => {
       const exact = known.find(([, name]) => name === found);
       if (exact !== undefined) return aliasOf(...exact);

@@ -9,8 +9,7 @@ import { createHost, type Host } from './host.ts';
 import type { HostOptions } from './host-options.ts';
 import { RESTORE_TITLE, SAVE_TITLE } from './osc.ts';
 import { themeFor } from './theme.ts';
-import { watchReading } from './watch-reading.ts';
-import { watchTerminal } from './watch-terminal.ts';
+import { watchReading, watchTerminal } from './watch-terminal.ts';
 
 /**
  * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is

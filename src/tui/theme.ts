@@ -1,3 +1,6 @@
+import type { Tone } from '../view/run-view.ts';
+import type { Look } from './span.ts';
+
 /**
  * What a piece of text means. Parts name a token, never a colour, and no meaning hangs on the colour alone: a
  * glyph or a word always says the same.
@@ -155,4 +158,28 @@ export function painted(text: string, { color, bold, dimColor, inverse, underlin
 
 function sgr(begin: number, text: string, end: number): string {
   return text === '' ? '' : `\u001b[${begin}m${text}\u001b[${end}m`;
+}
+
+/** The token of a tone. */
+export function tokenOf(tone: Tone): Token {
+  switch (tone) {
+    case 'plain':
+      return 'text';
+    case 'good':
+      return 'status.ok';
+    case 'warn':
+      return 'status.warn';
+    case 'bad':
+      return 'status.bad';
+    case 'dim':
+      return 'text.dim';
+  }
+}
+
+/** The sign that says a tone without colour; a blank for tones that say nothing. */
+export function signOf(tone: Tone, look: Look): string {
+  if (tone === 'good') return look.glyphs.done;
+  if (tone === 'warn') return look.glyphs.warn;
+  if (tone === 'bad') return look.glyphs.failed;
+  return ' ';
 }

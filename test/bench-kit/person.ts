@@ -1,13 +1,32 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ExpectStatic } from 'vitest';
+import type { ExpectStatic, TestContext } from 'vitest';
 import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/keyboard.ts';
+import type { Product } from './product.ts';
 import { KEYS, type Terminal } from './pseudo-terminal.ts';
+import { openTerminal } from './terminal.ts';
+import { type BenchOptions, openBench } from './test-bench.ts';
 
 /**
  * How long a person reads: longer than the screen demands, because a screen that was held up just before a
  * key takes it for one that was pressed before that.
  */
 export const READING_MS = FIRST_REPEAT_MS + 300;
+
+/** A bench, and somebody who opens terminals on it; what was opened is closed with the test. */
+export async function sitDown(product: Product, context: TestContext, options: BenchOptions = {}) {
+  const bench = await openBench(product, options);
+  const terminals: Terminal[] = [];
+  context.onTestFinished(async () => {
+    await Promise.all(terminals.map((terminal) => terminal.close()));
+    await bench.close();
+  });
+  const open = (...args: readonly string[]) => {
+    const terminal = openTerminal(product, bench, args);
+    terminals.push(terminal);
+    return personAt(terminal, context.expect);
+  };
+  return { bench, open };
+}
 
 /** Somebody who reads before typing. */
 export function personAt(terminal: Terminal, expect: ExpectStatic) {

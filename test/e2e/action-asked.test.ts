@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'vitest';
-import { personAt } from '../bench-kit/person.ts';
+import { describe, test } from 'vitest';
+import { sitDown } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
-import { openTerminal } from '../bench-kit/terminal.ts';
-import { changes, openBench, type TestBench } from '../bench-kit/test-bench.ts';
+import { changes, type TestBench } from '../bench-kit/test-bench.ts';
 
 const CHANGE = ['run', 'change-instance', '--instance', 'orders'] as const;
 const QUESTION = 'which one (Enter leaves)?';
@@ -13,26 +12,13 @@ const QUESTION = 'which one (Enter leaves)?';
 describe.concurrent('a run that is not told what to do with the instance', { timeout: 60_000 }, () => {
   const product = builtProduct({ cheapVault: true });
 
-  async function sitDown(context: TestContext) {
-    const bench = await openBench(product);
-    context.onTestFinished(() => bench.close());
-    return {
-      bench,
-      open: (...args: readonly string[]) => {
-        const terminal = openTerminal(product, bench, args);
-        context.onTestFinished(() => terminal.close());
-        return personAt(terminal, context.expect);
-      },
-    };
-  }
-
   test.for([
     ['a script', CHANGE],
     ['one with answers for the rest', [...CHANGE, '--yes', '--confirm', 'orders']],
     ['a dry run', [...CHANGE, '--dry-run']],
   ] as const)('ends in %s with the choices, and begins nothing', async ([, args], context) => {
     const { expect } = context;
-    const { bench } = await sitDown(context);
+    const { bench } = await sitDown(product, context);
     const { code, stderr } = await bench.run(...args);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^lifeboat: change-instance needs --action$/mu);
@@ -42,7 +28,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
 
   test.runIf(hasTerminal())('asks in a terminal, then shows the screen', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...CHANGE);
     await screen.asks(QUESTION);
     expect(screen.isTaken()).toBe(false);
@@ -63,7 +49,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
     ['Ctrl-C', '\u0003'],
   ] as const)('is left with %s before anything is begun', async ([, key], context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...CHANGE);
     await screen.asks(QUESTION);
     screen.type(key);
@@ -75,7 +61,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
 
   test.runIf(hasTerminal())('asks for a dry run too, which begins nothing', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...CHANGE, '--dry-run');
     await screen.asks(QUESTION);
     screen.type(`update${KEYS.enter}`);

@@ -1,28 +1,20 @@
 import { describe, type TestContext, test } from 'vitest';
-import { personAt } from '../bench-kit/person.ts';
+import { sitDown } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
-import { openTerminal } from '../bench-kit/terminal.ts';
-import { type BenchOptions, changes, openBench } from '../bench-kit/test-bench.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { type BenchOptions, changes } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });
 
-  async function sitDown(context: TestContext, options: BenchOptions = {}) {
-    const bench = await openBench(product, options);
-    const terminals: Terminal[] = [];
-    context.onTestFinished(async () => {
-      await Promise.all(terminals.map((terminal) => terminal.close()));
-      await bench.close();
-    });
-    const terminal = openTerminal(product, bench, []);
-    terminals.push(terminal);
-    return { bench, screen: personAt(terminal, context.expect) };
+  async function openBoard(context: TestContext, options?: BenchOptions) {
+    const { bench, open } = await sitDown(product, context, options);
+    return { bench, screen: open() };
   }
 
   test('shows why an instance could not be recovered, goes into it and back, and changes nothing', async (context) => {
     const { expect } = context;
-    const { bench, screen } = await sitDown(context);
+    const { bench, screen } = await openBoard(context);
     await screen.shows(/of 2 instances could not be recovered now/u);
     await screen.shows('there is no recovery card');
     await screen.shows(/answers at most \d+s old/u);
@@ -42,7 +34,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
 
   test('shows what the journal knows while an instance is silent, and why another one refuses', async (context) => {
     const never = new Promise<undefined>(() => undefined);
-    const { screen } = await sitDown(context, {
+    const { screen } = await openBoard(context, {
       trouble: ({ instance }) =>
         instance === 'orders-dr'
           ? never

@@ -1,40 +1,24 @@
-import { describe, type TestContext, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { statesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
-import { personAt } from '../bench-kit/person.ts';
+import { sitDown } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
-import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
-import { openTerminal } from '../bench-kit/terminal.ts';
-import { ANSWERED, type BenchOptions, changes, openBench, ROTATE } from '../bench-kit/test-bench.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
+import { ANSWERED, changes, ROTATE } from '../bench-kit/test-bench.ts';
 
 describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real terminal', () => {
   const product = builtProduct({ cheapVault: true });
 
-  async function sitDown(context: TestContext, options: BenchOptions = {}) {
-    const bench = await openBench(product, options);
-    const terminals: Terminal[] = [];
-    context.onTestFinished(async () => {
-      await Promise.all(terminals.map((terminal) => terminal.close()));
-      await bench.close();
-    });
-    const open = (...args: string[]) => {
-      const terminal = openTerminal(product, bench, args);
-      terminals.push(terminal);
-      return personAt(terminal, context.expect);
-    };
-    return { bench, open };
-  }
-
   test('a wrong command line gets its error on the ordinary screen', async (context) => {
-    const { open } = await sitDown(context);
+    const { open } = await sitDown(product, context);
     const screen = open('run');
     await screen.isGivenBack(2);
     context.expect(screen.text()).toMatch(/^lifeboat: missing required argument 'runbook'$/mu);
   });
 
   test('a dry run prints on the ordinary screen and leaves the terminal as it was', async (context) => {
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE, '--dry-run');
     await screen.isGivenBack(0);
     context.expect(screen.bytes()).not.toContain('\u001b[?1049h');
@@ -44,7 +28,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
 
   test('key by key to the end: proven, and the screen is given back', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
     await screen.answerToTheChange();
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
@@ -62,7 +46,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
 
   test('a hold of Enter answers one question, and the next stands there still', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
     await screen.asks('prove the newest first?');
     await screen.hold(KEYS.enter, 60);
@@ -76,7 +60,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
 
   test('a wrong name is refused on the spot, and the right one still counts', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
     await screen.answerToTheChange();
     screen.type('order');
@@ -93,7 +77,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
 
   test('left with q: the screen is given back, the way to resume is shown, and it works', async (context) => {
     const { expect } = context;
-    const { bench, open } = await sitDown(context);
+    const { bench, open } = await sitDown(product, context);
     const screen = open(...ROTATE);
     await screen.answerToTheChange();
     screen.type(KEYS.escape);
@@ -116,7 +100,7 @@ describe.skipIf(!hasTerminal()).concurrent('a rotation by hand, in a real termin
       isFirst = false;
       return { work: false, answer: { status: 502, body: 'bad gateway', html: true } };
     };
-    const { bench, open } = await sitDown(context, { trouble });
+    const { bench, open } = await sitDown(product, context, { trouble });
     expect((await bench.rotate()).code).toBe(3);
     const screen = open('resume');
     await screen.asks('set the new key again');

@@ -81,6 +81,12 @@ test('the steps stand beside the end with how long each took, and below it where
   expect(screen(steps, 80, 200).join('\n')).toContain('look before the start (1m)');
 });
 
+test('a title of usual length is whole beside the end of a run where there is room for it', () => {
+  const title = 'confirm by the name of the target';
+  const rail = [{ id: 'confirm', title, state: 'done' }] as const;
+  expect(screen({ ...ENDED, rail }, 160, 50).join('\n')).toContain(`✓ ${title} `);
+});
+
 test('a limit that was missed is marked within its bar, and said', () => {
   const missed: ObjectiveView = { ...rto, value: 3600, running: false, tone: 'bad', verdict: 'missed' };
   const bar = screen({ ...ENDED, objectives: [missed] }, 80, 24, ASCII).find((row) => row.startsWith('RTO'));

@@ -194,6 +194,38 @@ describe('the screen', () => {
     expect(text).toContain('Which backup?');
   });
 
+  it('says what has failed once, where the question repeats the announcement', () => {
+    const said = 'orders-report has its binding name taken';
+    const banner = { tone: 'bad', text: said, hints: ['remove the old one', 'or bind it by hand'] } as const;
+    const view: RunView = { ...VIEWS.choice, banner, question: { ...VIEWS.choice.question, prompt: said } };
+    const watched: RunView = { ...view, watched: { driver: 'driven by ada' } };
+    for (const [columns, rows] of [
+      [80, 24],
+      [160, 50],
+    ] as const) {
+      const text = textOf(layOut(firstState(view, 0), { columns, rows }, look));
+      expect(text.split(said)).toHaveLength(2);
+      const beside = textOf(layOut(firstState(watched, 0), { columns, rows }, look));
+      expect(beside.split(said)).toHaveLength(2);
+      expect(beside).toContain('it asks there: what is to be done about that');
+    }
+  });
+
+  it('lists open follow-ups once, and what has to be done once where its row has room', () => {
+    const view: RunView = { ...VIEWS.choice, question: FOLLOW_UPS, followUps: OPEN_FOLLOW_UPS };
+    const text = textOf(layOut(firstState(view, 0), { columns: 160, rows: 50 }, look));
+    expect(text.split('unbind, bind and restage orders-api')).toHaveLength(2);
+    expect(text).not.toContain('follow-ups open');
+  });
+
+  it('shows in the help what the keys do now, each key once', () => {
+    const state: UiState = { ...firstState(VIEWS.choice, 0), overlay: 'help' };
+    const lines = textOf(layOut(state, { columns: 160, rows: 50 }, look)).split('\n');
+    expect(lines.filter((line) => line.startsWith('Enter '))).toHaveLength(1);
+    expect(lines.join('\n')).not.toContain('delete the word');
+    expect(lines.join('\n')).toContain('up/down');
+  });
+
   it('says LIVE in a frame of its own at the top and the bottom', () => {
     const lines = screen('typedName', 80, 24).split('\n');
     expect(lines[0]).toMatch(/^══ LIVE ══ orders/u);

@@ -50,6 +50,8 @@ describe('what is hidden', () => {
     ['a run that is cut', `run ${RUN.slice(0, 10)} is`],
     ['an id of the platform', 'guid 4a1f77e0-1111-4222-8333-abcdefabcdef'],
     ['a fingerprint', 'key 0a1b2c3d4e5f is'],
+    ['a run in the name of a file', `report-${RUN}.html:`],
+    ['a backup by its guid', 'backup 4a1f77e0-1111-4222-8333-abcdefabcdef-1795519433916 is'],
     ['an application', 'restage orders-api'],
     ['an application that is cut', 'restage orders-a…'],
     ['an operator that is cut within the second name', 'by Ada Lov…'],

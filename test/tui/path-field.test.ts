@@ -75,9 +75,14 @@ describe('a path', () => {
       { folder: '/big/', begins: 'or' },
     ]);
     const both = factsOf({ '/big/': names('a b', true), '/big/or': names('orders.key') });
-    expect(pathMoved({ ...pathField([]), field: field('/big/or|') }, 'complete', both, PAGE).field).toEqual(
-      field('/big/orders.key|'),
-    );
+    expect(
+      pathMoved(
+        { ...pathField({ source: 'secretFile' }, []), field: field('/big/or|') },
+        'complete',
+        both,
+        PAGE,
+      ).field,
+    ).toEqual(field('/big/orders.key|'));
   });
 
   it('has a folder and a word up to the cursor', () => {
@@ -88,9 +93,11 @@ describe('a path', () => {
 
   it('takes tabs that arrive in one piece as the key, and no line end of a paste', () => {
     const facts = factsOf({ '/': names('keys/') });
-    const begun = pathTyped(pathField([]), '/k', facts);
+    const begun = pathTyped(pathField({ source: 'secretFile' }, []), '/k', facts);
     expect(pathTyped(begun, '\t\t', facts).field).toEqual(field('/keys/|'));
-    expect(pathTyped(pathField([]), '/a b\r\n', facts).field).toEqual(field('/a b|'));
+    expect(pathTyped(pathField({ source: 'secretFile' }, []), '/a b\r\n', facts).field).toEqual(
+      field('/a b|'),
+    );
   });
 
   it.each([
@@ -99,7 +106,7 @@ describe('a path', () => {
     ['/keys/ord|ers', '/keys/|ers'],
     ['orders|', '|'],
   ])('loses its last part by the key that deletes a word: %s is %s', (before, after) => {
-    const path = { ...pathField([]), field: field(before) };
+    const path = { ...pathField({ source: 'secretFile' }, []), field: field(before) };
     expect(pathMoved(path, 'erase-word', factsOf({}), PAGE).field).toEqual(field(after));
   });
 });

@@ -115,6 +115,7 @@ test('a certain backup is given by the id that its own instance or others know',
   elsewhere.choose('region');
   elsewhere.press('enter');
   elsewhere.choose('guid-6');
+  expect(elsewhere.text()).toContain('✓ backup 6 ▸ since when');
   elsewhere.press('enter');
   elsewhere.press('enter');
   expect(elsewhere.effects).toMatchObject([{ type: 'start', wish: { backup: 'guid-6' } }]);
@@ -165,10 +166,34 @@ test('what the dry run found in the way is shown before Enter counts', () => {
   press('enter');
   expect(effects).toEqual([]);
   expect(text()).toContain('Enter begins the run nevertheless');
+  expect(text().split('the disk is full')).toHaveLength(2);
+  expect(text()).toContain('hint: make room first');
   press('enter', 100);
   expect(effects).toEqual([]);
   press('enter');
   expect(effects).toMatchObject([{ type: 'start', wish: { runbook: 'rotate-key' } }]);
+});
+
+test('no step on the way is broken or cut from its sign, however narrow the screen', () => {
+  const { screen, press, choose } = sitDown();
+  choose('region');
+  press('enter');
+  press('enter');
+  press('enter');
+  for (let columns = 40; columns <= 100; columns += 1) {
+    const rows = rowsOf(screen, { columns, rows: 24 }).slice(1, 3);
+    expect(rows.join('|')).toContain('▸ check');
+    for (const row of rows) expect(row.trimEnd()).not.toMatch(/[▸·✓]$/u);
+  }
+});
+
+test('a target that was asked and has no backup of its own says none, and is no worse for it', () => {
+  const target = { ...status('orders-dr'), newestBackup: undefined, provenBackup: undefined };
+  const fleet = { instances: [status('orders'), target], answered: 2, drills: '' };
+  const { text, choose } = sitDown(known({ fleet: () => fleet }));
+  choose('region');
+  expect(text()).toMatch(/orders-dr .* none +none/u);
+  expect(text()).not.toContain('! none of its backups was proven');
 });
 
 test('a run that was begun from here is not begun again by one more Enter', () => {

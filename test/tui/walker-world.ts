@@ -130,6 +130,7 @@ export function createWorld(random: Random, now: () => Date): World {
       lab: load('lab'),
       folder: load('folder'),
       secretFile: load('secretFile'),
+      publicKeyFile: load('publicKeyFile'),
     },
     start: (wish, show) => {
       begun.push(wish);
@@ -359,6 +360,7 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
       isCut: random.inPercent(20),
     }),
     secretFile: () => random.one(['readable', 'unread'] as const),
+    publicKeyFile: () => random.one(['readable', 'unread'] as const),
     report: () => ({
       markdown: random.one([
         VIEWS.choice.prose.markdown,

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { watchReading } from '../../src/tui/watch-reading.ts';
+import { watchReading } from '../../src/tui/watch-terminal.ts';
 import { holdProcessUp, openWire, type Wire } from '../bench-kit/wire.ts';
 
 const opened: { stop(): void }[] = [];

@@ -5,7 +5,8 @@ import { LifeboatError } from '../../base/errors.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import type { AuditFacts } from '../../view/app/sources.ts';
+import type { AuditFacts, AuditTrust } from '../../view/app/sources.ts';
+import { pathOf } from './load-folder.ts';
 
 /**
  * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread that
@@ -13,11 +14,16 @@ import type { AuditFacts } from '../../view/app/sources.ts';
  */
 export async function loadAudit(
   { env, configPath }: CommandContext,
+  { publicKey, anchor }: AuditTrust,
   signal: AbortSignal,
 ): Promise<AuditFacts> {
   const [program = process.execPath, ...words] = ownProgram();
   const config = configPath === undefined ? [] : ['--config', configPath];
-  const child = spawn(program, [...words, 'audit', 'verify', '-o', 'json', ...config], {
+  const trust = [
+    ...(publicKey === undefined ? [] : [`--public-key=${pathOf(env, publicKey)}`]),
+    ...(anchor === undefined ? [] : [`--anchor=${anchor}`]),
+  ];
+  const child = spawn(program, [...words, 'audit', 'verify', '-o', 'json', ...config, ...trust], {
     env,
     signal,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -27,10 +33,11 @@ export async function loadAudit(
     child.once('close', (code) => resolve(code ?? -1));
   });
   const [exitCode, printed, said] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
-  return factsIn(printed, said, exitCode);
+  return auditFactsIn(printed, said, exitCode);
 }
 
-function factsIn(printed: string, said: string, exitCode: number): AuditFacts {
+/** What the command printed as JSON on its two streams. Throws what it says where it verified nothing. */
+export function auditFactsIn(printed: string, said: string, exitCode: number): AuditFacts {
   try {
     const { verdict, words, entries, findings } = JSON.parse(printed) as {
       readonly verdict: Verdict;
@@ -40,10 +47,8 @@ function factsIn(printed: string, said: string, exitCode: number): AuditFacts {
     };
     return { verdict, words, exitCode, entries, findings: findings.map(inWords) };
   } catch (cause) {
-    throw new LifeboatError('audit.failed', whyNot(said, exitCode), {
-      hints: ['try it on the command line: lifeboat audit verify'],
-      cause,
-    });
+    const { message, hints } = errorIn(said, exitCode);
+    throw new LifeboatError('audit.failed', message, { hints, cause });
   }
 }
 
@@ -56,14 +61,19 @@ function inWords({ severity, stream, seq, shortMessage }: Finding): AuditFacts['
 }
 
 /** The error that the command printed as JSON, or that it said nothing. */
-function whyNot(said: string, exitCode: number): string {
+function errorIn(said: string, exitCode: number) {
   for (const line of said.split('\n').toReversed()) {
     try {
-      const { shortMessage } = JSON.parse(line) as { readonly shortMessage?: unknown };
-      if (typeof shortMessage === 'string') return show(shortMessage);
+      const { message, hints } = JSON.parse(line) as { readonly message?: unknown; readonly hints?: unknown };
+      const all = Array.isArray(hints) ? hints.filter((hint) => typeof hint === 'string') : [];
+      if (typeof message === 'string')
+        return { message: show(message), hints: all.map((hint) => show(hint)) };
     } catch {
       // Not every line beside the result is JSON.
     }
   }
-  return `the log could not be verified: the command ended with exit code ${exitCode}`;
+  return {
+    message: `the command ended with exit code ${exitCode}`,
+    hints: ['try it on the command line: lifeboat audit verify'],
+  };
 }

@@ -8,7 +8,7 @@ import { TooSlow, within } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
-import type { FolderName, FolderNames, FolderWanted, SecretFile } from '../../view/app/sources.ts';
+import type { CheckedFile, FolderName, FolderNames, FolderWanted } from '../../view/app/sources.ts';
 
 const MOST_NAMES = 500;
 /** Of a folder with more names than these, some that begin as wanted may be missing. */
@@ -46,6 +46,23 @@ export function folderLooker(context: CommandContext) {
       throw thrown;
     }
   };
+  /** A file that somebody types the path of; `read` rejects with what is wrong with it. */
+  const checked = async (
+    typed: string,
+    signal: AbortSignal,
+    read: (path: string) => Promise<unknown>,
+  ): Promise<CheckedFile> => {
+    await pause(TYPING_MS, undefined, { signal });
+    const path = pathOf(context.env, typed);
+    try {
+      const stats = await inTime(() => stat(path));
+      if (!stats.isFile() && !stats.isDirectory()) return 'unread';
+    } catch (cause) {
+      throw unread(`${show(path)} cannot be read`, cause);
+    }
+    await read(path);
+    return 'readable';
+  };
   return {
     /** Rejects with why the folder cannot be listed. */
     async folder(wanted: FolderWanted, signal: AbortSignal): Promise<FolderNames> {
@@ -57,18 +74,14 @@ export function folderLooker(context: CommandContext) {
       }
     },
     /** Rejects with what `keys add --file` says of it. */
-    async secretFile(typed: string, signal: AbortSignal): Promise<SecretFile> {
-      await pause(TYPING_MS, undefined, { signal });
-      const path = pathOf(context.env, typed);
-      try {
-        const stats = await inTime(() => stat(path));
-        if (!stats.isFile() && !stats.isDirectory()) return 'unread';
-      } catch (cause) {
-        throw unread(`${show(path)} cannot be read`, cause);
-      }
-      await readSecretFile(path, context);
-      return 'readable';
-    },
+    secretFile: (typed: string, signal: AbortSignal) =>
+      checked(typed, signal, (path) => readSecretFile(path, context)),
+    /** Rejects with what `audit verify --public-key` says of it. */
+    publicKeyFile: (typed: string, signal: AbortSignal) =>
+      checked(typed, signal, async (path) => {
+        const { readKeys } = await import('../audit/verify.ts');
+        await readKeys(path);
+      }),
   };
 }
 

@@ -28,13 +28,14 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
     keys: async (_, emit) => emit(await loadKeys(context, config)),
     entries: async (of, emit) => emit(await loadEntries(context, of)),
     olderEntries: async (of, emit) => emit(await loadOlderEntries(context, of)),
-    audit: async (_, emit, signal) => emit(await loadAudit(context, signal)),
+    audit: async (of, emit, signal) => emit(await loadAudit(context, of, signal)),
     dryRun: async (of, emit, signal) => emit(await loadDryRun(context, config, of, signal)),
     moment: async (of, emit) => emit(await momentTyped(of)),
     report: async (of, emit) => emit(await loadReport(context, of)),
     lab: async (_, emit, signal) => emit(await loadLab(config, signal)),
     folder: async (of, emit, signal) => emit(await look.folder(of, signal)),
     secretFile: async (of, emit, signal) => emit(await look.secretFile(of, signal)),
+    publicKeyFile: async (of, emit, signal) => emit(await look.publicKeyFile(of, signal)),
   };
 }
 

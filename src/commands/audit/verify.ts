@@ -80,7 +80,7 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
 const MOST_KEYS = 1024 * 1024;
 
 /** Another file says nothing about the journal, and must not make it look damaged. */
-async function readKeys(path: string): Promise<string> {
+export async function readKeys(path: string): Promise<string> {
   const text = (await readBytes(path, MOST_KEYS)).toString('utf8');
   if (parsePublicKeys(text).length > 0) return text;
   throw new LifeboatError('input.key', `${show(path, 200)} holds no ed25519 public key in PEM`, {

@@ -3,7 +3,7 @@ import type { Badge } from '../../view/app/home.ts';
 import { openWords } from '../../view/follow-up-words.ts';
 import type { RunView } from '../../view/run-view.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
-import { tokenOf } from './tones.ts';
+import { tokenOf } from '../theme.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &

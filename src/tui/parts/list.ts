@@ -1,5 +1,6 @@
 import type { BoundKey } from '../live-screen.ts';
-import { EMPTY_FIELD, edited, type Field, fieldIntentOf, typed } from './field.ts';
+import type { Line, Look } from '../span.ts';
+import { EMPTY_FIELD, edited, type Field, fieldIntentOf, fieldLine, typed } from './field.ts';
 
 /**
  * What a person does in a list. The cursor is on a row by its key, so that it stays there when rows arrive or
@@ -108,9 +109,9 @@ export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   return [...MOVES, filter, ...(list.filter.text === '' ? [] : [drop])];
 }
 
-/** The key that leads back from a list; the stack of screens takes it. */
-export const BACK_KEY: BoundKey<ListIntent> = {
-  intent: 'end-filter',
+/** The key that leads back; the stack of screens takes it, so that no screen has an intent for it. */
+export const BACK_KEY: BoundKey<never> = {
+  intent: 'back' as never,
   keys: [],
   shown: 'Esc',
   label: 'back',
@@ -230,4 +231,9 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
 /** The list with a text typed into its filter. */
 export function typedInto(list: ListState, text: string): ListState {
   return { ...list, filter: typed(list.filter, text) };
+}
+
+/** The row of the filter above a list; none where nothing is filtered. */
+export function filterLines({ isFiltering, filter }: ListState, width: number, look: Look): readonly Line[] {
+  return isFiltering || filter.text !== '' ? [fieldLine('/', filter, width, look)] : [];
 }

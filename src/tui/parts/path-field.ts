@@ -1,9 +1,10 @@
-import type { Fact, Facts, Need, SecretFile } from '../../view/app/sources.ts';
+import type { CheckedFile, Fact, Facts, Need } from '../../view/app/sources.ts';
 import { type Page, scrolled } from '../bands.ts';
 import { cutLine, wrapLine } from '../line.ts';
-import type { BoundKey } from '../live-screen.ts';
+import type { BoundKey, Input } from '../live-screen.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import { candidatesOf, completed, foldersFor, namesFor, partsOf } from './complete-path.ts';
+import { failureLines } from './failure.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,
@@ -20,6 +21,7 @@ import { scrolledTo } from './reading.ts';
 
 /** A field that asks for the path of a file, with the names under it that would complete it. */
 export interface PathField {
+  readonly asks: FileAsked;
   readonly field: Field;
   /** How far the names are scrolled. */
   readonly scroll: number;
@@ -29,14 +31,21 @@ export interface PathField {
   readonly recalled: number;
 }
 
+/** Which kind of file is asked for. */
+interface FileAsked {
+  readonly source: 'secretFile' | 'publicKeyFile';
+  /** A text that begins with it is no path, and is taken as it is. */
+  readonly orText?: string;
+}
+
 export type PathIntent = 'complete' | 'older-path' | 'newer-path' | FieldIntent;
 
 /** How many of the paths given before can be had again. */
 const MOST_GIVEN = 20;
 
 /** An empty field, in which these can be had again. */
-export function pathField(given: readonly string[]): PathField {
-  return { field: EMPTY_FIELD, scroll: 0, given, recalled: -1 };
+export function pathField(asks: FileAsked, given: readonly string[]): PathField {
+  return { asks, field: EMPTY_FIELD, scroll: 0, given, recalled: -1 };
 }
 
 /** The paths that can be had again once the one in the field was given, too. */
@@ -48,6 +57,12 @@ export function givenWith(path: PathField): readonly string[] {
 /** The path as it was typed; a paste may end in a blank that nobody meant. */
 export function pathIn({ field }: PathField): string {
   return field.text.trim();
+}
+
+/** Whether it holds a text that is taken as it is. */
+export function holdsText(path: PathField): boolean {
+  const { orText } = path.asks;
+  return orText !== undefined && pathIn(path).startsWith(orText);
 }
 
 /** The keys of the field; those of the paths given before only where there are some. */
@@ -86,8 +101,14 @@ const INTENTS: ReadonlySet<string> = new Set(
   [COMPLETE, ...HISTORY, ...EDITING_KEYS].map(({ intent }) => intent),
 );
 
-export function isPathIntent(intent: string): intent is PathIntent {
+function isPathIntent(intent: string): intent is PathIntent {
   return INTENTS.has(intent);
+}
+
+/** The field after an input; unchanged by an intent that is not its own. */
+export function pathAfter(path: PathField, input: Input<string>, facts: Facts): PathField {
+  if (input.type === 'text') return pathTyped(path, input.text, facts);
+  return isPathIntent(input.intent) ? pathMoved(path, input.intent, facts, input.page) : path;
 }
 
 /** The field after a key; `page` is that of the names under it. */
@@ -119,10 +140,11 @@ export function pathTyped(path: PathField, text: string, facts: Facts): PathFiel
 
 /** What has to be known: the names that would complete the path, and what is wrong with the file. */
 export function pathNeeds(path: PathField, facts: Facts): readonly Need[] {
+  if (holdsText(path)) return [];
   const of = pathIn(path);
   return [
     ...foldersFor(path.field, facts).map((wanted) => ({ source: 'folder', of: wanted }) as const),
-    ...(of === '' ? [] : [{ source: 'secretFile', of } as const]),
+    ...(of === '' ? [] : [{ source: path.asks.source, of } as const]),
   ];
 }
 
@@ -130,7 +152,8 @@ export function pathNeeds(path: PathField, facts: Facts): readonly Need[] {
 export function whyNotFile(path: PathField, facts: Facts): string | undefined {
   const of = pathIn(path);
   if (of === '') return 'type the path of the file first';
-  const { part } = facts.get('secretFile', of);
+  if (holdsText(path)) return undefined;
+  const { part } = facts.get(path.asks.source, of);
   return part.state === 'failed' ? part.why || 'the file cannot be taken' : undefined;
 }
 
@@ -146,6 +169,13 @@ export function pathLines(
   look: Look,
 ): { readonly lines: readonly Line[]; readonly page: Page } {
   const { field, scroll } = path;
+  if (holdsText(path)) {
+    const lines = [
+      fieldLine(label, printedField(field), width, look),
+      ...wrapLine([span(`${look.glyphs.done} `, 'status.ok'), span(ready)], width, 2),
+    ];
+    return { lines: lines.slice(0, height), page: { height: 1, last: 0 } };
+  }
   const known = namesFor(field, facts);
   const names = known ?? { items: [], isCut: false };
   const found = candidatesOf(field, names);
@@ -159,7 +189,7 @@ export function pathLines(
       ? wrapLine([span(empty, 'text.dim')], width)
       : isBegun && !isExact
         ? []
-        : fileLines(facts.get('secretFile', of), ready, width, look);
+        : fileLines(facts.get(path.asks.source, of), ready, width, look);
   const head = [fieldLine(label, printedField(field), width, look), ...said, BLANK];
   const more = names.isCut ? [[span('there are more: type how the name begins', 'text.dim')]] : [];
   const none = names.items.length === 0 ? '  the folder is empty' : '  only hidden names: a dot shows them';
@@ -173,12 +203,8 @@ export function pathLines(
   return { lines: [...head, ...shown], page };
 }
 
-function fileLines({ part }: Fact<SecretFile>, ready: string, width: number, look: Look): readonly Line[] {
-  if (part.state === 'failed')
-    return [
-      ...wrapLine([span(`${look.glyphs.failed} `, 'status.bad'), span(part.why)], width, 2),
-      ...(part.hints ?? []).flatMap((hint) => wrapLine([span(`  hint: ${hint}`, 'text.dim')], width, 4)),
-    ];
+function fileLines({ part }: Fact<CheckedFile>, ready: string, width: number, look: Look): readonly Line[] {
+  if (part.state === 'failed') return failureLines(part.why, part.hints ?? [], width, look);
   if (part.state !== 'known') return [];
   return part.value === 'readable'
     ? wrapLine([span(`${look.glyphs.done} `, 'status.ok'), span(ready)], width, 2)

@@ -1,4 +1,5 @@
 import { cells } from '../../plain/width.ts';
+import { filledUp } from '../bands.ts';
 import { cutLine, lineWidth, padLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import type { Token } from '../theme.ts';
@@ -103,11 +104,14 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
     if (missing <= 0) return kept;
     const spare = kept.reduce((sum, { wide, column }) => sum + slack(wide, column), 0);
     if (spare >= missing) {
-      kept = kept.map((one) => {
-        const less = Math.min(missing, slack(one.wide, one.column));
-        missing -= less;
-        return { ...one, wide: one.wide - less };
-      });
+      // The widest gives way first, so that a long text does not cost a short name its end.
+      kept = kept.map((one) => ({ ...one }));
+      for (; missing > 0; missing -= 1) {
+        const widest = kept
+          .filter(({ wide, column }) => slack(wide, column) > 0)
+          .reduce((most, one) => (one.wide > most.wide ? one : most));
+        widest.wide -= 1;
+      }
       return kept;
     }
     const gone = kept.reduce<(typeof kept)[number] | undefined>(
@@ -121,12 +125,4 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
 
 function slack<Row>(wide: number, { least }: Column<Row>): number {
   return least === undefined ? 0 : Math.max(0, wide - least);
-}
-
-/** The same lines, with blank ones below up to `height`. */
-export function filledUp(lines: readonly Line[], height: number): readonly Line[] {
-  return [...lines, ...Array.from({ length: Math.max(0, height - lines.length) }, () => BLANK)].slice(
-    0,
-    height,
-  );
 }

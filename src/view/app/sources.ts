@@ -29,8 +29,8 @@ export interface Sources {
   readonly entries: { readonly of: EntriesWanted; readonly value: EntriesPage };
   /** A page of older ones. */
   readonly olderEntries: { readonly of: OlderEntriesWanted; readonly value: EntriesPage };
-  /** What an audit of the journal finds, by the number of the try: each is made once. */
-  readonly audit: { readonly of: number; readonly value: AuditFacts };
+  /** What an audit of the journal finds; each try is made once. */
+  readonly audit: { readonly of: AuditWanted; readonly value: AuditFacts };
   /** What a run would do. */
   readonly dryRun: { readonly of: StartWish; readonly value: DryRunFacts };
   /** A moment of the past as somebody types it, such as `14:32` or `10 minutes ago`. */
@@ -42,7 +42,22 @@ export interface Sources {
   /** The names in a folder of this machine. */
   readonly folder: { readonly of: FolderWanted; readonly value: FolderNames };
   /** A file with a secret, by its path as it is typed; fails with what is wrong with it. Never the secret. */
-  readonly secretFile: { readonly of: string; readonly value: SecretFile };
+  readonly secretFile: { readonly of: string; readonly value: CheckedFile };
+  /** A file with public keys, in the same way. */
+  readonly publicKeyFile: { readonly of: string; readonly value: CheckedFile };
+}
+
+/** An audit by the number of its try, and what it gets from outside of the journal. */
+export interface AuditWanted extends AuditTrust {
+  readonly attempt: number;
+}
+
+/** What pins a journal from outside of it. */
+export interface AuditTrust {
+  /** The path of a file with public keys, as it is typed. */
+  readonly publicKey?: string;
+  /** As it was copied into a ticket. */
+  readonly anchor?: string;
 }
 
 /** What `lifeboat audit verify` found. Every text is printable. */
@@ -79,7 +94,7 @@ export interface FolderName {
 }
 
 /** `unread`: a pipe or a device, which can be read only once. */
-export type SecretFile = 'readable' | 'unread';
+export type CheckedFile = 'readable' | 'unread';
 
 /** What a text means now: the moment, RFC 3339, or why it means none. */
 export type TypedMoment = { readonly time: string } | { readonly problem: string };

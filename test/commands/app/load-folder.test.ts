@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,7 @@ function openHome() {
     put,
     folder: (folder: string, begins = '') => look.folder({ folder, begins }, signal),
     file: (typed: string) => look.secretFile(typed, signal),
+    publicKey: (typed: string) => look.publicKeyFile(typed, signal),
   };
 }
 
@@ -55,6 +57,20 @@ test('of a folder with more than five hundred names some are listed, and those t
   expect(all.items).toHaveLength(500);
   const few = await folder('~/', 'few-');
   expect([few.isCut, few.items.length]).toEqual([false, 7]);
+});
+
+test('a file without a public key is refused as `audit verify --public-key` refuses it', async () => {
+  const { put, publicKey } = openHome();
+  const pem = generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' });
+  put('lifeboat.pub', pem.toString());
+  put('orders.key');
+  expect(await publicKey('~/lifeboat.pub')).toBe('readable');
+  await expect(publicKey('~/orders.key')).rejects.toMatchObject({
+    shortMessage: expect.stringContaining('holds no ed25519 public key in PEM'),
+  });
+  await expect(publicKey('~/lost.pub')).rejects.toMatchObject({
+    shortMessage: expect.stringContaining('cannot be read'),
+  });
 });
 
 test('a folder that is not there says so', async () => {

@@ -1,99 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { journalScreen } from '../../../src/tui/screens/journal/journal.ts';
 import { keysScreen } from '../../../src/tui/screens/keys/keys.ts';
 import { reportScreen } from '../../../src/tui/screens/report/report.ts';
 import { runsScreen } from '../../../src/tui/screens/runs/runs.ts';
-import { ENTRIES_A_PAGE, type EntriesPage, entryRows } from '../../../src/view/app/entries-page.ts';
 import type { KeyRow } from '../../../src/view/app/keys-facts.ts';
 import type { RunRow } from '../../../src/view/app/run-row.ts';
 import type { FolderNames } from '../../../src/view/app/sources.ts';
 import { shown } from './screen-bench.ts';
 
 const HOSTILE = 'ev\u001b[31mil \u202e注文 שלום';
-
-function pageOf(first: number, count: number, size: number): EntriesPage {
-  const entries = Array.from({ length: count }, (_, at) => ({
-    index: first + at,
-    stream: 'run/01KAJ8V7Q2M4X9T3R5W6Y8Z0BC' as const,
-    seq: first + at + 1,
-    at: '2026-11-23T11:00:00.000Z',
-    by: HOSTILE,
-    type: 'run.detached',
-    body: JSON.stringify({ why: `left ${first + at}` }),
-    hash: 'ab'.repeat(32),
-  }));
-  return { rows: entryRows(entries).toReversed(), first, size, anchor: 'lifeboat:x:1:y:z' };
-}
-
-describe('the journal', () => {
-  const SIZE = 3 * ENTRIES_A_PAGE + 5;
-  const answers = {
-    entries: () => pageOf(2 * ENTRIES_A_PAGE, ENTRIES_A_PAGE + 5, SIZE),
-    olderEntries: ({ page }: { readonly page: number }) =>
-      pageOf(page * ENTRIES_A_PAGE, ENTRIES_A_PAGE, SIZE),
-  };
-  const pagesIn = (one: ReturnType<typeof shown>) =>
-    one.screen.needs().flatMap((need) => (need.source === 'olderEntries' ? [need.of.page] : []));
-
-  test('fits every size, as a list, with one entry in full and with an audit', () => {
-    const one = shown(journalScreen({ name: 'journal' }), {
-      ...answers,
-      audit: () => ({
-        verdict: 'consistent',
-        words: `consistent ${HOSTILE}`,
-        exitCode: 3,
-        entries: SIZE,
-        findings: [{ severity: 'limit', text: HOSTILE.repeat(20) }],
-      }),
-    });
-    one.fits();
-    one.press('enter');
-    one.fits();
-    expect(one.text()).toContain('"why": "left 604"');
-    one.press('escape', 'v');
-    one.fits();
-    expect(one.text()).toContain('CONSISTENT');
-    expect(one.text()).toContain('exit code 3');
-  });
-
-  test('asks for no older page until somebody moves towards the end, then for one after the other', () => {
-    const one = shown(journalScreen({ name: 'journal' }), answers);
-    expect(pagesIn(one)).toEqual([]);
-    one.press('G');
-    expect(pagesIn(one)).toEqual([1]);
-    one.press('G');
-    expect(pagesIn(one)).toEqual([1, 0]);
-    one.press('G', 'enter');
-    expect(one.text()).toContain('"why": "left 0"');
-  });
-
-  test('a filter searches older pages by itself, and dropping it shows the newest again', () => {
-    const one = shown(journalScreen({ name: 'journal' }), answers);
-    one.press('/', '6', '0', '4');
-    expect(pagesIn(one)).toEqual([1, 0]);
-    one.press('escape');
-    expect(pagesIn(one)).toEqual([]);
-  });
-
-  test('copies the anchor of the log, and each audit is one of its own', () => {
-    const one = shown(journalScreen({ name: 'journal' }), answers);
-    one.press('a');
-    expect(one.effects).toEqual([{ type: 'copy', text: 'lifeboat:x:1:y:z', what: 'the anchor of the log' }]);
-    one.press('v', 'v');
-    expect(one.screen.needs()).toContainEqual({ source: 'audit', of: 2 });
-  });
-
-  test('a body of a megabyte scrolls to its end, with every character', () => {
-    const body = JSON.stringify({ text: `${'x  y'.repeat(250_000)}END` });
-    const row = { ...pageOf(0, 1, 1).rows[0], body } as EntriesPage['rows'][number];
-    const one = shown(journalScreen({ name: 'journal' }), {
-      entries: () => ({ rows: [row], first: 0, size: 1 }),
-    });
-    one.press('enter', 'G');
-    expect(one.text()).toContain('END"');
-    expect(one.text()).toContain('x  yx  y');
-  });
-});
 
 describe('the keys', () => {
   const key = (more: Partial<KeyRow>): KeyRow => ({
@@ -134,6 +48,19 @@ describe('the keys', () => {
     expect(one.text()).toMatch(/orders\s+aaaaaaaaaaaa\s+yes\s+proven.+1 to 2 of 2, 2 proven/u);
     expect(one.text()).toMatch(/orders\s+bbbbbbbbbbbb\s+NO\s+ended/u);
     expect(one.text()).toMatch(/not in the config.+cccccccccccc\s+yes\s+unknown/u);
+  });
+
+  test('a key store that cannot be read says what can be done, and an empty one how a key is added', () => {
+    const hints = ['set LIFEBOAT_KEYCHAIN=vault'];
+    const why = 'there is no session bus';
+    const part = { state: 'failed', at: new Date(), code: 'keys.locked', why, hints } as const;
+    const open = keysScreen({ name: 'keys' });
+    const locked = shown(open, {}, undefined, { keys: { part, isAsking: false } });
+    locked.fits();
+    expect(locked.text()).toContain('the key store cannot be read: there is no session bus');
+    expect(locked.text()).toContain('hint: set LIFEBOAT_KEYCHAIN=vault');
+    const empty = shown(open, { keys: () => ({ store: 'vault file', rows: [] }) });
+    expect(empty.text()).toContain('press : and type `add a key`');
   });
 
   test('ask for the backups of the instance at the cursor alone, and only where the config names it', () => {
@@ -352,6 +279,13 @@ describe('the runs', () => {
     const one = press(run({}), 'd', 'enter', 'w');
     expect(one.effects).toMatchObject([{ type: 'say' }, { type: 'open', screen: { name: 'watch' } }]);
     expect(one.text()).toContain('runs of drills');
+  });
+
+  test('runbook, instance and target are whole at 80 columns, and the row says the rest', () => {
+    const one = press(run({ runbook: 'disaster-recovery', target: 'orders-dr', where: 'x '.repeat(60) }));
+    expect(one.text()).toContain('disaster-recovery  orders -> orders-dr');
+    expect(one.text()).toContain('disaster-recovery of orders into');
+    expect(one.text()).toContain('begun 2026-11-23 11:00:00 UTC');
   });
 
   test('show how long each has taken, an open one to now', () => {

@@ -1,6 +1,6 @@
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-status.ts';
-import type { BoundKey } from '../../live-screen.ts';
+import { type BoundKey, letterKey } from '../../live-screen.ts';
 import { type ListIntent, type ListState, listKeys, MARK_KEY } from '../../parts/list.ts';
 
 export type BoardIntent =
@@ -62,14 +62,7 @@ export function boardKeys(
     },
     { intent: 'runs', keys: ['r'], shown: 'r', label: 'runs', description: 'show all runs', inFooter: true },
     { intent: 'keys', keys: ['K'], shown: 'K', label: 'keys', description: 'show all keys', inFooter: true },
-    {
-      intent: 'journal',
-      keys: ['J'],
-      shown: 'J',
-      label: 'journal',
-      description: 'show the entries of the journal',
-      inFooter: true,
-    },
+    letterKey('J', 'journal', 'journal', 'show the entries of the journal'),
     ...(hasLab ? [LAB] : []),
     {
       intent: 'sort',
@@ -108,14 +101,12 @@ export function boardKeys(
 }
 
 /** Only a config for a lab has one. */
-const LAB: BoundKey<BoardIntent> = {
-  intent: 'lab',
-  keys: ['L'],
-  shown: 'L',
-  label: 'lab',
-  description: 'break things in the lab of this config; only where the config names one',
-  inFooter: true,
-};
+const LAB: BoundKey<BoardIntent> = letterKey(
+  'L',
+  'lab',
+  'lab',
+  'break things in the lab of this config; only where the config names one',
+);
 
 /** Keys that the app itself takes, named for the footer. */
 const EVERYWHERE: readonly BoundKey<BoardIntent>[] = [

@@ -2,7 +2,7 @@ import { BOARD_SORTS, type BoardSort, boardRows } from '../../../view/app/board-
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { Fleet } from '../../../view/app/sources.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-status.ts';
-import { type Band, band, GAP, type Layout, WIDE, wall } from '../../bands.ts';
+import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { AppEffect, Around } from '../../live-screen.ts';
 import { memoised } from '../../memo.ts';
@@ -17,7 +17,7 @@ import {
   moved,
   typedInto,
 } from '../../parts/list.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { type Line, type Look, span } from '../../span.ts';
 import { type Asked, boardColumns } from './board-columns.ts';
 import { detailLines } from './board-detail.ts';

@@ -1,8 +1,7 @@
-import { band, scrolled } from '../../bands.ts';
+import { scrolledBody } from '../../bands.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
 import type { BoundKey, ShownKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { filledUp } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 
 type Intent = 'close' | 'page-down' | 'page-up';
@@ -66,10 +65,8 @@ export function helpScreen(keys: readonly ShownKey[], title: string): OpenScreen
       if (input.intent === 'page-up') return [Math.max(0, Math.min(scroll, last) - height)];
       return [scroll >= last ? 0 : Math.min(last, scroll + height)];
     },
-    layOut: (scroll, { size: { columns, rows } }, look) => {
-      const { shown, page } = scrolled(helpLines(keys, title, columns, look), scroll, columns, rows, look);
-      return { page, bands: [band(filledUp(shown, rows), columns, rows)] };
-    },
+    layOut: (scroll, { size }, look) =>
+      scrolledBody(helpLines(keys, title, size.columns, look), scroll, size, look),
   });
 }
 

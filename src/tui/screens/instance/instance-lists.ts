@@ -3,11 +3,12 @@ import type { BackupRow } from '../../../view/app/backup-list.ts';
 import type { MetricCourse, RestoreRow } from '../../../view/app/instance-detail.ts';
 import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
+import { filledUp } from '../../bands.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { cursorAt } from '../../parts/list.ts';
 import { chartLines, sparkline } from '../../parts/sparkline.ts';
-import { type Column, filledUp, type TableView, tableLines } from '../../parts/table.ts';
+import { type Column, type TableView, tableLines } from '../../parts/table.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
 import { backupRows, type InstanceState, metricRows, restoreRows } from './instance-state.ts';
 

@@ -1,9 +1,8 @@
 import type { DetailGroup } from '../../../view/app/instance-detail.ts';
 import { whyUnknown } from '../../../view/fleet/fleet-facts.ts';
-import { band, GAP, type Layout, WIDE, wall } from '../../bands.ts';
+import { band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
-import { filledUp } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Asked } from '../board/board-columns.ts';
 import { factsBelow, verdictLines } from '../board/board-detail.ts';

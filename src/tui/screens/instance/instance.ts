@@ -1,10 +1,24 @@
 import { knownOf } from '../../../view/fleet/fleet-facts.ts';
 import { band, type Layout } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
-import type { AppEffect, Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
+import {
+  type AppEffect,
+  type Around,
+  type BoundKey,
+  letterKey,
+  type ScreenRequest,
+} from '../../live-screen.ts';
 import { type OpenScreen, screen } from '../../module-screen.ts';
 import { fieldLine } from '../../parts/field.ts';
-import { cursorAt, isListIntent, type ListIntent, listKeys, moved, typedInto } from '../../parts/list.ts';
+import {
+  BACK_KEY,
+  cursorAt,
+  isListIntent,
+  type ListIntent,
+  listKeys,
+  moved,
+  typedInto,
+} from '../../parts/list.ts';
 import { type Line, type Look, span } from '../../span.ts';
 import { backupLines, metricLines, type Room, restoreLines } from './instance-lists.ts';
 import { layOutOverview } from './instance-overview.ts';
@@ -187,24 +201,12 @@ function keysOf(name: string, state: InstanceState, around: Around): readonly Bo
         run === undefined ? undefined : `run ${run} is open here: it has to end before another one begins`,
     },
     {
-      intent: 'copy',
-      keys: ['y'],
-      shown: 'y',
-      label: 'copy id',
-      description: 'copy the id of the row, or of the instance',
-      inFooter: true,
+      ...letterKey('y', 'copy', 'copy id', 'copy the id of the row, or of the instance'),
       disabled: idHere(name, state, around) === undefined ? 'there is no row to copy from' : undefined,
     },
-    {
-      intent: 'entries',
-      keys: ['e'],
-      shown: 'e',
-      label: 'entries',
-      description: 'show what the journal has about the instance',
-      inFooter: true,
-    },
+    letterKey('e', 'entries', 'entries', 'show what the journal has about the instance'),
     ...(list === undefined ? SCROLL : listKeys(list)),
-    { intent: 'section', keys: [], shown: 'Esc', label: 'back', description: 'go back', inFooter: true },
+    BACK_KEY,
   ];
 }
 

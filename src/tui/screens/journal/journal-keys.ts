@@ -1,8 +1,10 @@
-import type { BoundKey } from '../../live-screen.ts';
+import type { Facts } from '../../../view/app/sources.ts';
+import { type BoundKey, letterKey } from '../../live-screen.ts';
 import { BACK_KEY, type ListIntent, listKeys } from '../../parts/list.ts';
 import { READING_KEYS, type ReadingIntent } from '../../parts/reading.ts';
 import type { JournalState } from './journal.ts';
 import type { Loaded } from './pages.ts';
+import { type TrustIntent, trustKeys } from './trust.ts';
 
 export type Intent =
   | 'open'
@@ -10,8 +12,10 @@ export type Intent =
   | 'older'
   | 'newer'
   | 'verify'
+  | 'verify-against'
   | 'anchor'
   | 'copy'
+  | TrustIntent
   | ListIntent
   | ReadingIntent;
 
@@ -20,11 +24,13 @@ export const LARGEST_COPY = 50_000;
 
 /** The keys of the journal now. `anchor` pins the log as it is shown. */
 export function keysOf(
-  { list, over }: JournalState,
+  { list, over, path }: JournalState,
   { rows }: Loaded,
   anchor: string | undefined,
+  facts: Facts,
 ): readonly BoundKey<Intent>[] {
-  if (over === 'audit') return [{ ...VERIFY, label: 'verify again' }, ...READING_KEYS, CLOSE];
+  if (over === 'trust') return [...trustKeys(path, facts), LEAVE_FIELD];
+  if (over === 'audit') return [{ ...VERIFY, label: 'verify again' }, AGAINST, ...READING_KEYS, CLOSE];
   if (over !== undefined)
     return [
       {
@@ -41,6 +47,7 @@ export function keysOf(
   return [
     { ...OPEN, disabled: none },
     { ...VERIFY, disabled: none },
+    { ...AGAINST, disabled: none },
     { ...ANCHOR, disabled: anchor === undefined ? 'nothing is on record yet' : undefined },
     ...listKeys(list),
     ...(list.filter.text === '' ? [BACK_KEY] : []),
@@ -55,30 +62,25 @@ const OPEN: BoundKey<Intent> = {
   description: 'show the entry in full, with its body and hash',
   inFooter: true,
 };
-const VERIFY: BoundKey<Intent> = {
-  intent: 'verify',
-  keys: ['v'],
-  shown: 'v',
-  label: 'verify',
-  description: 'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
-  inFooter: true,
-};
-const ANCHOR: BoundKey<Intent> = {
-  intent: 'anchor',
-  keys: ['a'],
-  shown: 'a',
-  label: 'copy anchor',
-  description: 'copy the anchor for a ticket: one line that pins everything up to now',
-  inFooter: true,
-};
-const COPY: BoundKey<Intent> = {
-  intent: 'copy',
-  keys: ['y'],
-  shown: 'y',
-  label: 'copy body',
-  description: 'copy the body as JSON',
-  inFooter: true,
-};
+const VERIFY: BoundKey<Intent> = letterKey(
+  'v',
+  'verify',
+  'verify',
+  'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
+);
+const AGAINST: BoundKey<Intent> = letterKey(
+  'p',
+  'verify-against',
+  'verify against',
+  'verify it against a file with a public key or an anchor from a ticket, too',
+);
+const ANCHOR: BoundKey<Intent> = letterKey(
+  'a',
+  'anchor',
+  'copy anchor',
+  'copy the anchor for a ticket: one line that pins everything up to now',
+);
+const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy body', 'copy the body as JSON');
 const OLDER: BoundKey<Intent> = {
   intent: 'older',
   keys: ['n', 'right'],
@@ -102,4 +104,11 @@ const CLOSE: BoundKey<Intent> = {
   label: 'back to the list',
   description: 'go back to the list',
   inFooter: true,
+};
+/** In a field, letters are text. */
+const LEAVE_FIELD: BoundKey<Intent> = {
+  ...CLOSE,
+  keys: ['escape', 'ctrl+c'],
+  label: 'back',
+  description: 'go back; nothing is verified',
 };

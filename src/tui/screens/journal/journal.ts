@@ -1,28 +1,42 @@
 import { counted } from '../../../base/format.ts';
 import type { EntriesWanted, EntryRow } from '../../../view/app/entries-page.ts';
-import { band, type Layout, scrolled } from '../../bands.ts';
+import type { AuditTrust, AuditWanted } from '../../../view/app/sources.ts';
+import { type Layout, scrolledBody, wholeBody } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { Around, Input, ScreenRequest } from '../../live-screen.ts';
+import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
-import { cursorAt, FRESH_LIST, isListIntent, type ListState, moved, typedInto } from '../../parts/list.ts';
+import {
+  cursorAt,
+  FRESH_LIST,
+  filterLines,
+  isListIntent,
+  type ListState,
+  moved,
+  typedInto,
+} from '../../parts/list.ts';
+import { givenWith, type PathField, pathAfter, pathNeeds } from '../../parts/path-field.ts';
 import { isReadingIntent, scrolledTo } from '../../parts/reading.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { type Intent, keysOf, LARGEST_COPY } from './journal-keys.ts';
 import { type Loaded, loadedOf } from './pages.ts';
 import { auditLines, entryLines } from './texts.ts';
+import { trustField, trustLayout, withTrust } from './trust.ts';
 
 export interface JournalState {
   readonly of: EntriesWanted;
   readonly list: ListState;
   /** The oldest page that was moved to; undefined where the newest are enough. */
   readonly down: number | undefined;
-  /** What lies over the list: an entry in full, or the audit. */
-  readonly over: EntryRow | 'audit' | undefined;
+  /** What lies over the list: an entry in full, the audit, or the field for what it is verified against. */
+  readonly over: EntryRow | 'audit' | 'trust' | undefined;
   readonly scroll: number;
   /** How many audits were asked for. */
   readonly audits: number;
+  /** What the audits go by besides the places of the journal; it grows. */
+  readonly trust: AuditTrust;
+  readonly path: PathField;
 }
 
 /** So near to the last row, the next page is asked for. */
@@ -32,27 +46,39 @@ const NEAR = 40;
 export function journalScreen({ stream }: ScreenRequest & { readonly name: 'journal' }): OpenScreen {
   const of = stream === undefined ? {} : { stream };
   return screen<JournalState, Intent>({
-    init: { of, list: FRESH_LIST, down: undefined, over: undefined, scroll: 0, audits: 0 },
+    init: {
+      of,
+      list: FRESH_LIST,
+      down: undefined,
+      over: undefined,
+      scroll: 0,
+      audits: 0,
+      trust: {},
+      path: trustField([]),
+    },
     subject: () => '',
-    title: ({ over }) =>
-      over === 'audit'
-        ? 'verify the journal'
-        : over === undefined
-          ? `journal${stream === undefined ? '' : `: ${shortOf(stream)}`}`
-          : `entry ${over.index}`,
+    title: ({ over }) => {
+      if (over === undefined) return `journal${stream === undefined ? '' : `: ${shortOf(stream)}`}`;
+      if (over === 'audit') return 'verify the journal';
+      return over === 'trust' ? 'verify against' : `entry ${over.index}`;
+    },
     badge: (_, around) => badgeOfHome(around),
-    isTyping: ({ list }) => list.isFiltering,
-    keys: (state, around) => keysOf(state, loaded(state, around), anchorIn(state, around)),
+    isTyping: ({ list, over }) => over === 'trust' || list.isFiltering,
+    keys: (state, around) => keysOf(state, loaded(state, around), anchorIn(state, around), around.facts),
     needs: (state, around) => [
       { source: 'entries', of },
       ...loaded(state, around).wanted.map(
         (page) => ({ source: 'olderEntries', of: { ...of, page } }) as const,
       ),
-      ...(state.audits === 0 ? [] : [{ source: 'audit', of: state.audits } as const]),
+      ...(state.audits === 0 ? [] : [{ source: 'audit', of: auditOf(state) } as const]),
+      ...(state.over === 'trust' ? pathNeeds(state.path, around.facts) : []),
     ],
     reduce,
-    layOut: (state, around, look) =>
-      state.over === undefined ? listLayout(state, around, look) : textLayout(state, around, look),
+    layOut: (state, around, look) => {
+      if (state.over === undefined) return listLayout(state, around, look);
+      if (state.over === 'trust') return trustLayout(state.path, around, look);
+      return textLayout(state, state.over, around, look);
+    },
   });
 }
 
@@ -61,6 +87,7 @@ function reduce(
   input: Input<Intent>,
   around: Around,
 ): ReturnType<Parameters<typeof screen<JournalState, Intent>>[0]['reduce']> {
+  if (state.over === 'trust') return [withField(state, input, around)];
   if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
   const { rows, oldest } = loaded(state, around);
   const keys = rows.map(keyOf);
@@ -90,10 +117,12 @@ function reduce(
       return [beside(-1)];
     case 'verify':
       return [{ ...over('audit'), audits: state.audits + 1 }];
+    case 'verify-against':
+      return [{ ...over('trust'), path: trustField(state.path.given) }];
     case 'anchor':
       return [state, { type: 'copy', text: anchorIn(state, around) ?? '', what: 'the anchor of the log' }];
     case 'copy': {
-      const row = state.over === 'audit' ? undefined : state.over;
+      const row = typeof state.over === 'string' ? undefined : state.over;
       return row === undefined || row.body.length > LARGEST_COPY
         ? [state]
         : [state, { type: 'copy', text: row.body, what: `the body of entry ${row.index}` }];
@@ -103,6 +132,26 @@ function reduce(
   }
 }
 
+/** The field is left for the audit, or for what was there before it. */
+function withField(state: JournalState, input: Input<Intent>, { facts }: Around): JournalState {
+  const { path, trust, audits } = state;
+  const intent = input.type === 'intent' ? input.intent : undefined;
+  if (intent === 'close') return { ...state, over: audits === 0 ? undefined : 'audit' };
+  if (intent !== 'take') return { ...state, path: pathAfter(path, input, facts) };
+  return {
+    ...state,
+    over: 'audit',
+    scroll: 0,
+    audits: audits + 1,
+    trust: withTrust(trust, path),
+    path: trustField(givenWith(path)),
+  };
+}
+
+function auditOf({ audits, trust }: JournalState): AuditWanted {
+  return { attempt: audits, ...trust };
+}
+
 function listLayout(state: JournalState, around: Around, look: Look): Layout {
   const { columns, rows: height } = around.size;
   const { list } = state;
@@ -110,7 +159,7 @@ function listLayout(state: JournalState, around: Around, look: Look): Layout {
   const newest = around.facts.get('entries', state.of);
   const head = [
     cutLine([span(headOf(newest.last?.value.size, found, list), 'text.dim')], columns, look),
-    ...(list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : []),
+    ...filterLines(list, columns, look),
   ];
   const problem = newest.part.state === 'failed' ? newest.part.why : undefined;
   const { lines, pageRows } = tableLines(
@@ -124,32 +173,23 @@ function listLayout(state: JournalState, around: Around, look: Look): Layout {
     height - head.length,
     look,
   );
-  return {
-    page: { height: pageRows, last: 0 },
-    bands: [band(filledUp([...head, ...lines], height), columns, height)],
-  };
+  return wholeBody([...head, ...lines], around.size, { height: pageRows, last: 0 });
 }
 
-function textLayout(state: JournalState, around: Around, look: Look): Layout {
-  const { columns, rows } = around.size;
+function textLayout(state: JournalState, over: EntryRow | 'audit', around: Around, look: Look): Layout {
+  const { columns } = around.size;
   const lines =
-    state.over === 'audit'
-      ? auditLines(around.facts.get('audit', state.audits), columns)
-      : state.over === undefined
-        ? []
-        : wholeEntry(state.over, columns, look);
-  const { shown, page } = scrolled(lines, state.scroll, columns, rows, look);
-  return { page, bands: [band(filledUp(shown, rows), columns, rows)] };
+    over === 'audit'
+      ? auditLines(around.facts.get('audit', auditOf(state)), state.trust, columns)
+      : wholeEntry(over, columns, look);
+  return scrolledBody(lines, state.scroll, around.size, look);
 }
 
 /** A body of a megabyte is broken into rows once, not at each frame. */
-let last: { row: EntryRow; width: number; look: Look; lines: readonly Line[] } | undefined;
-
-function wholeEntry(row: EntryRow, width: number, look: Look): readonly Line[] {
-  if (last?.row !== row || last.width !== width || last.look !== look)
-    last = { row, width, look, lines: [...entryLines(row, width, look), BLANK] };
-  return last.lines;
-}
+const wholeEntry = memoised((row: EntryRow, width: number, look: Look): readonly Line[] => [
+  ...entryLines(row, width, look),
+  BLANK,
+]);
 
 function headOf(size: number | undefined, { isAll, isFull, isLoading }: Loaded, list: ListState): string {
   if (size === undefined) return '';
@@ -176,7 +216,7 @@ function columnsOf({ stream }: EntriesWanted) {
       : []),
     { title: 'by', cell: ({ by }: EntryRow): Line => [span(by)], least: 6, drop: 5 },
     { title: 'type', cell: ({ type }: EntryRow): Line => [span(type, 'text.dim')], drop: 4 },
-    { title: 'what', cell: ({ sentence }: EntryRow): Line => [span(sentence)], least: 24 },
+    { title: 'what', cell: ({ sentence }: EntryRow): Line => [span(sentence)], least: 40 },
   ];
 }
 

@@ -1,10 +1,11 @@
 import { counted } from '../../../base/format.ts';
 import { splitAt } from '../../../plain/width.ts';
 import { bodyRows, type EntryRow } from '../../../view/app/entries-page.ts';
-import type { AuditFacts, Fact } from '../../../view/app/sources.ts';
+import type { AuditFacts, AuditTrust, Fact } from '../../../view/app/sources.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
+import { trustLines } from './trust.ts';
 
 const LABEL_CELLS = 8;
 
@@ -54,28 +55,41 @@ const VERDICTS: Readonly<Record<AuditFacts['verdict'], { readonly word: string; 
   'not-intact': { word: 'NOT INTACT', token: 'status.bad' },
 };
 
+const BY_HAND = 'try it on the command line: lifeboat audit verify';
+const PINNING =
+  'p verifies it against a public key from elsewhere (--public-key on the command line), or an anchor';
+
 const SEVERITIES = { problem: 'status.bad', limit: 'status.warn', note: 'text' } as const;
 
 /** What an audit of the journal found, or that it is under way, or why it could not be made. */
-export function auditLines({ part, last, isAsking }: Fact<AuditFacts>, width: number): readonly Line[] {
+export function auditLines(
+  { part, last, isAsking }: Fact<AuditFacts>,
+  trust: AuditTrust,
+  width: number,
+): readonly Line[] {
   if (part.state === 'failed')
     return [
       ...wrapLine([span('the log was not verified: ', 'status.bad'), span(part.why)], width, 2),
-      ...wrapLine([span('hint: try it on the command line: lifeboat audit verify')], width, 6),
+      ...(part.hints ?? [BY_HAND]).flatMap((hint) => wrapLine([span(`hint: ${hint}`)], width, 6)),
+      ...trustLines(trust, width),
     ];
   if (last === undefined || isAsking)
     return wrapLine([span('verifying every entry, the tree, the signed heads and the checkpoints')], width);
   const { verdict, words, exitCode, entries, findings } = last.value;
   const { word, token } = VERDICTS[verdict];
+  // The verdict names its limits already.
+  const more = findings.filter(({ text }) => !words.includes(text));
   return [
     ...wrapLine([span(word, token), span(`  ${counted(entries, 'entry', 'entries')}`)], width, 2),
     BLANK,
     ...wrapLine([span(words, 'text.strong')], width),
     BLANK,
-    ...findings.flatMap(({ severity, text }) =>
+    ...more.flatMap(({ severity, text }) =>
       wrapLine([span(`${severity}: `, SEVERITIES[severity]), span(text)], width, 2),
     ),
-    ...(findings.length === 0 ? [] : [BLANK]),
+    ...(more.length === 0 ? [] : [BLANK]),
+    ...trustLines(trust, width),
+    ...(verdict === 'consistent' ? wrapLine([span(PINNING)], width, 2) : []),
     ...wrapLine([span(`lifeboat audit verify ends with exit code ${exitCode} for this`, 'text.dim')], width),
   ];
 }

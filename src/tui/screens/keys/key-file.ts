@@ -1,18 +1,16 @@
 import type { Facts } from '../../../view/app/sources.ts';
-import { band, type Layout } from '../../bands.ts';
+import { type Layout, wholeBody } from '../../bands.ts';
 import type { AppEffect, Around, BoundKey, Input } from '../../live-screen.ts';
 import {
-  isPathIntent,
   type PathField,
   type PathIntent,
+  pathAfter,
+  pathField,
   pathIn,
   pathKeys,
   pathLines,
-  pathMoved,
-  pathTyped,
   whyNotFile,
 } from '../../parts/path-field.ts';
-import { filledUp } from '../../parts/table.ts';
 import type { Look } from '../../span.ts';
 
 /** The field in which somebody names the file with a key of an instance. */
@@ -21,6 +19,11 @@ export interface KeyFile {
   readonly path: PathField;
   /** Whether the screen was opened for it alone: then it goes when the field does. */
   readonly isAlone: boolean;
+}
+
+/** A field for the file with a key of an instance; these paths can be had again. */
+export function keyFile(instance: string, given: readonly string[], isAlone: boolean): KeyFile {
+  return { instance, path: pathField({ source: 'secretFile' }, given), isAlone };
 }
 
 export type KeyFileIntent = 'take' | 'close' | PathIntent;
@@ -54,15 +57,14 @@ export function keyFileAfter(
   facts: Facts,
 ): readonly [KeyFile | undefined, ...AppEffect[]] {
   const { instance, path, isAlone } = over;
-  if (input.type === 'text') return [{ ...over, path: pathTyped(path, input.text, facts) }];
-  if (input.intent === 'close') return isAlone ? [over, { type: 'back' }] : [undefined];
-  if (input.intent === 'take') {
+  const intent = input.type === 'intent' ? input.intent : undefined;
+  if (intent === 'close') return isAlone ? [over, { type: 'back' }] : [undefined];
+  if (intent === 'take') {
     const said = { type: 'say', text: `storing the key of ${instance}` } as const;
     const add = { type: 'add-key', instance, file: pathIn(path) } as const;
     return isAlone ? [over, said, { type: 'instead', effect: add }] : [undefined, said, add];
   }
-  if (!isPathIntent(input.intent)) return [over];
-  return [{ ...over, path: pathMoved(path, input.intent, facts, input.page) }];
+  return [{ ...over, path: pathAfter(path, input, facts) }];
 }
 
 export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Around, look: Look): Layout {
@@ -73,5 +75,5 @@ export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Arou
     ready: `it can be read: Enter stores it as a key of ${instance}`,
   };
   const { lines, page } = pathLines(path, facts, words, [columns, rows], look);
-  return { page, bands: [band(filledUp(lines, rows), columns, rows)] };
+  return wholeBody(lines, size, page);
 }

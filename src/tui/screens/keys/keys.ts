@@ -1,16 +1,17 @@
 import { formatTime } from '../../../base/format.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
 import type { KeyRow, KeysFacts } from '../../../view/app/keys-facts.ts';
-import { band } from '../../bands.ts';
+import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
-import type { Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
+import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
+import { failureLines } from '../../parts/failure.ts';
 import {
   BACK_KEY,
   cursorAt,
   FRESH_LIST,
   filtered,
+  filterLines,
   isListIntent,
   type ListIntent,
   type ListState,
@@ -18,11 +19,17 @@ import {
   moved,
   typedInto,
 } from '../../parts/list.ts';
-import { givenWith, pathField, pathNeeds } from '../../parts/path-field.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { givenWith, pathNeeds } from '../../parts/path-field.ts';
+import { tableLines } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
-import { type KeyFile, type KeyFileIntent, keyFileAfter, keyFileKeys, keyFileLayout } from './key-file.ts';
-import { stateWords } from './state-words.ts';
+import {
+  type KeyFile,
+  type KeyFileIntent,
+  keyFile,
+  keyFileAfter,
+  keyFileKeys,
+  keyFileLayout,
+} from './key-file.ts';
 
 type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | ListIntent | KeyFileIntent;
 
@@ -36,7 +43,7 @@ interface State {
 
 /** The keys of every instance by fingerprint: which are held, and what they open. Never a key. */
 export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
-  const over = addTo === undefined ? undefined : { instance: addTo, path: pathField([]), isAlone: true };
+  const over = addTo === undefined ? undefined : keyFile(addTo, [], true);
   return screen<State, Intent>({
     init: { list: FRESH_LIST, over, given: [] },
     subject: ({ over }) => over?.instance ?? '',
@@ -70,9 +77,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       if (input.intent === 'add')
         return 'instance' in wanted ? [state, { type: 'add-key', ...wanted }] : [state];
       if (input.intent === 'add-file')
-        return 'instance' in wanted
-          ? [{ ...state, over: { ...wanted, path: pathField(given), isAlone: false } }]
-          : [state];
+        return 'instance' in wanted ? [{ ...state, over: keyFile(wanted.instance, given, false) }] : [state];
       const here = atCursor(list, around);
       if (here === undefined) return [state];
       const { instance, fingerprint } = here;
@@ -91,10 +96,15 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       const { columns, rows: height } = around.size;
       if (over !== undefined) return keyFileLayout(over, around, look);
       const { part, last } = around.facts.get('keys', null);
+      if (last === undefined && part.state === 'failed') {
+        return wholeBody(
+          failureLines(`the key store cannot be read: ${part.why}`, part.hints ?? [], columns, look),
+          around.size,
+        );
+      }
       const rows = rowsOf(list, around);
       const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
-      const filter =
-        list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+      const filter = filterLines(list, columns, look);
       const room = height - filter.length;
       const below = foot.slice(0, Math.max(0, Math.min(foot.length, Math.floor(room / 2))));
       const { lines, pageRows } = tableLines(
@@ -102,24 +112,18 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
           columns: columnsFor(around),
           rows,
           cursor: cursorAt(list, rows.map(keyOf)),
-          empty:
-            last === undefined
-              ? part.state === 'failed'
-                ? `the key store cannot be read: ${part.why}`
-                : 'reading the key store'
-              : 'no keys are held, and none is on record',
+          empty: last === undefined ? 'reading the key store' : NO_KEYS,
         },
         columns,
         room - below.length,
         look,
       );
-      return {
-        page: { height: pageRows, last: 0 },
-        bands: [band(filledUp([...filter, ...lines, ...below], height), columns, height)],
-      };
+      return wholeBody([...filter, ...lines, ...below], around.size, { height: pageRows, last: 0 });
     },
   });
 }
+
+const NO_KEYS = 'no keys are held, and none is on record: press : and type `add a key`';
 
 function columnsFor({ facts }: Around) {
   return [
@@ -233,43 +237,42 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
       inFooter: true,
       disabled: none ?? whyUnnamed(here),
     },
+    { ...letterKey('y', 'copy', 'copy fingerprint', 'copy the fingerprint of the key'), disabled: none },
     {
-      intent: 'copy',
-      keys: ['y'],
-      shown: 'y',
-      label: 'copy fingerprint',
-      description: 'copy the fingerprint of the key',
-      inFooter: true,
+      ...letterKey('e', 'journal', 'entries', 'show what the ledger of the instance has on record'),
       disabled: none,
     },
     {
-      intent: 'journal',
-      keys: ['e'],
-      shown: 'e',
-      label: 'entries',
-      description: 'show what the ledger of the instance has on record',
-      inFooter: true,
-      disabled: none,
-    },
-    {
-      intent: 'add',
-      keys: ['a'],
-      shown: 'a',
-      label: 'add key',
-      description: 'enter a key of this instance, which is not shown',
-      inFooter: true,
+      ...letterKey('a', 'add', 'add key', 'enter a key of this instance, which is not shown'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     {
-      intent: 'add-file',
-      keys: ['f'],
-      shown: 'f',
-      label: 'from a file',
-      description: 'store a key of this instance that a file holds',
-      inFooter: true,
+      ...letterKey('f', 'add-file', 'from a file', 'store a key of this instance that a file holds'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     ...listKeys(list),
     ...(list.filter.text === '' ? [BACK_KEY] : []),
   ];
 }
+
+/** What the state of a key means, in one sentence without a stop. */
+function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {
+  if (!isHeld && state !== 'refuted')
+    return 'the key store does not have this key: backups under it cannot be opened here';
+  if (state === 'unknown') return 'the key store has this key, and no record says what it was for';
+  if (state === 'refuted') return 'the service did not take this key';
+  if (endedAt !== undefined) {
+    return provenAt === undefined
+      ? 'replaced: older backups may need it'
+      : 'replaced: backups were opened with it, and older ones may need it';
+  }
+  return OPEN[state];
+}
+
+const OPEN = {
+  pending: 'stored, and not known to be sent to the service',
+  set: 'in force: no backup was opened with it yet',
+  uncertain: 'sent, and the answer was lost: it may be in force',
+  proven: 'in force: a backup was opened with it',
+  added: 'added by hand: when it was in force is not known',
+} as const;

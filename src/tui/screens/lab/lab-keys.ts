@@ -1,4 +1,4 @@
-import type { BoundKey } from '../../live-screen.ts';
+import { type BoundKey, letterKey } from '../../live-screen.ts';
 import { EDITING_KEYS } from '../../parts/field.ts';
 import { BACK_KEY, listKeys } from '../../parts/list.ts';
 import type { LabIntent, LabKnown, LabState } from './lab-state.ts';
@@ -27,21 +27,16 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
   const gone = state === 'deleted' ? `${name} is deleted, for good` : undefined;
   return [
     {
-      intent: 'scenarios',
-      keys: ['p'],
-      shown: 'p',
-      label: 'play',
-      description: 'choose a scenario to play: what goes wrong, and what you learn from it',
-      inFooter: true,
+      ...letterKey(
+        'p',
+        'scenarios',
+        'play',
+        'choose a scenario to play: what goes wrong, and what you learn from it',
+      ),
       disabled: why,
     },
     {
-      intent: 'stop-faults',
-      keys: ['x'],
-      shown: 'x',
-      label: 'stop faults',
-      description: 'end all faults; tasks that they held go on',
-      inFooter: true,
+      ...letterKey('x', 'stop-faults', 'stop faults', 'end all faults; tasks that they held go on'),
       disabled: why,
     },
     {
@@ -63,30 +58,25 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
       disabled: none ?? gone ?? (state === 'lost' ? undefined : `${name} is not lost`),
     },
     {
-      intent: 'clock',
-      keys: ['a'],
-      shown: 'a',
-      label: 'clock',
-      description: 'move the clock of the lab ahead, such as by 30d or 1h30m',
-      inFooter: true,
+      ...letterKey('a', 'clock', 'clock', 'move the clock of the lab ahead, such as by 30d or 1h30m'),
       disabled: why,
     },
     {
-      intent: 'expire-tokens',
-      keys: ['t'],
-      shown: 't',
-      label: 'expire tokens',
-      description: 'expire the tokens of the lab; the token file gets a new one',
-      inFooter: true,
+      ...letterKey(
+        't',
+        'expire-tokens',
+        'expire tokens',
+        'expire the tokens of the lab; the token file gets a new one',
+      ),
       disabled: why,
     },
     {
-      intent: 'ask-delete',
-      keys: ['D'],
-      shown: 'D',
-      label: 'delete',
-      description: 'delete the instance for good, as somebody would by mistake; asks first',
-      inFooter: true,
+      ...letterKey(
+        'D',
+        'ask-delete',
+        'delete',
+        'delete the instance for good, as somebody would by mistake; asks first',
+      ),
       disabled: none ?? gone,
     },
     {

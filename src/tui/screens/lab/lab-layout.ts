@@ -1,16 +1,15 @@
-import { counted } from '../../../base/format.ts';
+import { counted, formatTime } from '../../../base/format.ts';
 import { NO_LAB } from '../../../view/app/home.ts';
-import type { LabFacts } from '../../../view/app/lab-facts.ts';
-import { band, GAP, type Layout, WIDE, wall } from '../../bands.ts';
+import type { LabCallRow, LabFacts, LabInstance, LabScenario } from '../../../view/app/lab-facts.ts';
+import { band, filledUp, GAP, type Layout, WIDE, wall, wholeBody } from '../../bands.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { fieldLine } from '../../parts/field.ts';
-import { cursorAt } from '../../parts/list.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
-import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { cursorAt, filterLines } from '../../parts/list.ts';
+import { type Column, tableLines } from '../../parts/table.ts';
+import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
 import { bannerLines, clockWords, factLines } from './lab-lines.ts';
 import { knownOf, type LabKnown, type LabState, nameOf } from './lab-state.ts';
-import { CALL_COLUMNS, INSTANCE_COLUMNS, SCENARIO_COLUMNS } from './lab-tables.ts';
 
 /** The fewest rows of the instances, with their head. */
 const LEAST_TABLE = 3;
@@ -19,10 +18,8 @@ const LEAST_TABLE = 3;
 export function layOut(state: LabState, around: Around, look: Look): Layout {
   const { columns, rows } = around.size;
   const home = around.facts.get('home', null).last?.value;
-  const page = (lines: readonly Line[], height = 1): Layout => ({
-    page: { height, last: 0 },
-    bands: [band(filledUp(lines, rows), columns, rows)],
-  });
+  const page = (lines: readonly Line[], height = 1): Layout =>
+    wholeBody(lines, around.size, { height, last: 0 });
   if (home !== undefined && home.lab === undefined)
     return page([BLANK, ...wrapLine([span(NO_LAB, 'text.strong')], columns, 2)]);
   const known = knownOf(state, around);
@@ -42,8 +39,7 @@ export function layOut(state: LabState, around: Around, look: Look): Layout {
   }
   if (over?.kind === 'scenarios') {
     const { list } = over;
-    const filter =
-      list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+    const filter = filterLines(list, columns, look);
     const summary = wrapLine([span(known.scenario?.summary ?? '')], columns, 2).slice(0, 3);
     const { lines, pageRows } = tableLines(
       {
@@ -68,8 +64,7 @@ function wholeLab(
   { size: { columns, rows } }: Around,
   look: Look,
 ): Layout {
-  const filter =
-    list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+  const filter = filterLines(list, columns, look);
   const most = Math.max(0, rows - LEAST_TABLE - filter.length);
   const top = [
     ...banner,
@@ -150,3 +145,34 @@ function advanceLines({ lab }: LabKnown, width: number): readonly Line[] {
 
 const WHAT_ADVANCES =
   'Write a duration such as 30d, 1h30m or 90s. Backups age at once, and retention and schedules act. Databases keep real time. The clock cannot go back.';
+
+const INSTANCE_COLUMNS: readonly Column<LabInstance>[] = [
+  { title: 'instance', cell: ({ name }) => [span(name)], least: 10 },
+  { title: 'state', cell: ({ state }) => [stateSpan(state)] },
+  {
+    title: 'backups',
+    align: 'right',
+    cell: ({ backups }) => [span(backups === undefined ? '-' : String(backups))],
+    drop: 1,
+  },
+];
+
+const SCENARIO_COLUMNS: readonly Column<LabScenario>[] = [
+  { title: 'scenario', cell: ({ name }) => [span(name)] },
+  { title: 'what you learn', cell: ({ summary }) => [span(summary, 'text.dim')], least: 10, drop: 1 },
+];
+
+const CALL_COLUMNS: readonly Column<LabCallRow>[] = [
+  { title: 'at (UTC)', cell: ({ at }) => [span(formatTime(at).slice(-8), 'text.dim')], drop: 1 },
+  { title: 'instance', cell: ({ instance }) => [span(instance)], least: 8 },
+  { title: 'change', cell: ({ endpoint }) => [span(endpoint)], least: 10 },
+  { title: 'what it did', cell: ({ detail }) => [span(detail, 'text.dim')], least: 6, drop: 2 },
+];
+
+/** A word and not the colour alone tells what is gone. */
+function stateSpan(state: string): Span {
+  if (state === 'running') return span(state, 'status.ok');
+  if (state === 'lost') return span('LOST', 'status.bad');
+  if (state === 'deleted') return span('DELETED', 'status.bad');
+  return span(state, 'status.warn');
+}

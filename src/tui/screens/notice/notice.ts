@@ -1,8 +1,7 @@
-import { band, scrolled } from '../../bands.ts';
+import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { BoundKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { filledUp } from '../../parts/table.ts';
 import { BLANK, span } from '../../span.ts';
 
 /** Something that a person has to know: what happened, and what is safe to do next. */
@@ -36,15 +35,15 @@ export function noticeScreen({ title, text, hints }: Notice): OpenScreen {
     keys: () => KEYS,
     needs: () => [],
     reduce: (state) => [state, { type: 'back' }],
-    layOut: (_, { size: { columns, rows } }, look) => {
+    layOut: (_, { size }, look) => {
+      const { columns } = size;
       const lines = [
         BLANK,
         ...wrapLine([span(text, 'text.strong')], columns, 2),
         BLANK,
         ...hints.flatMap((hint) => wrapLine([span(`hint: ${hint}`)], columns, 6)),
       ];
-      const { shown, page } = scrolled(lines, 0, columns, rows, look);
-      return { page, bands: [band(filledUp(shown, rows), columns, rows)] };
+      return scrolledBody(lines, 0, size, look);
     },
   });
 }

@@ -1,5 +1,5 @@
 import { NO_LAB } from '../../../view/app/home.ts';
-import { band } from '../../bands.ts';
+import { wholeBody } from '../../bands.ts';
 import type { AppEffect, Around, BoundKey, ShownKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
@@ -11,7 +11,7 @@ import {
   fieldLine,
   typed,
 } from '../../parts/field.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { BLANK, span } from '../../span.ts';
 
 interface State {
@@ -97,10 +97,7 @@ export function paletteScreen(beneath: Beneath): OpenScreen {
         look,
       );
       const all = [fieldLine(': ', state.field, columns, look), BLANK, ...lines];
-      return {
-        page: { height: pageRows, last: 0 },
-        bands: [band(filledUp(all, rows), columns, rows)],
-      };
+      return wholeBody(all, around.size, { height: pageRows, last: 0 });
     },
   });
 }

@@ -1,11 +1,8 @@
 import type { Binding, Intent, Mode } from './key-binding.ts';
 import { ANSWERING } from './keys-answering.ts';
 import { AROUND } from './keys-around.ts';
-import { EDITING } from './keys-editing.ts';
-import { ENDING } from './keys-ending.ts';
-import { LOOKING } from './keys-looking.ts';
-import { PICKING } from './keys-picking.ts';
-import { WATCHING } from './keys-watching.ts';
+import { EDITING, PICKING } from './keys-fields.ts';
+import { ENDING, LOOKING, WATCHING } from './keys-looking.ts';
 
 /**
  * Every key of the terminal UI, the most needed first. The footer, the help and the handling all come from
@@ -39,15 +36,14 @@ export function footerBindings(
   return KEYMAP.filter(({ modes, onScreen }) => modes.includes(mode) && isShown[onScreen]);
 }
 
-/** The bindings for the help over a run that somebody else drives. */
-export function lookingBindings(): readonly Binding[] {
-  return [...WATCHING, ...ENDING, ...LOOKING].filter(
-    ({ modes, shown }) => shown !== '' && (modes.includes('looking') || modes.includes('over')),
-  );
+/** The bindings for the help over a mode. */
+export function bindingsIn(mode: Mode): readonly Binding[] {
+  return KEYMAP.filter(({ modes, shown }) => shown !== '' && modes.includes(mode));
 }
 
 /**
- * The bindings for the help: everything but the keys of what lies over a run, which says itself what they do.
+ * The bindings for the documents: everything but the keys of what lies over a run, which says itself what
+ * they do.
  */
 export function helpBindings(): readonly Binding[] {
   return [...ANSWERING, ...ENDING, ...LOOKING, ...AROUND, ...EDITING, ...PICKING].filter(

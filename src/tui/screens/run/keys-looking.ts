@@ -1,4 +1,5 @@
 import type { Binding } from './key-binding.ts';
+import { pagingIn } from './keys-around.ts';
 
 /** Keys of what lies over the run to be looked at: its log, and its steps. */
 export const LOOKING: readonly Binding[] = [
@@ -99,6 +100,78 @@ export const LOOKING: readonly Binding[] = [
     shown: 'Esc',
     label: 'back to now',
     description: 'go back to where the run is',
+    onScreen: 'always',
+  },
+];
+
+/** Keys over a run that has ended. */
+export const ENDING: readonly Binding[] = [
+  {
+    intent: 'close',
+    keys: ['enter', 'q', 'escape', 'ctrl+c'],
+    modes: ['over'],
+    shown: 'Enter q',
+    label: 'close',
+    description: 'close the screen once the run is over',
+    onScreen: 'always',
+  },
+  {
+    intent: 'report',
+    keys: ['o'],
+    modes: ['over'],
+    shown: 'o',
+    label: 'report',
+    description: 'read the report of a run that is over',
+    onScreen: 'always',
+  },
+  {
+    intent: 'copy-command',
+    keys: ['y'],
+    modes: ['over'],
+    shown: 'y',
+    label: 'copy command',
+    description: 'copy the command that writes the report',
+    onScreen: 'always',
+  },
+  {
+    intent: 'copy-anchor',
+    keys: ['Y'],
+    modes: ['over'],
+    shown: 'Y',
+    label: 'copy anchor',
+    description: 'copy the id of the run and its anchor, for the ticket',
+    onScreen: 'always',
+  },
+];
+
+/** Keys over a run that somebody else drives: nothing can be answered, and it is left without a question. */
+export const WATCHING: readonly Binding[] = [
+  ...pagingIn(['looking']),
+  {
+    intent: 'help',
+    keys: ['?'],
+    modes: ['looking'],
+    shown: '?',
+    label: 'help',
+    description: 'show this help',
+    onScreen: 'always',
+  },
+  {
+    intent: 'suspend',
+    keys: ['ctrl+z'],
+    modes: ['looking'],
+    shown: 'Ctrl-Z',
+    label: 'to the shell',
+    description: 'suspend to the shell; `fg` comes back',
+    onScreen: 'never',
+  },
+  {
+    intent: 'close',
+    keys: ['escape', 'q', 'ctrl+c'],
+    modes: ['looking'],
+    shown: 'Esc',
+    label: 'stop watching',
+    description: 'stop watching; the run goes on',
     onScreen: 'always',
   },
 ];

@@ -18,23 +18,19 @@ import { cutLine, ruleLine } from '../../line.ts';
 import { headerLine } from '../../parts/header.ts';
 import { proseLines } from '../../prose.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import { cutWords } from './cut-words.ts';
-import { endedIn, finished } from './finished.ts';
 import type { Mode } from './key-binding.ts';
 import { activityLines } from './parts/activity.ts';
-import { bannerLines } from './parts/banner.ts';
+import { askedBelow, bannerLines, cutWords, mostOfBanner } from './parts/banner.ts';
 import { factLines, limitRows } from './parts/facts.ts';
 import { fallbackLines } from './parts/fallback-script.ts';
 import { followUpLines, followUpPanel } from './parts/follow-ups.ts';
-import { footerLine } from './parts/footer.ts';
-import { helpLines } from './parts/help.ts';
-import { leaveLines } from './parts/leave.ts';
-import { logLines, wholeRows } from './parts/log.ts';
+import { footerLine, helpLines } from './parts/footer.ts';
+import { leaveLines, watchedLines } from './parts/leave.ts';
+import { logHead, logLines, logRows, stepLines, wholeRows } from './parts/log.ts';
 import { objectiveLine, objectiveLines } from './parts/objectives.ts';
+import { endedIn, finished } from './parts/outcome.ts';
 import { leastRows, questionLines } from './parts/question.ts';
-import { railLine, railLines, railWidth } from './parts/rail.ts';
-import { watchedLines } from './parts/watched.ts';
-import { logHead, logRows, stepLines } from './parts/whole-log.ts';
+import { railLine, railLines, railWidth, roomyRail } from './parts/rail.ts';
 import { openedOf } from './question-state.ts';
 import type { UiState } from './screen-state.ts';
 import { modeOf } from './ui-state.ts';
@@ -55,7 +51,7 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
 
   const middle =
     over !== undefined
-      ? overRun(state, over, columns, free, look)
+      ? overRun(state, over, size, free, look)
       : ended !== undefined
         ? finished(ended, state.scroll, columns, free, look)
         : run(state, size, free, isBannerCut, look);
@@ -97,7 +93,7 @@ function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
     cutText(text, width, look.glyphs.ellipsis),
   );
   const announced = bannerLines(view.banner, columns, look);
-  const banner = limitRows(announced, rows < 24 ? 2 : 4, columns, look);
+  const banner = limitRows(announced, mostOfBanner(rows), columns, look);
   const short = [header, ...banner];
   // The end of a run has them itself.
   if (endedIn(state) !== undefined) return { top: short, isBannerCut: false };
@@ -114,7 +110,7 @@ function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
  */
 function textOver(state: UiState, width: number, look: Look): Line[] | undefined {
   const { view, question, overlay, fallback } = state;
-  if (overlay === 'help') return helpLines(width, look, view.watched !== undefined);
+  if (overlay === 'help') return helpLines(modeOf({ ...state, overlay: 'none' }), width, look);
   if (overlay === 'log') return logRows(view.log, state.filter, width, look);
   if (overlay === 'step') return stepLines(view, state.stepRow, width, look);
   if (overlay === 'fallback') return fallbackLines(fallback, view.question !== undefined, width, look);
@@ -125,10 +121,11 @@ function textOver(state: UiState, width: number, look: Look): Line[] | undefined
 
 const COVERS: ReadonlySet<string> = new Set<UiState['overlay']>(['help', 'fallback', 'log', 'step']);
 
-function overRun(state: UiState, text: readonly Line[], width: number, height: number, look: Look): Layout {
+function overRun(state: UiState, text: readonly Line[], size: Size, height: number, look: Look): Layout {
+  const { columns: width } = size;
   const bottom = COVERS.has(state.overlay)
     ? []
-    : askedLines(state, width, height - Math.min(height < 10 ? 3 : 5, text.length), look);
+    : askedLines(state, size, height - Math.min(height < 10 ? 3 : 5, text.length), look);
   const { view, filter, isFiltering } = state;
   const head = state.overlay === 'log' ? logHead(view, filter, isFiltering, width, look) : [];
   const room = height - bottom.length - head.length;
@@ -151,7 +148,7 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
   const left = free - bottom.length;
   const isWide = columns >= WIDE;
 
-  const mostOfRail = isWide ? Math.max(34, Math.floor(columns / 4)) : 26;
+  const mostOfRail = isWide ? roomyRail(columns) : 26;
   const railCells = columns < MIDDLE || view.rail.length === 0 ? 0 : railWidth(view.rail, mostOfRail);
   const sideWidth = isWide ? Math.min(56, Math.floor(columns / 3)) : 0;
   const gaps = (railCells > 0 ? GAP : 0) + (sideWidth > 0 ? GAP : 0);
@@ -161,7 +158,7 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
     ...(view.prose.title === '' ? [] : [cutLine([span(view.prose.title, 'selected')], proseWidth, look)]),
     ...(view.prose.title === '' || free < 26 ? [] : [BLANK]),
     ...proseLines(view.prose.markdown, proseWidth, look),
-    ...cutWords(state, isBannerCut, bottom, columns, proseWidth, look),
+    ...cutWords(state, isBannerCut, bottom, size, proseWidth, look),
   ];
   const facts = factLines(view.facts, isWide ? sideWidth : proseWidth, look);
   const wanted = isWide
@@ -213,22 +210,25 @@ function bottomLines(state: UiState, size: Size, limit: number, look: Look): Lin
   const spare = limit - leastOf(state, size, look);
   const kept =
     limit >= 12 && spare >= whole.length ? whole : limit >= 8 && spare > 0 ? activity.slice(0, 1) : [];
-  const asked = askedLines(state, width, limit - kept.length, look, roomNeeded(state, size, look));
+  const asked = askedLines(state, size, limit - kept.length, look, roomNeeded(state, size, look));
   return asked.length === 0 ? whole.slice(0, limit) : [...kept, ...asked];
 }
 
 function askedLines(
   { view, question, overlay, leaveRow }: UiState,
-  width: number,
+  size: Size,
   limit: number,
   look: Look,
   needed?: Size,
 ): Line[] {
+  const { columns: width } = size;
   if (overlay === 'leave' || overlay === 'lead')
     return limitRows(leaveLines(view, overlay, leaveRow, width, look), limit, width, look);
-  if (view.watched !== undefined) return limitRows(watchedLines(view, width, look), limit, width, look);
-  if (view.question === undefined || question === undefined) return [];
-  return questionLines(view.question, question, width, limit, look, nowOf(view).getTime(), needed);
+  const asked = askedBelow(view, size, look);
+  if (view.watched !== undefined)
+    return limitRows(watchedLines({ ...view, question: asked }, width, look), limit, width, look);
+  if (asked === undefined || question === undefined) return [];
+  return questionLines(asked, question, width, limit, look, nowOf(view).getTime(), needed);
 }
 
 function logHeight(
@@ -284,7 +284,11 @@ function roomFor(facts: readonly Line[], room: number, width: number, look: Look
 function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
   const { view } = state;
   const most = Math.floor((height * 2) / 3);
-  const followUps = followUpPanel(view.followUps, width, Math.max(3, Math.floor(height / 3)), look);
+  // A question that lists them shows more of each.
+  const isListed = view.question?.kind === 'followUps' && view.watched === undefined;
+  const followUps = isListed
+    ? []
+    : followUpPanel(view.followUps, width, Math.max(3, Math.floor(height / 3)), look);
   const clocks = [objectiveLines(view.objectives, width, look), followUps]
     .filter((lines) => lines.length > 0)
     .flatMap((lines) => [...lines, BLANK]);

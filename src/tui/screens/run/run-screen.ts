@@ -6,7 +6,7 @@ import type { Stroke } from '../../keys.ts';
 import type { AppEffect, LiveScreen, ShownKey } from '../../live-screen.ts';
 import { memoised } from '../../memo.ts';
 import type { Look } from '../../span.ts';
-import type { Reading } from '../../watch-reading.ts';
+import type { Reading } from '../../watch-terminal.ts';
 import type { Intent, Mode } from './key-binding.ts';
 import { intentOf, KEYMAP } from './keymap.ts';
 import { layOut, modeIn } from './layout.ts';

@@ -3,7 +3,7 @@ import { type MomentReader, nowOf } from '../../../view/moment-reader.ts';
 import { questionKey } from '../../../view/question-key.ts';
 import type { RunPort } from '../../../view/run-port.ts';
 import type { AppEffect } from '../../live-screen.ts';
-import type { Reading } from '../../watch-reading.ts';
+import type { Reading } from '../../watch-terminal.ts';
 import { judgedUntil } from './keyboard.ts';
 import type { Action, Effect, UiState } from './screen-state.ts';
 import { firstState, update } from './ui-state.ts';

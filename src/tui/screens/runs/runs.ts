@@ -1,22 +1,26 @@
 import { formatElapsed, formatTime } from '../../../base/format.ts';
 import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
-import { band } from '../../bands.ts';
+import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
-import type { Around, ScreenRequest } from '../../live-screen.ts';
+import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
 import {
+  BACK_KEY,
   cursorAt,
   FRESH_LIST,
   filtered,
+  filterLines,
   isListIntent,
+  type ListIntent,
   type ListState,
+  listKeys,
   moved,
   typedInto,
 } from '../../parts/list.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { tableLines } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
-import { type Intent, keysOf } from './runs-keys.ts';
+
+type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | ListIntent;
 
 interface State {
   readonly list: ListState;
@@ -64,8 +68,7 @@ export function runsScreen(): OpenScreen {
       const { columns, rows: height } = around.size;
       const { list, isDrills } = state;
       const rows = rowsOf(state, around);
-      const filter =
-        list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, columns, look)] : [];
+      const filter = filterLines(list, columns, look);
       const foot = footOf(atCursor(state, around))
         .flatMap((line) => wrapLine(line, columns, 2))
         .slice(0, 3);
@@ -84,10 +87,7 @@ export function runsScreen(): OpenScreen {
         height - filter.length - foot.length,
         look,
       );
-      return {
-        page: { height: pageRows, last: 0 },
-        bands: [band([...filter, ...lines, ...filledUp(foot, foot.length)], columns, height)],
-      };
+      return wholeBody([...filter, ...lines, ...foot], around.size, { height: pageRows, last: 0 });
     },
   });
 }
@@ -95,13 +95,13 @@ export function runsScreen(): OpenScreen {
 function columnsAt(now: Date) {
   return [
     { title: 'run', cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')] },
-    { title: 'runbook', cell: ({ runbook }: RunRow): Line => [span(runbook)], least: 10 },
+    { title: 'runbook', cell: ({ runbook }: RunRow): Line => [span(runbook)], least: 17 },
     {
       title: 'instance',
       cell: ({ instance, target }: RunRow): Line => [
         span(target === undefined ? instance : `${instance} -> ${target}`),
       ],
-      least: 8,
+      least: 12,
     },
     {
       title: 'mode',
@@ -122,7 +122,7 @@ function columnsAt(now: Date) {
       cell: ({ followUps }: RunRow): Line => [span(followUps === 0 ? '' : String(followUps), 'status.warn')],
       drop: 6,
     },
-    { title: 'where', cell: ({ where }: RunRow): Line => [span(where)], least: 8, drop: 1 },
+    { title: 'where', cell: ({ where }: RunRow): Line => [span(where)], least: 16, drop: 7 },
   ];
 }
 
@@ -132,14 +132,18 @@ function statusOf({ status, proven, heldBy }: RunRow): Span {
   return heldBy === undefined ? span('open', 'status.warn') : span('driven', 'accent');
 }
 
-/** What the row of the cursor has no room for. */
+/** What the row of the cursor may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
-  const { runId, status, heldBy, drill, where, followUps } = run;
+  const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt } = run;
+  const on = target === undefined ? instance : `${instance} into ${target}`;
   const driven = heldBy === undefined ? 'no process drives it: Enter resumes it' : `driven by ${heldBy}`;
   const open = followUps === 0 ? '' : `; open follow-ups: ${followUps}`;
   return [
-    [span(`run ${runId}`, 'text.strong'), span(`: ${where}${open}`)],
+    [
+      span(`run ${runId}`, 'text.strong'),
+      span(`, ${runbook} of ${on}, begun ${formatTime(startedAt)} UTC: ${where}${open}`),
+    ],
     ...(drill === undefined
       ? status === 'open'
         ? [[span(driven)]]
@@ -172,3 +176,61 @@ function atCursor(state: State, around: Around): RunRow | undefined {
   const rows = rowsOf(state, around);
   return rows[cursorAt(state.list, rows.map(keyOf))];
 }
+
+/** The keys over the list of runs, for the row of the cursor. */
+function keysOf(list: ListState, isDrills: boolean, run: RunRow | undefined): readonly BoundKey<Intent>[] {
+  if (list.isFiltering) return listKeys(list);
+  const none = run === undefined ? 'there is no run here' : undefined;
+  return [
+    { ...OPEN, ...whatEnterDoes(run), disabled: none ?? whyNotOpened(run) },
+    { ...WATCH, disabled: none },
+    { ...REPORT, disabled: none, inFooter: run?.status === 'open' },
+    { ...JOURNAL, disabled: none ?? (isDrills ? 'the journal of a drill is in its own folder' : undefined) },
+    { ...DRILLS, label: isDrills ? 'own runs' : 'drills' },
+    { ...COPY, disabled: none },
+    ...listKeys(list),
+    ...(list.filter.text === '' ? [BACK_KEY] : []),
+  ];
+}
+
+function whatEnterDoes(run: RunRow | undefined) {
+  if (run === undefined || run.status === 'open') return {};
+  return { label: 'report', description: 'read the report of the run, which is over' };
+}
+
+function whyNotOpened(run: RunRow | undefined): string | undefined {
+  if (run?.status !== 'open') return undefined;
+  if (run.drill !== undefined) return 'this is a run of a drill, and its lab is gone';
+  return run.heldBy === undefined ? undefined : `driven by ${run.heldBy}: w watches it`;
+}
+
+const OPEN: BoundKey<Intent> = {
+  intent: 'open',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'resume',
+  description: 'carry on with the run; the service is asked first what became of the last call',
+  inFooter: true,
+};
+const WATCH: BoundKey<Intent> = letterKey('w', 'watch', 'watch', 'watch the run without taking it over');
+const REPORT: BoundKey<Intent> = letterKey('r', 'report', 'report', 'read the report of the run');
+const JOURNAL: BoundKey<Intent> = letterKey(
+  'e',
+  'journal',
+  'entries',
+  'show the entries of the run in the journal',
+);
+const DRILLS: BoundKey<Intent> = letterKey(
+  'd',
+  'drills',
+  'drills',
+  'show the runs of drills, or again those of this home',
+);
+const COPY: BoundKey<Intent> = {
+  intent: 'copy',
+  keys: ['y'],
+  shown: 'y',
+  label: 'copy id',
+  description: 'copy the id of the run',
+  inFooter: false,
+};

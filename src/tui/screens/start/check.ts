@@ -7,8 +7,9 @@ import type { StartWish } from '../../../view/app/start-wish.ts';
 import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
+import { failureLines } from '../../parts/failure.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import { listOf } from './moment.ts';
+import { chosenBackup, listOf } from './moment.ts';
 import { knownInstances, type State, wishOf } from './state.ts';
 
 /** What the dry run says of the run that was chosen. */
@@ -34,29 +35,32 @@ export function stakeLines(state: State, around: Around, width: number, look: Lo
   const fact = dryRunOf(state, around);
   const dryRun = fact?.last?.value;
   const stakes = stakesOf({ wish, backup: backupOf(state, wish, around), dryRun, now: around.now });
+  // What the warning on top says already is not said again.
+  const isWarned = dryRun?.inTheWay !== undefined && state.warned === obstacleOf(state, around);
   const labelled = (label: string, text: string, token: 'text' | 'status.warn' = 'text') =>
     wrapLine([span(text, token)], width - LABEL).map(
       (line, at): Line => [span((at === 0 ? label : '').padEnd(LABEL), 'text.dim'), ...line],
     );
   return [
-    ...warningLines(state, width, look),
+    ...warningLines(state, isWarned ? (dryRun?.inTheWay?.hints ?? []) : [], width, look),
     ...wrapLine([span(changeWords(wish, around), 'text.strong')], width),
     ...labelled('overwritten', stakes.overwritten),
     ...labelled('lost', stakes.lost),
     ...labelled('way back', stakes.wayBack),
     ...labelled('takes', durationWords(wish, dryRun, around)),
     ...(dryRun?.approvals ?? []).flatMap((text) => labelled('approval', `a second person: ${text}`)),
-    ...(fact === undefined ? [] : obstacleLines(fact, width, look)),
+    ...(fact === undefined ? [] : obstacleLines(fact, isWarned, width, look)),
     ...(dryRun?.asks === undefined ? [] : labelled('asks first', dryRun.asks)),
   ];
 }
 
 const LABEL = 13;
 
-function warningLines({ warned }: State, width: number, look: Look): readonly Line[] {
+function warningLines({ warned }: State, hints: readonly string[], width: number, look: Look) {
   if (warned === undefined) return [];
   return [
     ...wrapLine([span(`${look.glyphs.warn} ${warned}`, 'status.warn')], width, 2),
+    ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
     ...wrapLine([span('  Enter begins the run nevertheless, Esc goes a step back')], width, 2),
     BLANK,
   ];
@@ -64,22 +68,21 @@ function warningLines({ warned }: State, width: number, look: Look): readonly Li
 
 function obstacleLines(
   { part, last, isAsking }: Fact<DryRunFacts>,
+  isWarned: boolean,
   width: number,
   look: Look,
 ): readonly Line[] {
-  const bad = (text: string, hints: readonly string[]): readonly Line[] => [
-    ...wrapLine([span(`${look.glyphs.failed} ${text}`, 'status.bad')], width, 2),
-    ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
-  ];
-  if (part.state === 'failed')
-    return bad(`the dry run failed: ${part.why}`, [
-      'Ctrl-R asks again; nothing was sent that changes anything',
-    ]);
+  if (part.state === 'failed') {
+    const hints = ['Ctrl-R asks again; nothing was sent that changes anything'];
+    return failureLines(`the dry run failed: ${part.why}`, hints, width, look);
+  }
   if (last === undefined)
     return wrapLine([span('the dry run is under way: it sends only GETs', 'text.dim')], width);
   const { inTheWay } = last.value;
   const again = isAsking ? [[span('the dry run is under way again', 'text.dim')]] : [];
-  return inTheWay === undefined ? again : [...bad(`in the way: ${inTheWay.text}`, inTheWay.hints), ...again];
+  return inTheWay === undefined || isWarned
+    ? again
+    : [...failureLines(`in the way: ${inTheWay.text}`, inTheWay.hints, width, look), ...again];
 }
 
 /** Which instance is changed, and whether that is the real thing. */
@@ -93,7 +96,9 @@ function changeWords({ instance, target }: StartWish, around: Around): string {
 
 function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined, around: Around): string {
   const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
-  const objective = rto === undefined ? '' : `; the objective is ${formatSeconds(rto)}`;
+  // Only of what replaces data is the recovery time an objective.
+  const isRecovery = dryRun?.steps.some(({ destroys }) => destroys) === true;
+  const objective = rto === undefined || !isRecovery ? '' : `; the objective is ${formatSeconds(rto)}`;
   const { usualSeconds, earlierRuns = 0 } = dryRun ?? {};
   const usual = usualWords(usualSeconds, earlierRuns) ?? 'not known: no run of this kind has ended here yet';
   return `${usual}${objective}`;
@@ -102,8 +107,7 @@ function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined,
 /** The backup whose age tells what is lost: the one that was chosen, or the newest that is known. */
 function backupOf(state: State, wish: StartWish, around: Around) {
   const rows = listOf(state, around).last?.value.rows ?? [];
-  if (wish.backup !== undefined)
-    return rows.find(({ id, backupId }) => wish.backup === backupId || wish.backup === String(id));
+  if (wish.backup !== undefined) return chosenBackup(state, around);
   if (wish.runbook !== 'disaster-recovery') return undefined;
   return rows.find(({ status }) => status === 'done' || status === 'on record');
 }

@@ -1,4 +1,4 @@
-import type { Around, BoundKey } from '../../live-screen.ts';
+import { type Around, type BoundKey, letterKey } from '../../live-screen.ts';
 import { EDITING_KEYS, type FieldIntent } from '../../parts/field.ts';
 import { cursorAt, filtered, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
 import { momentProblem, momentQuestion, notChosenYet, noWindowOf, typedMoment } from './moment.ts';
@@ -129,14 +129,7 @@ const START: BoundKey<Intent> = {
   inFooter: true,
 };
 
-const COPY: BoundKey<Intent> = {
-  intent: 'copy',
-  keys: ['c'],
-  shown: 'c',
-  label: 'copy',
-  description: 'copy the command that begins the same run',
-  inFooter: true,
-};
+const COPY: BoundKey<Intent> = letterKey('c', 'copy', 'copy', 'copy the command that begins the same run');
 
 const SCROLLING: readonly BoundKey<Intent>[] = [
   {

@@ -1,3 +1,4 @@
+import type { BackupRow } from '../../../view/app/backup-list.ts';
 import type { TypedMoment } from '../../../view/app/sources.ts';
 import type { TimeQuestion } from '../../../view/moment-reader.ts';
 import { formatUtc } from '../../../view/zone.ts';
@@ -70,4 +71,16 @@ export function momentProblem(typed: TypedMoment | undefined, question?: TimeQue
 /** What is known of the backups of the instance that was chosen. */
 export function listOf({ answers }: Pick<State, 'answers'>, { facts }: Pick<Around, 'facts'>) {
   return facts.get('backups', answers.instance ?? '');
+}
+
+/** The backup that was chosen, as it is listed; undefined where none was, or it is not listed any more. */
+export function chosenBackup(state: State, around: Pick<Around, 'facts'>): BackupRow | undefined {
+  const { backup } = state.answers;
+  const rows = listOf(state, around).last?.value.rows ?? [];
+  return rows.find(({ id, backupId }) => backup === backupId || backup === String(id));
+}
+
+/** The backup that was chosen by the number that its list shows, which is shorter than its id. */
+export function backupName(state: State, around: Pick<Around, 'facts'>): string {
+  return String(chosenBackup(state, around)?.id ?? state.answers.backup ?? '');
 }

@@ -1,10 +1,19 @@
 import type { StartStep } from '../../../view/app/situations.ts';
-import { band, GAP, type Layout, scrolled, WIDE, wall } from '../../bands.ts';
+import {
+  band,
+  filledUp,
+  GAP,
+  type Layout,
+  scrolled,
+  scrolledBody,
+  WIDE,
+  wall,
+  wholeBody,
+} from '../../bands.ts';
 import { cutLine, ruleLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
-import { cursorAt } from '../../parts/list.ts';
-import { filledUp, tableLines } from '../../parts/table.ts';
+import { cursorAt, filterLines } from '../../parts/list.ts';
+import { tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { planLines, stakeLines } from './check.ts';
 import { chosenRow, shownRows } from './keys.ts';
@@ -29,12 +38,11 @@ function bodyOf(state: State, around: Around, size: Size, look: Look): Layout {
   const table = tableOf(state, around);
   if (table !== undefined) return choosing(state, around, table, size, look);
   if (state.step === 'check') return checking(state, around, size, look);
-  const { columns, rows } = size;
   const lines =
     state.step === 'moment'
       ? pickingLines(state, around, size, look)
       : incidentLines(state, around, size, look);
-  return { page: { height: 1, last: 0 }, bands: [band(filledUp(lines, rows), columns, rows)] };
+  return wholeBody(lines, size);
 }
 
 const QUESTIONS: Readonly<Record<StartStep, string>> = {
@@ -63,8 +71,7 @@ function choosing(state: State, around: Around, table: ChoiceTable, size: Size, 
   const details = detailLines(state, around, isWide ? ASIDE : width, look);
   const { rows, list } = shownRows(state, around);
   const keys = rows.map(({ key }) => key);
-  const filter =
-    list.isFiltering || list.filter.text !== '' ? [fieldLine('/', list.filter, width, look)] : [];
+  const filter = filterLines(list, width, look);
   const status = statusLines(state, around, width, look);
   const below = isWide ? 0 : belowRows(details.length, size.rows);
   const room = Math.max(0, size.rows - below - filter.length - status.length);
@@ -90,7 +97,7 @@ function choosing(state: State, around: Around, table: ChoiceTable, size: Size, 
     return { page, bands: [{ height: size.rows, panes }] };
   }
   const foot = below === 0 ? [] : [ruleLine('about this row', width, look), ...details];
-  return { page, bands: [band(filledUp([...left, ...foot], size.rows), width, size.rows)] };
+  return wholeBody([...left, ...foot], size, page);
 }
 
 /** Rows below a table: as many as its words need, a steady number where there is room. */
@@ -139,8 +146,7 @@ function checking(state: State, around: Around, size: Size, look: Look): Layout 
       BLANK,
       ...planLines(state, around, size.columns, look),
     ];
-    const { shown, page } = scrolled(lines, state.scroll, size.columns, size.rows, look);
-    return { page, bands: [band(filledUp(shown, size.rows), size.columns, size.rows)] };
+    return scrolledBody(lines, state.scroll, size, look);
   }
   const width = Math.floor((size.columns - GAP) / 2);
   const right = size.columns - GAP - width;

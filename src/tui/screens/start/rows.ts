@@ -48,13 +48,13 @@ export function tableOf(state: State, around: Pick<Around, 'facts'>): ChoiceTabl
     case 'instance':
       return {
         columns: INSTANCE_COLUMNS,
-        rows: instanceChoices(situation, known).map(instanceRow),
+        rows: instanceChoices(situation, known).map((choice) => instanceRow(choice, false)),
         empty: 'the config is being read',
       };
     case 'target':
       return {
         columns: INSTANCE_COLUMNS,
-        rows: targetChoices(state.answers.instance ?? '', known).map(instanceRow),
+        rows: targetChoices(state.answers.instance ?? '', known).map((choice) => instanceRow(choice, true)),
         empty: 'the config has no other instance',
       };
     case 'backup':
@@ -106,7 +106,7 @@ const INSTANCE_COLUMNS = columnsOf(
   { title: '', drop: 1, least: 12 },
 );
 
-function instanceRow(choice: InstanceChoice): Choice {
+function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
   const { name, role, isRehearsal, status, disabled, cautions } = choice;
   const { newestBackup, provenBackup } = status ?? {};
   return {
@@ -116,17 +116,26 @@ function instanceRow(choice: InstanceChoice): Choice {
       [span(name, disabled === undefined ? 'text' : 'text.dim')],
       [span(isRehearsal ? 'REHEARSAL' : 'LIVE', isRehearsal ? 'text' : 'status.bad')],
       [span(stateWord(choice), status?.state === undefined ? 'text.dim' : 'text')],
-      [span(ageOf(newestBackup?.ageSeconds))],
-      [span(ageOf(provenBackup?.ageSeconds))],
+      [span(backupAge(choice, newestBackup))],
+      [span(backupAge(choice, provenBackup))],
       [span(disabled === undefined ? (cautions[0] ?? '') : `no: ${disabled.why}`, 'text.dim')],
     ],
     disabled: disabled?.why,
     details: [
       ...(disabled === undefined ? [] : outOf(choice)),
       ...cautions.map((text): Detail => ({ text, tone: 'warn' })),
-      ...(disabled === undefined ? knownOf(choice) : []),
+      ...(disabled === undefined ? knownOf(choice, isTarget) : []),
     ],
   };
+}
+
+/** `none` where the service was asked and has none, `?` where that is not known. */
+function backupAge(
+  { status }: InstanceChoice,
+  backup: { readonly ageSeconds?: number | undefined } | undefined,
+): string {
+  if (backup === undefined && status?.parts.backups.state === 'known') return 'none';
+  return ageOf(backup?.ageSeconds);
 }
 
 function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
@@ -137,7 +146,8 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
   ];
 }
 
-function knownOf({ status }: InstanceChoice): readonly Detail[] {
+/** A target is replaced: whether a backup of it was proven stands in nobody's way. */
+function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
   if (status === undefined) return [{ text: 'it was not asked yet', tone: 'plain' }];
   const { newestBackup, provenBackup, card } = status;
   return [
@@ -153,7 +163,7 @@ function knownOf({ status }: InstanceChoice): readonly Detail[] {
         provenBackup === undefined
           ? 'none of its backups was proven'
           : `newest proven backup ${provenBackup.id}: ${timeOf(provenBackup.triggeredAt)}, key ${provenBackup.key}`,
-      tone: provenBackup === undefined ? 'warn' : 'plain',
+      tone: provenBackup === undefined && !isTarget ? 'warn' : 'plain',
     },
     ...(card === undefined
       ? []

@@ -18,7 +18,7 @@ export function incidentLines(state: State, around: Around, { columns }: Size, l
   const isPitr = stepsFor(state.answers).includes('moment');
   const said: readonly Line[] =
     isEmpty || read === undefined
-      ? wrapLine([span('14:32, 14:32 UTC, 10 minutes ago, yesterday 23:10', 'text.dim')], columns)
+      ? wrapLine([span('such as 14:32, 14:32 UTC, 10 minutes ago, yesterday 23:10', 'text.dim')], columns)
       : 'time' in read
         ? readLines(read.time, around, columns, look)
         : wrapLine([span(`${look.glyphs.warn} ${problem ?? ''}`, 'status.warn')], columns, 2);

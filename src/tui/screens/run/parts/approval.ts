@@ -2,8 +2,8 @@ import { approvalLine, approvalSteps } from '../../../../plain/describe-approval
 import type { QuestionView } from '../../../../view/run-view.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { cutLine, wrapLine } from '../../../line.ts';
-import { tokenOf } from '../../../parts/tones.ts';
 import { type Line, type Look, span } from '../../../span.ts';
+import { tokenOf } from '../../../theme.ts';
 import type { QuestionState } from '../question-state.ts';
 
 type TypedName = QuestionView & { kind: 'typed-name' };

@@ -1,8 +1,8 @@
 import { cells } from '../../../../plain/width.ts';
 import type { FactLine } from '../../../../view/run-view.ts';
 import { cutLine, padLine, wrapLine } from '../../../line.ts';
-import { signOf, tokenOf } from '../../../parts/tones.ts';
 import { type Line, type Look, span } from '../../../span.ts';
+import { signOf, tokenOf } from '../../../theme.ts';
 
 /** Facts as `label  value` rows; a long value takes up to `most` rows under itself. */
 export function factLines(facts: readonly FactLine[], width: number, look: Look, most = 3): Line[] {

@@ -2,8 +2,8 @@ import { ageWords, dueWords, stillOpen, waysInWords } from '../../../../view/fol
 import type { FollowUpView } from '../../../../view/run-view.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
-import { signOf, tokenOf } from '../../../parts/tones.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
+import { signOf, tokenOf } from '../../../theme.ts';
 import { limitRows } from './facts.ts';
 
 /**
@@ -43,14 +43,14 @@ function ownerSpans({ owner }: FollowUpView): Line {
 }
 
 /**
- * What stands below the row under the cursor: what has to be done, the commands to copy, how it can be
- * closed.
+ * What stands below the row under the cursor: what has to be done where the row had no room for it, the
+ * commands to copy, how it can be closed.
  */
-export function followUpDetail(followUp: FollowUpView, width: number): Line[] {
+export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: number): Line[] {
   const known = ageWords(followUp);
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
   return [
-    ...wrapLine([span(`    ${followUp.what}`)], width, 4),
+    ...(isCut ? wrapLine([span(`    ${followUp.what}`)], width, 4) : []),
     ...(known === '' ? [] : indented(known)),
     ...followUp.commands.flatMap((command) => commandLines(command, width, { lead: '    ' }).lines),
     ...indented(`closed ${waysInWords(followUp)}`),

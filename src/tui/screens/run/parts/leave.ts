@@ -37,3 +37,27 @@ export function leaveLines(
 /** One instance has one open run: the other one begins only when this one is over. */
 const STOPPED =
   'this run is closed as stopped, and sends nothing more; the recovery is laid out then, and begins only when you confirm it';
+
+/** What takes the place of a question on a run that is only looked at: who drives it, and what it asks. */
+export function watchedLines(
+  {
+    watched,
+    question,
+    outcome,
+  }: Pick<RunView, 'watched' | 'outcome'> & {
+    readonly question: RunView['question'] | undefined;
+  },
+  width: number,
+  look: Look,
+): Line[] {
+  if (watched === undefined || outcome !== undefined) return [];
+  const asked =
+    question === undefined
+      ? []
+      : wrapLine([span('it asks there: ', 'status.warn'), span(question.prompt)], width, 2);
+  return [
+    ruleLine('only looking', width, look),
+    ...asked,
+    ...wrapLine([span(watched.driver, 'text.strong')], width, 2),
+  ];
+}

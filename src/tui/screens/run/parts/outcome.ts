@@ -1,14 +1,40 @@
 import { counted } from '../../../../base/format.ts';
 import { closedWords, stillOpen } from '../../../../view/follow-up-words.ts';
 import type { OutcomeView, RailStep, RunView } from '../../../../view/run-view.ts';
+import { GAP, type Layout, type Pane, scrolled, wall } from '../../../bands.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { cutLine, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
-import { signOf, tokenOf } from '../../../parts/tones.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
+import { signOf, tokenOf } from '../../../theme.ts';
+import type { UiState } from '../screen-state.ts';
 import { factLines } from './facts.ts';
 import { followUpRow } from './follow-ups.ts';
-import { objectiveBars } from './objective-bars.ts';
-import { stepLine } from './rail.ts';
+import { objectiveBars } from './objectives.ts';
+import { railLines, railWidth, roomyRail, stepLine } from './rail.ts';
+
+type Ended = RunView & { readonly outcome: OutcomeView };
+
+/** From so many columns on the steps stand beside the end of a run; else they are the end of its text. */
+const BESIDE = 100;
+
+/** A run that is over, unless something lies over it. */
+export function endedIn({ view, overlay }: UiState): Ended | undefined {
+  const { outcome } = view;
+  return outcome === undefined || overlay !== 'none' ? undefined : { ...view, outcome };
+}
+
+/** A run that is over, in the place of the run: its end, beside the steps that led there. */
+export function finished(view: Ended, scroll: number, columns: number, height: number, look: Look): Layout {
+  const isBeside = columns >= BESIDE && view.rail.length > 0 && view.rail.length <= height;
+  const railCells = isBeside ? railWidth(view.rail, roomyRail(columns)) : 0;
+  const width = isBeside ? columns - railCells - GAP : columns;
+  const lines = finishedLines(view, view.outcome, { width, height, withSteps: !isBeside }, look);
+  const { shown, page } = scrolled(lines, scroll, width, height, look);
+  const text: Pane = { width, height, lines: shown };
+  if (!isBeside) return { page, bands: [{ height, panes: [text] }] };
+  const steps: Pane = { width: railCells, height, lines: railLines(view.rail, railCells, height, look) };
+  return { page, bands: [{ height, panes: [steps, wall(height, look), text] }] };
+}
 
 /** From so many rows on the parts of the recovery time are drawn, and blank rows part what is shown. */
 const ROOMY = 30;
@@ -21,7 +47,7 @@ const LEAST = 2;
  * still to be done, where the proof is. Those stand in the first `height` rows where that can be; the facts
  * follow, and with `withSteps` how long each step took.
  */
-export function finishedLines(
+function finishedLines(
   view: RunView,
   outcome: OutcomeView,
   { width, height, withSteps }: { readonly width: number; readonly height: number; withSteps: boolean },

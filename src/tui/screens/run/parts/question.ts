@@ -1,15 +1,15 @@
-import type { QuestionOption, QuestionView } from '../../../../view/run-view.ts';
+import type { QuestionOption, QuestionView, WayOn } from '../../../../view/run-view.ts';
 import type { Size } from '../../../bands.ts';
-import { lineWidth, ruleLine, wrapLine } from '../../../line.ts';
+import { commandLines } from '../../../command-lines.ts';
+import { hasText, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
 import { type Line, type Look, span } from '../../../span.ts';
 import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
 import { approvalRows } from './approval.ts';
 import { aboveName, roomNote } from './confirmation.ts';
-import { limitRows } from './facts.ts';
+import { factLines, limitRows } from './facts.ts';
 import { fieldRow, secretLines } from './fields.ts';
 import { followUpDetail, followUpRow } from './follow-ups.ts';
 import { momentLines } from './moment.ts';
-import { troubleLines } from './trouble.ts';
 
 /**
  * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce,
@@ -114,7 +114,7 @@ const NAMES = {
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
   // The follow-up stands in full above its ways.
   if (openedOf(question, state.opened) !== undefined) return [];
-  const prompt = wrapLine([span(question.prompt, 'text.strong')], width);
+  const prompt = question.prompt === '' ? [] : wrapLine([span(question.prompt, 'text.strong')], width);
   return question.kind === 'typed-name' ? [...prompt, ...approvalRows(question, width)] : prompt;
 }
 
@@ -189,7 +189,9 @@ function growLines(
   now: number,
 ): Line[] {
   if (row.kind === 'followUp' && focused) {
-    return limitRows([...lines, ...followUpDetail(row.followUp, width)], Math.max(2, room), width, look);
+    const isCut = !lines.some((line) => hasText(line, row.followUp.what));
+    const below = followUpDetail(row.followUp, isCut, width);
+    return limitRows([...lines, ...below], Math.max(2, room), width, look);
   }
   const { picker } = state;
   if (row.kind !== 'field' || question.kind !== 'time' || picker === undefined) return [...lines];
@@ -245,4 +247,23 @@ function around(groups: readonly Line[][], at: number, room: number): Line[] {
   const note = (count: number, where: string): Line[] =>
     count === 0 ? [] : [[span(`  (${count} more ${where})`, 'text.dim')]];
   return [...note(first, 'above'), ...lines, ...note(groups.length - 1 - last, 'below')];
+}
+
+/**
+ * What there is to know of a failure that is asked about, and the commands that lead on, the most helpful on
+ * top, each on rows of its own from the edge of the screen, so that it can be copied. Empty for any other
+ * question.
+ */
+function troubleLines(question: QuestionView, width: number, look: Look): Line[] {
+  if (question.kind !== 'choice' || question.trouble === undefined) return [];
+  const { facts, commands } = question.trouble;
+  const [first = [], ...others] = commands.map(({ when, command, leadsTo }, at) => [
+    ...wrapLine([span(`${when}${at === 0 ? keysOf(leadsTo) : ''}:`, 'text.dim')], width),
+    ...commandLines(command, width).lines,
+  ]);
+  return [...first, ...factLines(facts, width, look), ...others.flat()];
+}
+
+function keysOf(leadsTo: WayOn['leadsTo']): string {
+  return leadsTo === undefined ? ' (y copies it)' : ' (w; y copies it)';
 }

@@ -29,6 +29,11 @@ export function railWidth(rail: readonly RailStep[], most: number): number {
   return Math.min(most, Math.max(16, ...rail.map((step) => lineWidth([span(step.title)]) + 2)));
 }
 
+/** The most that the column takes of a screen that has room for it. */
+export function roomyRail(columns: number): number {
+  return Math.max(34, Math.floor(columns / 4));
+}
+
 /** The steps as one row, for narrow screens: `step 4/11 store the key`. */
 export function railLine(rail: readonly RailStep[], width: number, look: Look): Line {
   const at = currentIndex(rail);
