@@ -70,10 +70,6 @@ export class CredentialBindings {
     return [...this.#bindings.values()];
   }
 
-  find(guid: string): CredentialBinding | undefined {
-    return this.#bindings.get(guid);
-  }
-
   /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way. */
   create(
     wish: BindingWish,
