@@ -9,7 +9,7 @@ import { Deployments } from './deployments.ts';
 import { Jobs } from './jobs.ts';
 import { LabApp, type LabAppParts } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
-import { vcapServices } from './present-binding.ts';
+import { vcapServices } from './present.ts';
 import { Staging } from './staging.ts';
 
 export interface PlatformOptions {
