@@ -198,7 +198,7 @@ async function serverOf(directory: DataDirectory): Promise<Server> {
 }
 
 /** A base backup, and the facts about it; `facts` rejects when the content was not read to its end. */
-export function describedBackup(
+function describedBackup(
   server: Server,
   label: string,
 ): { readonly content: Readable; facts(): Promise<BaseBackupFacts> } {
