@@ -4,7 +4,7 @@ import type { Secret } from '../base/secret.ts';
 import type { Untrusted } from '../base/text.ts';
 import type { Leave } from './call.ts';
 import type { MetricPoint } from './metrics.ts';
-import type { Limits, Operation } from './revisions.ts';
+import type { InterfaceLimits, Operation } from './revisions.ts';
 import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
 
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
@@ -118,7 +118,7 @@ export interface StartedAction {
  */
 export interface ServiceClient {
   /** What the instance's interface leaves unsaid; undefined where it is V1. */
-  readonly limits: Limits | undefined;
+  readonly limits: InterfaceLimits | undefined;
   /** Whether the instance's revision has a call; one that it lacks ends with `service.unsupported`. */
   supports(operation: Operation): boolean;
   /** Throws `service.unsupported` for a call that the revision lacks. */

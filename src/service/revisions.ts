@@ -129,7 +129,7 @@ const V0: Readonly<Partial<Record<Operation, Route>>> = {
 const NOT_LISTED = ['the size of a backup', 'which backup a restore brings back'];
 
 /** What a person has to know who works with an older interface. */
-export interface Limits {
+export interface InterfaceLimits {
   /** What the interface is called: `V0`. */
   readonly name: string;
   /** That it will go, and what to use instead: a sentence (section 9, rules 1 and 4: there is no date). */
@@ -139,7 +139,7 @@ export interface Limits {
 }
 
 /** The limits of a revision; undefined for the revisions of V1. */
-export function limitsOf(revision: Revision): Limits | undefined {
+export function limitsOf(revision: Revision): InterfaceLimits | undefined {
   if (revision !== 'v0') return undefined;
   const reads = Object.entries(V1) as [Callable, Row][];
   const lacking = reads.filter(([operation]) => routeOf(operation, revision) === undefined);

@@ -3,8 +3,14 @@ import { SPACE } from '../landscape.ts';
 import { notFound, parsedBody, unprocessable } from './cf-error.ts';
 import type { LabApp } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
-import { presentApp, presentDroplet, presentPackage, presentProcess, presentStats } from './present-app.ts';
-import { vcapServices } from './present-binding.ts';
+import {
+  presentApp,
+  presentDroplet,
+  presentPackage,
+  presentProcess,
+  presentStats,
+  vcapServices,
+} from './present.ts';
 import {
   type CfReply,
   type CfRequest,

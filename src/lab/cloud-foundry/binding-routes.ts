@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { CfError, parsedBody, unprocessable } from './cf-error.ts';
 import type { CredentialBinding } from './credential-bindings.ts';
 import { Metadata } from './metadata.ts';
-import { presentApp } from './present-app.ts';
-import { presentBinding, presentInstance } from './present-binding.ts';
+import { presentApp, presentBinding, presentInstance } from './present.ts';
 import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf, selected } from './route.ts';
 
 const PATH = '/v3/service_credential_bindings';

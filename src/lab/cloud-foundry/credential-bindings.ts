@@ -70,10 +70,6 @@ export class CredentialBindings {
     return [...this.#bindings.values()];
   }
 
-  find(guid: string): CredentialBinding | undefined {
-    return this.#bindings.get(guid);
-  }
-
   /** Begins a binding; throws 422 for one that may not be. One whose creation has failed gives way. */
   create(
     wish: BindingWish,
@@ -85,21 +81,10 @@ export class CredentialBindings {
       this.#bindings.delete(failed.guid);
     }
     const at = now();
-    const operation = {
-      type: 'create',
-      state: 'initial',
-      description: null,
-      createdAt: at,
-      updatedAt: at,
-    } as const;
-    const binding: CredentialBinding = {
-      ...wish,
-      guid: randomUUID(),
-      createdAt: at,
-      updatedAt: at,
-      operation,
-      made: undefined,
-    };
+    const operation = begun('create', 'initial', at);
+    const guid = randomUUID();
+    const times = { createdAt: at, updatedAt: at };
+    const binding: CredentialBinding = { ...wish, guid, ...times, operation, made: undefined };
     this.#bindings.set(binding.guid, binding);
     audit.record(`${eventOf(binding)}.start_create`, targetOf(binding), requestOf(binding));
     const job = jobs.start(`${jobOf(binding)}.create`, resourceOf(binding), () => this.#make(binding));
@@ -112,14 +97,7 @@ export class CredentialBindings {
     if (binding.operation.state === 'initial' || binding.operation.state === 'in progress') {
       throw unprocessable('There is an operation in progress for the service binding.');
     }
-    const at = now();
-    binding.operation = {
-      type: 'delete',
-      state: 'in progress',
-      description: null,
-      createdAt: at,
-      updatedAt: at,
-    };
+    binding.operation = begun('delete', 'in progress', now());
     audit.record(`${eventOf(binding)}.start_delete`, targetOf(binding), requestOf(binding));
     return jobs.start(`${jobOf(binding)}.delete`, resourceOf(binding), () => this.#remove(binding));
   }
@@ -160,6 +138,10 @@ export class CredentialBindings {
     binding.operation = { ...binding.operation, state, description, updatedAt: at };
     binding.updatedAt = at;
   }
+}
+
+function begun(type: BindingOperation['type'], state: BindingOperation['state'], at: Date): BindingOperation {
+  return { type, state, description: null, createdAt: at, updatedAt: at };
 }
 
 function isSame(binding: CredentialBinding, wish: BindingWish): boolean {

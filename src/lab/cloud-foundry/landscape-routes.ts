@@ -4,7 +4,7 @@ import { auditEvents } from './audit-log.ts';
 import { notFound } from './cf-error.ts';
 import type { Job } from './jobs.ts';
 import { NO_METADATA, stamp } from './metadata.ts';
-import { presentInstance } from './present-binding.ts';
+import { presentInstance } from './present.ts';
 import { type CfRequest, type CfRoute, get, named, oneOf, paged, queryOf } from './route.ts';
 
 /** Where everything is: root, org, space, instances; and what became of things: jobs and audit events. */

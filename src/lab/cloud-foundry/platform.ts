@@ -9,7 +9,7 @@ import { Deployments } from './deployments.ts';
 import { Jobs } from './jobs.ts';
 import { LabApp, type LabAppParts } from './lab-app.ts';
 import { NO_METADATA } from './metadata.ts';
-import { vcapServices } from './present-binding.ts';
+import { vcapServices } from './present.ts';
 import { Staging } from './staging.ts';
 
 export interface PlatformOptions {
@@ -39,7 +39,6 @@ interface PlatformParts extends PlatformOptions {
  * for each instance with a sample application. The API (`platform-routes.ts`) is its face.
  */
 export class Platform {
-  readonly maxBindings: number;
   readonly createdAt: Date;
   readonly audit: AuditLog;
   readonly jobs: Jobs;
@@ -62,7 +61,6 @@ export class Platform {
     const { clock, log, maxBindings = 1, unbindLost = false } = parts;
     const { now } = clock;
     this.#parts = parts;
-    this.maxBindings = maxBindings;
     this.createdAt = now();
     this.#instances = parts.instances.map(({ instance }) => instance);
     this.audit = new AuditLog(now);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parsedBody, unprocessable } from './cf-error.ts';
 import type { Deployment } from './deployments.ts';
 import { Metadata } from './metadata.ts';
-import { presentBuild, presentDeployment, presentDroplet, presentPackage } from './present-app.ts';
+import { presentBuild, presentDeployment, presentDroplet, presentPackage } from './present.ts';
 import {
   type CfReply,
   type CfRequest,

@@ -1,4 +1,4 @@
-import { SEGMENT_BYTES } from '../engine/engine.ts';
+import { SEGMENT_BYTES } from '../engine/empty-database.ts';
 import type { BaseBackupFacts } from './instance-data.ts';
 
 /**

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { z } from 'zod';
 import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';
 import { createAppUser, dropAppUser } from './app-users.ts';
-import { describedBackup } from './base-backup.ts';
 import {
   archiveLog,
   type DataDirectory,
@@ -194,4 +195,45 @@ const DATABASE = 'postgres';
 async function serverOf(directory: DataDirectory): Promise<Server> {
   if (isUp(directory.server)) return directory.server;
   throw databaseDown();
+}
+
+/** A base backup, and the facts about it; `facts` rejects when the content was not read to its end. */
+function describedBackup(
+  server: Server,
+  label: string,
+): { readonly content: Readable; facts(): Promise<BaseBackupFacts> } {
+  const startedAt = new Date();
+  const { content, manifest } = server.baseBackup(label);
+  let stoppedAt = startedAt;
+  // The next millisecond: what the backup holds was committed before, and a date would be rounded down.
+  content.once('end', () => {
+    stoppedAt = new Date(Date.now() + 1);
+  });
+  return {
+    content,
+    facts: async () => {
+      await finished(content, { writable: false });
+      return factsOf(manifest(), startedAt, stoppedAt);
+    },
+  };
+}
+
+const Manifest = z.object({
+  'WAL-Ranges': z.tuple([z.object({ Timeline: z.int(), 'Start-LSN': z.string(), 'End-LSN': z.string() })]),
+});
+
+/** A running server stays on one timeline, so its backup has one range. */
+function factsOf(manifest: string, startedAt: Date, stoppedAt: Date): BaseBackupFacts {
+  const [range] = Manifest.parse(JSON.parse(manifest))['WAL-Ranges'];
+  const { Timeline: timeline, 'Start-LSN': startLsn, 'End-LSN': endLsn } = range;
+  // The identifier has 64 bits, more than a JavaScript number holds: it is cut out of the text.
+  const system = /"System-Identifier": (?<id>\d+)/u.exec(manifest)?.groups?.['id'] ?? null;
+  return {
+    manifest: { system_identifier: system, timeline, start_lsn: startLsn, end_lsn: endLsn },
+    timeline,
+    startLsn,
+    endLsn,
+    startedAt,
+    stoppedAt,
+  };
 }

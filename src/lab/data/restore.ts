@@ -1,11 +1,10 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Place, Server, Settings } from '../engine/engine.ts';
 import { removeFolder } from '../home.ts';
 import { lockOutAppUsers } from './app-users.ts';
-import { labelOf } from './base-backup.ts';
 import {
   type ArchivedDatabase,
   type DataDirectory,
@@ -194,4 +193,10 @@ function endedEarly(error: unknown): boolean {
     error instanceof LifeboatError &&
     JSON.stringify(error.evidence).includes('recovery ended before configured recovery target was reached')
   );
+}
+
+/** The label that a base backup was taken under; undefined when its label file has none. */
+async function labelOf(data: string): Promise<string | undefined> {
+  const text = await readFile(join(data, 'backup_label'), 'utf8').catch(() => '');
+  return /^LABEL: (.*)$/mu.exec(text)?.[1];
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SEGMENT_BYTES } from './engine.ts';
 import type { Launcher } from './launcher.ts';
 import type { Binaries } from './locate-postgres.ts';
 
@@ -47,6 +46,9 @@ export async function initialise(
 ): Promise<void> {
   await launcher.run(initdb, ['-D', data, ...INITDB], signal);
 }
+
+/** Length of a file of the log: 1 MB instead of 16, since a backup carries at least one. */
+export const SEGMENT_BYTES = 1024 * 1024;
 
 /** How `initdb` makes every database of the lab. */
 export const INITDB: readonly string[] = [

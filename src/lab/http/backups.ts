@@ -73,7 +73,7 @@ export function findBackup(instance: LabInstance, id: string | undefined): LabBa
 }
 
 /** All that any revision says of a backup. */
-export function describeBackup(instance: LabInstance, backup: LabBackup): z.input<typeof Backup> {
+function describeBackup(instance: LabInstance, backup: LabBackup): z.input<typeof Backup> {
   const { task } = backup;
   return {
     id: backup.id,

@@ -15,12 +15,11 @@ import {
 } from '../faults/strange-reply.ts';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
-import { answer, type Delivery, drop, garble } from './answer.ts';
+import { answer, type Delivery, drop, garble, withinLimit } from './answer.ts';
 import { type Endpoint, type ErrorStyle, jsonReply, Refusal, type Reply, refusalBody } from './endpoint.ts';
 import { labRoutes } from './lab-routes.ts';
 import { foreignPartOf } from './own-address.ts';
 import { authorise, type LabContext, readJson, requestOf } from './request.ts';
-import { withinLimit } from './router-limit.ts';
 import { extraRoutes } from './sso.ts';
 
 /**

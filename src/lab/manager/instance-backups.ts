@@ -36,27 +36,26 @@ export interface BackupOrigin<Facts> {
   life(): AbortSignal;
 }
 
+interface BackupParts {
+  readonly queue: TaskQueue;
+  readonly store: BackupStore;
+  readonly now: () => Date;
+}
+
 /**
  * The backups of one instance: taken, kept, deleted when they are old. They outlive the loss of the instance.
  */
 export class InstanceBackups<Facts> {
   readonly #origin: BackupOrigin<Facts>;
-  readonly #queue: TaskQueue;
-  readonly #store: BackupStore;
-  readonly #now: () => Date;
+  readonly #parts: BackupParts;
   /** Oldest first. */
   readonly #backups: LabBackup[] = [];
   readonly #beingDeleted = new Set<LabBackup>();
   #lastStamp = 0;
 
-  constructor(
-    origin: BackupOrigin<Facts>,
-    parts: { readonly queue: TaskQueue; readonly store: BackupStore; readonly now: () => Date },
-  ) {
+  constructor(origin: BackupOrigin<Facts>, parts: BackupParts) {
     this.#origin = origin;
-    this.#queue = parts.queue;
-    this.#store = parts.store;
-    this.#now = parts.now;
+    this.#parts = parts;
   }
 
   /** Newest first; deleted ones too. */
@@ -78,22 +77,22 @@ export class InstanceBackups<Facts> {
   /** Queues a backup under a key. `ended` resolves when its task has ended; the task tells how. */
   trigger(key: Secret, outcome?: Outcome): { readonly backup: LabBackup; readonly ended: Promise<void> } {
     const id = this.#backups.length + 1;
-    const task = this.#queue.newTask(`backup ${id} of ${this.#origin.name}`);
+    const task = this.#parts.queue.newTask(`backup ${id} of ${this.#origin.name}`);
     const backup: LabBackup = { id, backupId: this.#nextBackupId(task), task, key, size: 0 };
     this.#backups.push(backup);
     const work = (signal: AbortSignal) => this.#take(backup, AbortSignal.any([signal, this.#origin.life()]));
-    const ended = this.#queue.submit(task, { work, outcome, mayStart: () => this.#origin.isReady() });
+    const ended = this.#parts.queue.submit(task, { work, outcome, mayStart: () => this.#origin.isReady() });
     void ended.then(() => this.prune());
     return { backup, ended };
   }
 
   /** Queues the deletion of what retention no longer keeps. */
   prune(): void {
-    for (const backup of expiredBackups(this.#backups, this.#origin.retention(), this.#now())) {
+    for (const backup of expiredBackups(this.#backups, this.#origin.retention(), this.#parts.now())) {
       if (this.#beingDeleted.has(backup)) continue;
       this.#beingDeleted.add(backup);
-      const task = this.#queue.newTask(`deletion of backup ${backup.id} of ${this.#origin.name}`);
-      void this.#queue
+      const task = this.#parts.queue.newTask(`deletion of backup ${backup.id} of ${this.#origin.name}`);
+      void this.#parts.queue
         .submit(task, { work: () => this.#delete(backup) })
         .then(() => this.#beingDeleted.delete(backup));
     }
@@ -101,15 +100,15 @@ export class InstanceBackups<Facts> {
 
   /** The stored bytes from `start` up to before `end`, still encrypted. */
   read(backup: LabBackup, start = 0, end = backup.size): Readable {
-    return this.#store.read(backup.backupId, start, end);
+    return this.#parts.store.read(backup.backupId, start, end);
   }
 
   async #take(backup: LabBackup, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { content, facts } = this.#origin.take(backup.backupId);
-    const stored = await this.#store.write(backup.backupId, content, backup.key, signal);
+    const stored = await this.#parts.store.write(backup.backupId, content, backup.key, signal);
     const known = await facts();
-    await this.#store.describe(backup.backupId, {
+    await this.#parts.store.describe(backup.backupId, {
       instance: this.#origin.name,
       ...stored,
       ...this.#origin.describe(known),
@@ -120,10 +119,10 @@ export class InstanceBackups<Facts> {
 
   /** The entry stays in the list. A deletion that fails is tried again by the next `prune`. */
   async #delete(backup: LabBackup): Promise<void> {
-    await this.#store.remove(backup.backupId);
+    await this.#parts.store.remove(backup.backupId);
     await this.#origin.forgotten(backup);
     backup.task.status = 'deleted';
-    backup.task.changedAt = this.#now();
+    backup.task.changedAt = this.#parts.now();
   }
 
   /** Two backups in one millisecond still get two ids. */

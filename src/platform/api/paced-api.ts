@@ -53,8 +53,8 @@ export async function waitForJob(
 }
 
 /**
- * After a lost answer the platform itself tells whether the change was made: `made` looks for it. Rejects with
- * `platform.stopped` where the call was stopped, and in the words of a lost answer when nothing shows.
+ * After a lost answer the platform itself tells whether the change was made: `made` looks for it. Rejects
+ * with `platform.stopped` where the call was stopped, and in the words of a lost answer when nothing shows.
  */
 export async function requireMade(
   { pace }: PacedApi,

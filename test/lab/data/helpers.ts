@@ -7,10 +7,9 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, onTestFinished } from 'vitest';
 import { Secret } from '../../../src/base/secret.ts';
 import { createInstanceData, type InstanceData } from '../../../src/lab/data/instance-data.ts';
-import type { Engine } from '../../../src/lab/engine/engine.ts';
+import { type Engine, makePostgresEngine } from '../../../src/lab/engine/engine.ts';
 import { engineUser, makeLauncher } from '../../../src/lab/engine/launcher.ts';
 import { type LocatedPostgres, locatePostgres } from '../../../src/lab/engine/locate-postgres.ts';
-import { makePostgresEngine } from '../../../src/lab/engine/postgres-engine.ts';
 import { claimHome } from '../../../src/lab/home.ts';
 import { emptyDatabase } from '../../bench-kit/empty-database.ts';
 
