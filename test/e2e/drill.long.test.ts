@@ -1,3 +1,4 @@
+import { DrillRecord, type DrillReport } from '../../src/report/drill/drill-report.ts';
 import {
   chmodSync,
   existsSync,
@@ -13,8 +14,6 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { DrillRecord } from '../../src/report/drill/drill-record.ts';
-import type { DrillReport } from '../../src/report/drill/drill-report.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { isRunning, type SeenProcess, watchTree } from '../bench-kit/process-tree.ts';

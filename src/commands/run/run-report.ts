@@ -1,6 +1,6 @@
 import { runbookOf } from '../../../machines/index.ts';
 import { LifeboatError } from '../../base/errors.ts';
-import { slicesOf } from '../../report/measure/slices-of.ts';
+import { slicesOf } from '../../report/measure/slices.ts';
 import type { Report } from '../../report/model/model.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
 import { followUpsOf } from '../../runner/run-follow-ups.ts';

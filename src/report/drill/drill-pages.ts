@@ -1,10 +1,15 @@
 import { counted, formatSeconds } from '../../base/format.ts';
-import type { Block, Document, Inline, Section, Text } from '../render/document.ts';
-import { tableOr, time } from '../render/words.ts';
-import type { DrillDue } from './drill-due.ts';
-import type { DrillChapter, DrillRecord } from './drill-record.ts';
-import type { DrillReport, Trend, TrendRow } from './drill-report.ts';
-import { dueWords } from './drill-words.ts';
+import {
+  type Block,
+  type Document,
+  type Inline,
+  type Section,
+  type Text,
+  tableOr,
+  time,
+} from '../render/document.ts';
+import { type DrillDue, dueWords } from './drill-due.ts';
+import type { DrillChapter, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
 
 /** The report of a drill as the document that every renderer writes. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {

@@ -1,7 +1,6 @@
 import { formatSeconds } from '../../base/format.ts';
 import type { Comparison, Pair } from '../comparison.ts';
-import type { Block, Document, Section, Text } from './document.ts';
-import { alarmText, tableOr, time } from './words.ts';
+import { alarmText, type Block, type Document, type Section, type Text, tableOr, time } from './document.ts';
 
 /** Two runs side by side as a document. */
 export function comparisonPages(comparison: Comparison): Document {

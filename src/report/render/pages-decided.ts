@@ -2,9 +2,19 @@ import { spaced } from '../../../machines/parts/verb-words.ts';
 import { formatSpan } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
 import type { Approval, FollowUpRow, MayApprove } from '../model/model-rows.ts';
-import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
+import {
+  BLANK,
+  type Block,
+  deviationText,
+  factsBlock,
+  type Inline,
+  optional,
+  type Section,
+  type Text,
+  tableOr,
+  time,
+} from './document.ts';
 import { blanks } from './pages-proven.ts';
-import { deviationText, factsBlock, optional, tableOr, time } from './words.ts';
 
 /** The follow-ups, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {

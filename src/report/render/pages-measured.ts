@@ -2,9 +2,8 @@ import { counted, formatSeconds } from '../../base/format.ts';
 import { SLICES } from '../measure/slices.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { Course } from '../model/model-rows.ts';
-import type { Block, Section, Text } from './document.ts';
+import { type Block, type Section, seconds, type Text, time } from './document.ts';
 import { blanks } from './pages-proven.ts';
-import { seconds, time } from './words.ts';
 
 const MEANINGS: Readonly<Record<(typeof SLICES)[number], string>> = {
   decide: 'until the destructive call could be sent, with the questions and approvals before it',

@@ -1,9 +1,8 @@
 import { counted } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
 import type { Line } from '../model/model-rows.ts';
-import { BLANK, type Block, type Section, type Text } from './document.ts';
+import { BLANK, type Block, optional, type Section, type Text, time } from './document.ts';
 import { blanks } from './pages-proven.ts';
-import { optional, time } from './words.ts';
 
 /** The journal itself, how it is proven, and who signs. */
 export function recordSections(report: Report): Section[] {

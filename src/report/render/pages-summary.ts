@@ -2,8 +2,17 @@ import { leftUnbound } from '../../../machines/parts/follow-up.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { FollowUpRow } from '../model/model-rows.ts';
-import { type Block, type Figure, type Inline, inlines, type Text } from './document.ts';
-import { alarmText, deviationText, seconds, time } from './words.ts';
+import {
+  alarmText,
+  type Block,
+  deviationText,
+  type Figure,
+  type Inline,
+  inlines,
+  seconds,
+  type Text,
+  time,
+} from './document.ts';
 
 /** The first page, for whoever reads no other: what went wrong, the figures, and the result in words. */
 export function summaryBlocks(report: Report): Block[] {
