@@ -2,8 +2,9 @@ import type { InDoubt, OnceActivity, SendContext, Sent } from '../activities/act
 import { failureOf } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
+import { foldIntents, type IntentMemory } from '../store/projections/intents.ts';
 import type { Invocation } from './fold.ts';
-import { foldIntents, type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
+import { type RefusedCall, refusedBefore } from './intents.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 
 /** Any verb that must not happen twice, as the runner holds it. */

@@ -1,5 +1,5 @@
 import type { OtherWay } from '../../machines/parts/question.ts';
-import type { WatchedView } from './watched.ts';
+import type { WatchedView } from './run-record.ts';
 
 /**
  * What a renderer needs to draw a run: plain data, every text already printable (see text.ts). The terminal

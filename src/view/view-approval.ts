@@ -1,7 +1,7 @@
 import { readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
-import { BREAK_GLASS } from './break-glass.ts';
+import { BREAK_GLASS } from './question-words.ts';
 import type { ApprovalView, RunView } from './run-view.ts';
 
 /**

@@ -1,4 +1,3 @@
-import { DrillRecord, type DrillReport } from '../../src/report/drill/drill-report.ts';
 import {
   chmodSync,
   existsSync,
@@ -14,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { DrillRecord, type DrillReport } from '../../src/report/drill/drill-report.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { isRunning, type SeenProcess, watchTree } from '../bench-kit/process-tree.ts';

@@ -13,7 +13,7 @@ import {
   wayOf,
   windowCell,
 } from '../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
+import type { InstanceStatus } from '../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
 /** What `lifeboat status` has found out, at a moment. */

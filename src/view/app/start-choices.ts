@@ -1,4 +1,4 @@
-import type { InstanceStatus } from '../fleet/fleet-status.ts';
+import type { InstanceStatus } from '../fleet/fleet-facts.ts';
 import type { HomeInstance } from './home.ts';
 import type { Situation } from './situations.ts';
 

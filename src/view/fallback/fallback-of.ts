@@ -3,10 +3,8 @@ import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt } from '../../../machines/parts/states.ts';
 import { viewClosed } from '../view-follow-ups.ts';
 import { viewFact } from '../view-outcome.ts';
-import type { FallbackInstances } from './instance.ts';
+import type { FallbackInstances } from './render-call.ts';
 import { renderFallback } from './render-fallback.ts';
-
-export type { FallbackInstance, FallbackInstances } from './instance.ts';
 
 export interface FallbackWish {
   readonly runbook: Runbook;

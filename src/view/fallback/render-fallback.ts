@@ -1,8 +1,8 @@
 import type { FallbackStep } from '../../../machines/parts/fallback-step.ts';
 import { formatTime } from '../../base/format.ts';
 import { HELPERS } from './helpers.ts';
-import { basesOf, type FallbackInstance, type FallbackInstances } from './instance.ts';
 import { renderAction } from './render-action.ts';
+import { basesOf, type FallbackInstance, type FallbackInstances } from './render-call.ts';
 import { quoted, remark } from './shell-text.ts';
 
 /** What the head of a fallback script says of the run. */

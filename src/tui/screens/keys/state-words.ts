@@ -1,4 +1,4 @@
-import type { KeyRow } from '../../../view/app/keys-facts.ts';
+import type { KeyRow } from '../../../view/app/sources.ts';
 
 /** What the state of a key means, in one sentence without a stop. */
 export function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {

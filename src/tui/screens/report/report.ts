@@ -1,4 +1,4 @@
-import type { ReportText } from '../../../view/app/report-text.ts';
+import type { ReportText } from '../../../view/app/run-row.ts';
 import { band, scrolled } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around, BoundKey, ScreenRequest } from '../../live-screen.ts';
