@@ -1,10 +1,9 @@
 import { begun } from './context.ts';
 import { backupFallback } from './fallback/backing-up.ts';
 import { backup } from './phases/backup.ts';
-import { negative } from './phases/negative.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
-import { prove } from './phases/prove.ts';
+import { negative, prove } from './phases/prove.ts';
 import { recordProof } from './phases/record.ts';
 import { builtLate } from './setup.ts';
 

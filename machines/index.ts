@@ -14,7 +14,7 @@ import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
 import type { Runbook } from './parts/runbook.ts';
 import { hasTagAt } from './parts/states.ts';
-import { otherWays } from './phases/other-ways.ts';
+import { otherWays } from './phases/failing.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';

@@ -1,14 +1,13 @@
 import { stakesOfBackup } from './closing/stakes.ts';
 import { begun } from './context.ts';
-import { restoreBackupByHand } from './fallback/restore-backup.ts';
+import { restoreBackupByHand } from './fallback/restoring.ts';
 import { afterRestore } from './phases/after-restore.ts';
-import { keepBefore } from './phases/before.ts';
-import { chooseBackup } from './phases/choose-backup.ts';
+import { keepBefore, safetyBackup } from './phases/before.ts';
+import { chooseBackup } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
-import { safetyBackup } from './phases/safeguard.ts';
 import { builtLate } from './setup.ts';
 
 /**

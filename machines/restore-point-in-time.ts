@@ -1,15 +1,14 @@
 import { isLookedAt } from './closing/evaluate.ts';
 import { stakesOfTime } from './closing/stakes.ts';
 import { begun, type RunContext } from './context.ts';
-import { restoreToTimeByHand } from './fallback/restore-point-in-time.ts';
+import { restoreToTimeByHand } from './fallback/restoring.ts';
 import { afterRestore } from './phases/after-restore.ts';
-import { keepBefore } from './phases/before.ts';
-import { chooseTime, rereadRange } from './phases/choose-time.ts';
+import { keepBefore, safetyBackup } from './phases/before.ts';
+import { chooseTime, rereadRange } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
-import { safetyBackup } from './phases/safeguard.ts';
 import { builtLate } from './setup.ts';
 
 /**

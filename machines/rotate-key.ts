@@ -5,11 +5,10 @@ import { backup } from './phases/backup.ts';
 import { changeKey } from './phases/change-key.ts';
 import { confirm } from './phases/confirm.ts';
 import { newKey } from './phases/key.ts';
-import { negative } from './phases/negative.ts';
 import { oldBackup } from './phases/old-backup.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
-import { prove } from './phases/prove.ts';
+import { negative, prove } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
 import { builtLate } from './setup.ts';
 

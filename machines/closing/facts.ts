@@ -1,11 +1,11 @@
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import { downloadFacts } from '../parts/download-facts.ts';
 import { stillOpen } from '../parts/follow-up.ts';
 import type { Reconciliation } from '../parts/recovery-data.ts';
 import type { Fact, FactGroup } from '../parts/runbook.ts';
+import type { DownloadedFile } from '../parts/task-data.ts';
 import { sizeOf } from '../phases/asking.ts';
-import type { OnceSlice } from '../phases/once-slice.ts';
+import type { OnceSlice } from '../phases/once.ts';
 import { isOpen, restoredToAnotherTime } from './evaluate.ts';
 
 /** The facts beside the prose, most important first. */
@@ -277,3 +277,16 @@ function instanceFacts(context: RunContext): Fact[] {
     ...timeFact('token expires', facts.tokenExpires),
   ];
 }
+
+/** What a download shows that speaks against it, before and after it is read to its last byte. */
+export function downloadFacts(file: DownloadedFile | undefined): Fact[] {
+  const value = WORDS[file?.verdict ?? 'whole'];
+  return value === undefined ? [] : [{ label: 'download', value, tone: 'warn' }];
+}
+
+const WORDS: Readonly<Record<NonNullable<DownloadedFile['verdict']>, string | undefined>> = {
+  whole: undefined,
+  'other-size': 'not of the size that the service lists',
+  'size-unknown': 'the service neither lists nor announces its size',
+  'not-encrypted': 'NOT ENCRYPTED: it begins as a gzip file',
+};

@@ -1,7 +1,6 @@
 import type { RunContext } from '../context.ts';
-import { downloadFacts } from '../parts/download-facts.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
-import { filled } from './facts.ts';
+import { downloadFacts, filled } from './facts.ts';
 
 /** The facts beside the prose, most important first. */
 export function rotationFacts(context: RunContext): Fact[] {

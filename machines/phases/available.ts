@@ -5,8 +5,8 @@ import { InstanceReady } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
 import { failure } from './failing.ts';
-import { waiting } from './once.ts';
 import { type Phase, phase, state } from './phase.ts';
+import { waiting } from './task.ts';
 
 export const AvailableSlice = z.object({ ready: InstanceReady.optional() });
 

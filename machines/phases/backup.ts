@@ -1,15 +1,14 @@
 import type { RunContext } from '../context.ts';
-import type { FailureWays } from '../parts/failure-question.ts';
 import type { FallbackStep } from '../parts/fallback-step.ts';
 import type { TimeSlice } from '../parts/runbook.ts';
 import type { BackupFacts } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
-import { failure } from './failing.ts';
-import { once, sending, waiting } from './once.ts';
-import type { TaskName } from './once-slice.ts';
+import { type FailureWays, failure } from './failing.ts';
+import { once, sending, type TaskName } from './once.ts';
 import { closed } from './open-follow-ups.ts';
 import { type Phase, type PhaseConfig, phase } from './phase.ts';
+import { waiting } from './task.ts';
 
 export interface Backup {
   readonly title: string;

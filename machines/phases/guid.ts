@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import { agreesWithIds } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { guidFallback } from '../fallback/preparing.ts';
+import { guidFallback } from '../fallback/disaster-recovery.ts';
 import type { RecoveryPreparation } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';

@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
-import { lookFallback } from '../fallback/looking.ts';
+import { lookFallback } from '../fallback/before.ts';
 import { RESTORES_CALL } from '../parts/baseline.ts';
 import { PreflightFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { recordFallback } from '../fallback/looking.ts';
+import { recordFallback } from '../fallback/steps.ts';
 import type { RecoveryRecord } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { heldKey } from './key.ts';

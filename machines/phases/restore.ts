@@ -3,8 +3,9 @@ import type { PlannedCall } from '../parts/runbook.ts';
 import type { RestoreFacts } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import { failure } from './failing.ts';
-import { once, type Send, sending, waiting } from './once.ts';
+import { once, type Send, sending } from './once.ts';
 import { type Phase, phase } from './phase.ts';
+import { waiting } from './task.ts';
 
 interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
   extends Omit<Send<Verb>, 'calls' | 'destroys' | 'slice' | 'when'> {

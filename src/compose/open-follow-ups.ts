@@ -1,5 +1,4 @@
-import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts';
 import { meantBy } from '../base/chosen.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';

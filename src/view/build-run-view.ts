@@ -1,10 +1,8 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { FollowUp } from '../../machines/parts/follow-up.ts';
-import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
+import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
-import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
+import { isFinalAt, metaAt, statePath, stepOf, stepsOf } from '../../machines/parts/states.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime, readable } from '../base/format.ts';
 import { show, TRY_AGAIN_SOON } from '../base/text.ts';

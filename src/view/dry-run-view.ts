@@ -1,6 +1,5 @@
-import { mainPathOf, stepOf } from '../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
-import { hasTagAt, metaAt } from '../../machines/parts/states.ts';
+import { hasTagAt, mainPathOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 import { show } from '../base/text.ts';
 
 /** The instances of a run, as its context or its flags name them. */

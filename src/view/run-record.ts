@@ -1,4 +1,4 @@
-import { stepOf } from '../../machines/parts/phases.ts';
+import { stepOf } from '../../machines/parts/states.ts';
 import { formatTime } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { growing } from '../store/growing.ts';

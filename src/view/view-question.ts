@@ -1,5 +1,4 @@
-import { type Promised, withDeadlines } from '../../machines/parts/deadlines.ts';
-import { stillOpen } from '../../machines/parts/follow-up.ts';
+import { type Promised, stillOpen, withDeadlines } from '../../machines/parts/follow-up.ts';
 import {
   type QuestionOption as MachineOption,
   type OtherWay,

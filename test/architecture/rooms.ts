@@ -265,9 +265,9 @@ export const ROOMS: readonly Room[] = [
     node: [],
     rooms: [
       'type machines/parts',
-      'machines/parts/deadlines.ts',
+
       'machines/parts/follow-up.ts',
-      'machines/parts/phases.ts',
+
       'machines/parts/question.ts',
       'machines/parts/states.ts',
       'machines/parts/verb-words.ts',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { begun, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
-import { fallbackOf } from '../../machines/parts/phases.ts';
+import { fallbackOf } from '../../machines/parts/states.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { sampleDigest } from '../../src/lab/sample-data/digest.ts';
 import { backUp, curl, instanceOf, until } from '../lab/helpers.ts';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { begun, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
-import { fallbackOf as fallbackSteps } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { fallbackOf as fallbackSteps } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
 
 const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });

@@ -6,9 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { begun as beginning, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
-import { fallbackOf as fallbackSteps, mainPathOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { isFinalAt, leavesOf } from '../../machines/parts/states.ts';
+import { fallbackOf as fallbackSteps, isFinalAt, leavesOf, mainPathOf } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { begun, type RunContext } from '../../machines/context.ts';
-import { otherWays } from '../../machines/phases/other-ways.ts';
+import { otherWays } from '../../machines/phases/failing.ts';
 
 type Input = NonNullable<Parameters<typeof begun>[0]['input']>;
 

@@ -1,4 +1,4 @@
-import { stepOf } from '../../../machines/parts/phases.ts';
+import { stepOf } from '../../../machines/parts/states.ts';
 import { formatSeconds, formatSpan, formatTime } from '../../base/format.ts';
 import { timelineOf } from '../../report/measure/timeline.ts';
 import type { Entry } from '../../store/journal.ts';

@@ -1,6 +1,5 @@
-import { fallbackOf as stepsByHand } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { metaAt } from '../../../machines/parts/states.ts';
+import { metaAt, fallbackOf as stepsByHand } from '../../../machines/parts/states.ts';
 import { viewClosed } from '../view-follow-ups.ts';
 import { viewFact } from '../view-outcome.ts';
 import type { FallbackInstances } from './render-call.ts';
