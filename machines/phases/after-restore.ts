@@ -15,7 +15,7 @@ import { task } from './task.ts';
 interface AfterRestore {
   readonly runbook: string;
   /** Where the data was restored to; the run's own instance without it. */
-  readonly on?: 'target';
+  readonly on?: 'target' | undefined;
   /** Whether the interface may have no call that says how the instance is. */
   readonly mayBeUnsaid?: boolean;
   /** What a person writes down, because nobody else does. */
@@ -28,10 +28,9 @@ interface AfterRestore {
  * has not shown that everything runs on the restored data.
  */
 export function afterRestore({ runbook, on, mayBeUnsaid = false, byHand }: AfterRestore) {
-  const side = on === undefined ? {} : { on };
   return {
-    available: available({ ...side, by: 'restore', mayBeUnsaid, onDone: 'count' }),
-    count: countAfter({ ...side, onDone: 'followUps' }),
+    available: available({ on, by: 'restore', mayBeUnsaid, onDone: 'count' }),
+    count: countAfter({ on, onDone: 'followUps' }),
     followUps: followUps({
       title: on === undefined ? 'bind the applications again' : 'bind the applications to it',
       restored: true,
@@ -39,8 +38,8 @@ export function afterRestore({ runbook, on, mayBeUnsaid = false, byHand }: After
       fallback: followUpsFallback,
       onDone: 'record',
     }),
-    fresh: freshBackup({ ...side, onDone: 'followUps' }),
-    renewCard: renewCard({ ...side, onDone: 'followUps' }),
+    fresh: freshBackup({ on, onDone: 'followUps' }),
+    renewCard: renewCard({ on, onDone: 'followUps' }),
     record: recordRecovery({
       runbook,
       both: on !== undefined,
@@ -51,7 +50,7 @@ export function afterRestore({ runbook, on, mayBeUnsaid = false, byHand }: After
 }
 
 /** A backup of the restored data: the backups from before the restore hold other data. */
-function freshBackup({ on, onDone }: { readonly on?: 'target'; readonly onDone: string }): Phase {
+function freshBackup({ on, onDone }: { readonly on?: 'target' | undefined; readonly onDone: string }): Phase {
   return backup({
     title: 'back up the restored data',
     task: 'fresh',
@@ -69,7 +68,7 @@ function freshBackup({ on, onDone }: { readonly on?: 'target'; readonly onDone: 
 export const CountSlice = z.object({ counted: Reconciliation.optional() });
 
 interface Count {
-  readonly on?: 'target';
+  readonly on?: 'target' | undefined;
   readonly onDone: string;
 }
 
@@ -88,7 +87,7 @@ function countAfter({ on, onDone }: Count): Phase {
       id: 'countAfter',
       title: 'querying the restored data for its newest record',
       does: ['the reconciliation command of the config, when there is one'],
-      input: () => ({ when: 'after' as const, ...(on === undefined ? {} : { on }) }),
+      input: () => ({ when: 'after' as const, on }),
       keep: (context, counted) => changed(context, 'count', { counted }),
       next: 'over',
       failed: {

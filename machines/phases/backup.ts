@@ -36,8 +36,7 @@ export interface Backup {
  * again by itself only when it is proven that nothing arrived, waited for.
  */
 export function backup(given: Backup): Phase {
-  const { title, task, what, without, closes, slice, onDone, fallback, offer } = given;
-  const on = given.on === undefined ? {} : { on: given.on };
+  const { title, task, what, on, without, closes, slice, needs, onDone, fallback, offer } = given;
   const isFollowUp = closes !== undefined;
   const stop = isFollowUp ? undefined : '#stopped';
   const unstoppable = isFollowUp ? { stop: { disabled: FOLLOW_UPS_OPEN } } : {};
@@ -52,30 +51,17 @@ export function backup(given: Backup): Phase {
         : 'which backup is it, and how do you know?',
     ...unstoppable,
   };
-  const head = {
-    title,
-    like: 'backup',
-    onDone,
-    ...(slice === undefined ? {} : { slice }),
-    ...(fallback === undefined ? {} : { fallback }),
-  };
-  return phase(head, (key) => ({
+  return phase({ title, like: 'backup', slice, fallback, onDone }, (key) => ({
     ...offer?.(key),
     ...once(
       {
         sending: sending(task, `createBackup-${key}`, {
           verb: 'createBackup',
           title: `asking for a backup of ${what}`,
-          input: () => on,
+          input: () => ({ on }),
           calls: [
-            { method: 'GET', path: '/backups', what: 'what is there before', ...on },
-            {
-              method: 'POST',
-              path: '/backups',
-              what: `one backup of ${what}`,
-              ...on,
-              ...(given.needs === undefined ? {} : { needs: given.needs }),
-            },
+            { method: 'GET', path: '/backups', what: 'what is there before', on },
+            { method: 'POST', path: '/backups', what: `one backup of ${what}`, on, needs },
           ],
           wayBack: 'an extra backup is deleted by retention; nothing else changes',
         }),
@@ -96,7 +82,7 @@ export function backup(given: Backup): Phase {
         failed: {
           title: `there is no backup of ${what}`,
           ways: failed,
-          ...(passing === undefined ? {} : { on: passing }),
+          on: passing,
         },
       },
     ),
@@ -105,8 +91,8 @@ export function backup(given: Backup): Phase {
       verb: 'waitForBackup',
       what: `the backup of ${what}`,
       title: `waiting for the backup of ${what}`,
-      input: (context) => ({ id: context[task].landed?.id ?? 0, ...on }),
-      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', ...on }],
+      input: (context) => ({ id: context[task].landed?.id ?? 0, on }),
+      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', on }],
       onDone: {
         target: 'over',
         actions: keep<{ output: BackupFacts }>(({ context, event }) => ({
@@ -132,7 +118,7 @@ export function backup(given: Backup): Phase {
           markDone: { disabled: 'only the service can say that its backup is done' },
           ...unstoppable,
         },
-        ...(passing === undefined ? {} : { on: { 'operator.skip': passing['operator.skip'] } }),
+        on: passing && { 'operator.skip': passing['operator.skip'] },
       }),
     }),
   }));

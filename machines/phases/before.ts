@@ -5,6 +5,7 @@ import { Reconciliation } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
+import { noteReason } from './failing.ts';
 import { type Phase, phase, type States, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -83,7 +84,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
       ],
       input: ({ run: { target, onlyApps } }) => ({
         restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
-        ...(onlyApps === undefined ? {} : { only: onlyApps }),
+        only: onlyApps,
       }),
       keep: (context, bound) => changed(context, 'followUps', { bound }),
       next: 'over',
@@ -123,7 +124,7 @@ export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
           'operator.backUp': 'sending',
           'operator.goOnWithout': {
             target: 'over',
-            actions: { type: 'noteSkip', params: ({ event }) => ({ step, reason: event.text }) },
+            actions: noteReason(step),
           },
           'operator.stop': '#stopped',
         },

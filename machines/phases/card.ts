@@ -46,13 +46,12 @@ export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
 }
 
 interface RenewCard {
-  readonly on?: 'target';
+  readonly on?: 'target' | undefined;
   readonly onDone: string;
 }
 
 /** The recovery card of the restored instance, made anew. */
 export function renewCard({ on, onDone }: RenewCard): Phase {
-  const side = on === undefined ? {} : { on };
   const closes = 'renew-card';
   const head = {
     title: 'renew the recovery card',
@@ -71,13 +70,13 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
           method: 'POST',
           path: '/disaster-recovery/prepare',
           what: 'the guid, without a key',
-          ...(on === undefined ? { optional: true } : {}),
-          ...side,
+          optional: on === undefined ? true : undefined,
+          on,
           needs: 'no key is in the body, so none is changed',
         },
       ],
       wayBack: 'nothing is changed by it',
-      input: () => side,
+      input: () => ({ on }),
       keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
       next: 'evaluating',
       failed: {
@@ -120,7 +119,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
       verb: 'recordCard',
       id: 'recordNewCard',
       title: 'writing the recovery card',
-      input: (context) => ({ card: renewedCard(context), ...side }),
+      input: (context) => ({ card: renewedCard(context), on }),
       keep: (context) => ({
         ...changed(context, 'card', { card: renewedCard(context) }),
         ...closed(context, closes, {
@@ -138,38 +137,39 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
 function renewedCard(context: RunContext): CardDraft {
   const { fresh, preflight, run, target } = context;
   const { guid = '', onRecord } = context.card;
-  const checked = { crossCheck: isGuidOf(guid, fresh.backup?.backupId) ? 'agrees' : 'unknown' } as const;
-  const newest = fresh.backup === undefined ? {} : { newest: fresh.backup };
+  const renewed = {
+    backupGuid: guid,
+    crossCheck: isGuidOf(guid, fresh.backup?.backupId) ? 'agrees' : 'unknown',
+    newest: fresh.backup,
+  } as const;
   if (run.target.kind === 'other') {
     const { instanceId, serviceId, planId } = target.facts?.identity ?? {};
-    return { backupGuid: guid, ...defined({ instanceId, serviceId, planId }), ...checked, ...newest };
+    return { ...renewed, instanceId, serviceId, planId };
   }
-  const before = onRecord?.card;
-  const fingerprint = preflight.facts?.currentKey ?? before?.fingerprint;
+  const { fingerprint, proven } = onRecord?.card ?? {};
   return {
-    backupGuid: guid,
+    ...renewed,
     ...identityOf(context),
-    ...defined({ fingerprint, proven: before?.proven }),
-    ...checked,
-    ...newest,
+    fingerprint: preflight.facts?.currentKey ?? fingerprint,
+    proven,
   };
 }
 
 /** The card that `prepare` makes, with the newest backup that is proven. */
 function preparedCard(context: RunContext): CardDraft {
-  const { facts } = context.preflight;
+  const { preflight, key, proof } = context;
   const { guid = '', crossCheck = 'unknown' } = context.card;
-  const newest = provenBackup(context);
   const proven = provenNow(context) ?? provenOnRecord(context);
-  const fingerprint =
-    context.proof.verification?.opens ??
-    context.key.stored?.fingerprint ??
-    facts?.currentKey ??
-    proven?.fingerprint;
   return {
     backupGuid: guid,
     ...identityOf(context),
-    ...defined({ fingerprint, proven, newest }),
+    fingerprint:
+      proof.verification?.opens ??
+      key.stored?.fingerprint ??
+      preflight.facts?.currentKey ??
+      proven?.fingerprint,
+    proven,
+    newest: provenBackup(context),
     crossCheck,
   };
 }
@@ -179,22 +179,11 @@ function provenNow(context: RunContext): CardDraft['proven'] {
   const { verification } = context.proof;
   if (backup === undefined || verification === undefined) return undefined;
   const { id, backupId, triggeredAt } = backup;
-  return { id, ...defined({ backupId, triggeredAt }), fingerprint: verification.opens };
+  return { id, backupId, triggeredAt, fingerprint: verification.opens };
 }
 
 function identityOf({ preflight: { facts }, card: { onRecord } }: RunContext) {
   const { id, offering, plan } = facts?.service ?? {};
   const { instanceId, serviceId, planId } = onRecord?.card ?? {};
-  return defined({
-    instanceId: id ?? instanceId,
-    serviceId: offering ?? serviceId,
-    planId: plan ?? planId,
-  });
-}
-
-/** Nothing is invented for a field that is missing. */
-function defined<Fields extends Readonly<Record<string, unknown>>>(fields: Fields) {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Field in keyof Fields]?: Exclude<Fields[Field], undefined>;
-  };
+  return { instanceId: id ?? instanceId, serviceId: offering ?? serviceId, planId: plan ?? planId };
 }

@@ -3,6 +3,7 @@ import type { RunContext } from '../context.ts';
 import { setKeyFallback } from '../fallback/keys.ts';
 import { changed, keep } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
+import { noteReason } from './failing.ts';
 import { heldKey } from './key.ts';
 import { nextIntent } from './once.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -129,10 +130,7 @@ export function notInForce({ confirm, backup, without }: NotInForce) {
               target: without,
               actions: [
                 keep(({ context }) => changed(context, 'key', { stored: undefined })),
-                {
-                  type: 'noteSkip' as const,
-                  params: ({ event }: { event: { text: string } }) => ({ step: 'key', reason: event.text }),
-                },
+                noteReason('key'),
               ],
             },
           }),

@@ -237,8 +237,8 @@ function askForTime({ choose, confirm: { drift }, run, preflight, card }: RunCon
     event: 'operator.chooseTime',
     earliest: range?.earliest ?? '',
     latest: range?.latest ?? '',
-    ...(suggested === undefined ? {} : { suggested }),
-    ...(incidentAt === undefined ? {} : { wentWrongAt: incidentAt }),
+    suggested,
+    wentWrongAt: incidentAt,
     backupsAt: [preflight.facts?.newest, ...(card.onRecord?.proven ?? [])].flatMap(
       (backup) => backup?.triggeredAt ?? [],
     ),

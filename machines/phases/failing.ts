@@ -37,40 +37,38 @@ interface FailureState {
   /** Where stopping leads. */
   readonly stop?: string | undefined;
   /** What happens instead of noting the reason. */
-  readonly on?: Record<string, unknown>;
+  readonly on?: Record<string, unknown> | undefined;
 }
 
 /**
  * A failure state: retry, skip with a reason, done outside with evidence, stop; each open or closed with a
  * sentence.
  */
-export function failure({
-  step,
-  title,
-  ways,
-  retry,
-  next,
-  stop = '#stopped',
-  on,
-}: FailureState): PhaseConfig {
-  const note = (word: string) => ({
-    target: next,
-    actions: {
-      type: 'noteSkip' as const,
-      params: ({ event }: TextEvent) => ({ step, reason: `${word}${event.text}` }),
-    },
-  });
+export function failure(given: FailureState): PhaseConfig {
+  const { step, title, ways, retry, next, stop = '#stopped', on } = given;
   return {
     tags: ['question', 'failed'],
     meta: { title, question: askAboutFailure(ways) },
     on: {
       'operator.retry': { target: retry, actions: 'clearFailure' },
-      ...(typeof ways.skip === 'string' ? { 'operator.skip': note('') } : {}),
-      ...(typeof ways.markDone === 'string' ? { 'operator.markDone': note('done outside: ') } : {}),
+      ...(typeof ways.skip === 'string'
+        ? { 'operator.skip': { target: next, actions: noteReason(step) } }
+        : {}),
+      ...(typeof ways.markDone === 'string'
+        ? { 'operator.markDone': { target: next, actions: noteReason(step, 'done outside: ') } }
+        : {}),
       ...(ways.stop === undefined ? { 'operator.stop': stop } : {}),
       ...on,
     },
   } as PhaseConfig;
+}
+
+/** The action that notes the operator's words as the reason why a step was passed. */
+export function noteReason(step: string, before = '') {
+  return {
+    type: 'noteSkip' as const,
+    params: ({ event }: TextEvent) => ({ step, reason: `${before}${event.text}` }),
+  };
 }
 
 /** The question of a failure state. */

@@ -117,8 +117,8 @@ function listing(step: string): States {
     tags,
     input: ({ run: { target, onlyApps }, followUps: { bound } }) => ({
       restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
-      ...(onlyApps === undefined ? {} : { only: onlyApps }),
-      ...(bound === undefined ? {} : { remember: bound }),
+      only: onlyApps,
+      remember: bound,
     }),
     keep: (context, bound) => opened({ ...context, ...changed(context, 'followUps', { bound }) }),
     next: 'evaluating',

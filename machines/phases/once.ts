@@ -3,7 +3,7 @@ import { Failure } from '../../src/base/failure.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
-import type { PlannedCall, TimeSlice } from '../parts/runbook.ts';
+import type { PlannedCall } from '../parts/runbook.ts';
 import { BackupFacts, RestoreFacts, type Started, type Triggered } from '../parts/task-data.ts';
 import { changed, keep } from '../setup.ts';
 import type { InputOf } from '../verbs.ts';
@@ -41,7 +41,6 @@ export interface Send<Verb extends OnceVerb> {
   readonly wayBack: string;
   /** Whether the operator's typed name stands before it. */
   readonly destroys?: boolean;
-  readonly slice?: TimeSlice;
   readonly when?: (context: RunContext) => boolean;
 }
 
@@ -74,7 +73,7 @@ interface Once {
   readonly failed: {
     readonly title: string;
     readonly ways: FailureWays;
-    readonly on?: Record<string, unknown>;
+    readonly on?: Record<string, unknown> | undefined;
   };
   /** Where a failure that is passed leads. */
   readonly without?: string | undefined;
@@ -152,8 +151,8 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
       ways: failed.ways,
       retry: 'sendingAgain',
       next: without,
-      ...(given.stop === undefined ? {} : { stop: given.stop }),
-      ...(failed.on === undefined ? {} : { on: failed.on }),
+      stop: given.stop,
+      on: failed.on,
     }),
   };
 }
@@ -162,17 +161,11 @@ type Of = { readonly context: RunContext };
 
 /** The state in which a task is sent. */
 export function sending<Verb extends OnceVerb>(task: TaskName, id: string, send: Send<Verb>): PhaseConfig {
-  const { verb, title, input, calls, wayBack, destroys = false, slice, when } = send;
+  const { verb, title, input, calls, wayBack, destroys = false, when } = send;
   const intent = task === 'act' ? verb : task;
   return {
     tags: destroys ? (task === 'restore' ? ['destructive', 'sent'] : ['destructive']) : [],
-    meta: {
-      title,
-      calls,
-      wayBack,
-      ...(slice === undefined ? {} : { slice }),
-      when,
-    },
+    meta: { title, calls, wayBack, when },
     invoke: {
       id,
       src: verb,

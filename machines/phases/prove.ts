@@ -144,7 +144,7 @@ export function proofOf(context: RunContext) {
   const { verification, negative } = context.proof;
   if (backup === undefined || verification === undefined)
     throw new Error('nothing is verified at this point');
-  return { backup, verification, ...(negative === undefined ? {} : { negative }) };
+  return { backup, verification, negative };
 }
 
 interface Negative {

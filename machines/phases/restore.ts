@@ -8,7 +8,7 @@ import { type Phase, phase } from './phase.ts';
 import { waiting } from './task.ts';
 
 interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
-  extends Omit<Send<Verb>, 'calls' | 'destroys' | 'slice' | 'when'> {
+  extends Omit<Send<Verb>, 'calls' | 'destroys' | 'when'> {
   readonly on?: 'target';
   /** The one call that changes the instance. */
   readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
@@ -28,7 +28,6 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
   given: Restore<Verb>,
 ): Phase {
   const { on, again, call, onDone } = given;
-  const side = on === undefined ? {} : { on };
   const task = 'restore' as const;
   const outside = {
     target: 'over',
@@ -47,8 +46,8 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         sending: sending(task, 'restore', {
           ...given,
           calls: [
-            { method: 'GET', path: '/restores', what: 'what is there before', ...side },
-            { method: 'POST', ...call, ...side },
+            { method: 'GET', path: '/restores', what: 'what is there before', on },
+            { method: 'POST', ...call, on },
           ],
           destroys: true,
         }),
@@ -84,8 +83,8 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
       what: 'the restore',
       title: 'waiting for the restore',
       tags: ['sent'],
-      input: ({ restore: { landed } }) => ({ id: landed?.id ?? 0, ...side }),
-      calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', ...side }],
+      input: ({ restore: { landed } }) => ({ id: landed?.id ?? 0, on }),
+      calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', on }],
       done: { prompt: 'how do you know that the restore is done?', way: outside },
       onDone: {
         target: 'over',

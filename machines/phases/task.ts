@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts';
-import type { OperatorEvent, QuestionOption } from '../parts/question.ts';
-import type { PlannedCall, StateMeta, StateTag, TimeSlice } from '../parts/runbook.ts';
+import type { QuestionOption } from '../parts/question.ts';
+import type { PlannedCall, StateMeta, StateTag } from '../parts/runbook.ts';
 import { keep as assignOf } from '../setup.ts';
 import type { Verb as AnyVerb, InputOf, OutputOf } from '../verbs.ts';
 import { type FailureWays, failOrOver, failTo, failure } from './failing.ts';
@@ -35,7 +35,7 @@ interface Failed {
   readonly ways: FailureWays;
   readonly retry?: string;
   readonly next?: string;
-  readonly stop?: string;
+  readonly stop?: string | undefined;
   readonly on?: Record<string, unknown>;
 }
 
@@ -75,7 +75,6 @@ interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInst
   readonly onDone: Record<string, unknown>;
   /** Where the service's word that it has ended badly leads. */
   readonly onOver?: string;
-  readonly slice?: TimeSlice;
   readonly tags?: readonly 'sent'[];
   /** What a person who says that it is done has to tell, and where that leads. */
   readonly done?: { readonly prompt: string; readonly way: Record<string, unknown> };
@@ -86,16 +85,11 @@ interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInst
 export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'>(
   given: Waiting<Verb>,
 ): States {
-  const { verb, what, title, input, calls, onDone, onOver, slice, tags = [], done, failed } = given;
+  const { verb, what, title, input, calls, onDone, onOver, tags = [], done, failed } = given;
   return {
     waiting: {
       tags: ['waiting', ...tags],
-      meta: {
-        title,
-        calls,
-        beside: () => besideWaiting(done?.prompt),
-        ...(slice === undefined ? {} : { slice }),
-      },
+      meta: { title, calls, beside: () => besideWaiting(done?.prompt) },
       on: {
         'operator.lookAgain': { target: 'waiting', reenter: true },
         'operator.giveUp': { target: 'waitFailed', actions: { type: 'keepGivenUp', params: { what } } },
@@ -117,28 +111,27 @@ export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitF
  * What may be done beside waiting for the service. `done` asks for the evidence that it is over; none where
  * only the service can say so.
  */
-function besideWaiting<Event extends OperatorEvent>(done?: string): readonly QuestionOption<Event>[] {
-  const options: readonly (QuestionOption | undefined)[] = [
+function besideWaiting(done?: string): readonly QuestionOption[] {
+  return [
     {
       event: { type: 'operator.lookAgain' },
       label: 'look again now',
       hint: 'asks the service now, then goes on waiting; nothing is sent',
     },
-    done === undefined
-      ? undefined
-      : {
-          event: { type: 'operator.markDone' },
-          label: 'it is done: go on',
-          hint: 'it counts as done on your word, and the record says so',
-          needs: { what: 'evidence', prompt: done },
-        },
+    ...(done === undefined
+      ? []
+      : [
+          {
+            event: { type: 'operator.markDone' as const },
+            label: 'it is done: go on',
+            hint: 'it counts as done on your word, and the record says so',
+            needs: { what: 'evidence' as const, prompt: done },
+          },
+        ]),
     {
       event: { type: 'operator.giveUp' },
       label: 'give up waiting',
       hint: 'shows the ways out; the service goes on with it, and nothing is sent',
     },
   ];
-  return options.filter(
-    (option) => option !== undefined,
-  ) as readonly QuestionOption[] as readonly QuestionOption<never>[];
 }

@@ -54,8 +54,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
       verb: 'updatesChangeable',
       title: 'whether maintenance updates can be held back',
       input: () => ({}),
-      keep: (context, { changeable, why }) =>
-        changed(context, 'updates', { changeable: { changeable, ...(why === undefined ? {} : { why }) } }),
+      keep: (context, changeable) => changed(context, 'updates', { changeable }),
       next: 'evaluatingOffer',
       failed: 'freezingFailed',
     }),
