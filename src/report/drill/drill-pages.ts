@@ -2,7 +2,9 @@ import { counted, formatSeconds } from '../../base/format.ts';
 import {
   type Block,
   type Document,
+  given,
   type Inline,
+  paragraph,
   type Section,
   type Text,
   tableOr,
@@ -26,11 +28,11 @@ export function drillPages({ drill, trends, due }: DrillReport): Document {
 
 function factRows(drill: DrillRecord, due: DrillDue): [string, Text][] {
   return [
-    ['Outcome', outcomeOf(drill.outcome)],
+    ['Outcome', OUTCOMES[drill.outcome]],
     ['Scope', drill.scope],
     ['Begun', `${time(drill.begunAt)} UTC`],
-    ...(drill.endedAt === undefined ? [] : ([['Ended', `${time(drill.endedAt)} UTC`]] as [string, Text][])),
-    ...(drill.failure === undefined ? [] : ([['Why it failed', drill.failure]] as [string, Text][])),
+    ...given('Ended', drill.endedAt && `${time(drill.endedAt)} UTC`),
+    ...given('Why it failed', drill.failure),
     ['Service', `the lab, revision ${drill.revision}, on PostgreSQL`],
     ['Lifeboat', drill.version],
     ['Next drill due', dueWords(due)],
@@ -47,16 +49,12 @@ const OUTCOMES: Readonly<Record<DrillRecord['outcome'] | DrillChapter['outcome']
   unplayed: { bad: 'not played' },
 };
 
-function outcomeOf(outcome: keyof typeof OUTCOMES): Inline {
-  return OUTCOMES[outcome];
-}
-
 function chapterTable(chapters: readonly DrillChapter[]): Block {
   const head = ['Chapter', 'Runbook', 'Outcome', 'Rows compared', 'RTO', 'RPO', 'Took'];
   const rows = chapters.map((chapter): Text[] => [
     chapter.title,
     { code: chapter.runbook },
-    outcomeOf(chapter.outcome),
+    OUTCOMES[chapter.outcome],
     String(chapter.tables.reduce((sum, table) => sum + table.rows, 0)),
     against(chapter.rtoSeconds, chapter.objectives.rtoSeconds),
     against(chapter.rpoSeconds, chapter.objectives.rpoSeconds),
@@ -82,7 +80,7 @@ function trendSection({ title, objectives, rows }: Trend): Section {
   const measured = rows.map((row): Text[] => [
     { code: row.id },
     time(row.at),
-    outcomeOf(row.outcome),
+    OUTCOMES[row.outcome],
     held(row.rtoSeconds, row.meetsRto),
     held(row.rpoSeconds, row.meetsRpo),
   ]);
@@ -94,10 +92,9 @@ function trendSection({ title, objectives, rows }: Trend): Section {
   return {
     title: `Trend: ${title}`,
     blocks: [
-      {
-        kind: 'text',
-        text: `Of this scope: ${counted(rows.length, 'drill')}, oldest first; ${objective}.${changeWords(rows)}`,
-      },
+      paragraph(
+        `Of this scope: ${counted(rows.length, 'drill')}, oldest first; ${objective}.${changeWords(rows)}`,
+      ),
       tableOr('It was not played.', `The last drills: ${title}`, head, measured),
     ],
   };

@@ -34,11 +34,11 @@ export function evidenceOf(entries: readonly Entry[], { note, files = [] }: Reco
   const transcript = findLast(entries, 'transcript.kept')?.body;
   const claim = claimOf(note);
   return {
-    ...(last === undefined ? {} : { head: last.hash }),
-    ...(claim === undefined ? {} : { anchor: anchorOf(claim) }),
-    ...(note === undefined ? {} : { signedHead: note.trimEnd().split('\n') }),
-    files: files.map(({ name, sha256 }) => ({ name, sha256 })),
-    ...(transcript === undefined ? {} : { transcript }),
+    head: last?.hash,
+    anchor: claim && anchorOf(claim),
+    signedHead: note?.trimEnd().split('\n'),
+    files: [...files],
+    transcript,
     bundle: `lifeboat audit export ${run}`.trim(),
     verify: `lifeboat audit verify ${run}`.trim(),
   };

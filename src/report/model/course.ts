@@ -39,7 +39,7 @@ export function courseOf(
   return {
     from: iso(fromMs),
     until: iso(untilMs),
-    ...(limit === undefined ? {} : { limitAt: iso(measuredFrom + limit * 1000) }),
+    limitAt: limit === undefined ? undefined : iso(measuredFrom + limit * 1000),
     slices: isMeasured ? joined(cutSegments(timeline, marks, sliceOf, span)) : [],
     steps: stepsOf(steady, untilMs, sliceOf),
     tasks: tasksOf(entries, marks?.skewMs ?? 0),
@@ -77,9 +77,13 @@ function stepsOf(entries: readonly Entry[], untilMs: number, sliceOf: CourseOpti
     const endMs = Math.max(atMs, next?.atMs ?? untilMs);
     const slice = sliceOf?.(state);
     return {
-      ...{ state, title, from: iso(atMs), until: iso(endMs), seconds: (endMs - atMs) / 1000 },
+      state,
+      title,
+      from: iso(atMs),
+      until: iso(endMs),
+      seconds: (endMs - atMs) / 1000,
       waits: next?.type.startsWith('operator.') ?? slice === 'human',
-      ...(slice === undefined ? {} : { slice }),
+      slice,
     };
   });
 }

@@ -97,16 +97,7 @@ export function measuredOf(measures: Measures): Measured {
     },
     notes: [...time.notes],
     restores,
-    point:
-      point === undefined
-        ? undefined
-        : {
-            by: point.by,
-            recoveredTo: point.recoveredTo,
-            lostAt: point.lostAt,
-            lostBy: point.lostBy,
-            because: point.because,
-          },
+    point,
   };
 }
 

@@ -29,17 +29,7 @@ const WRITTEN = "named in the machine's config, else by its login; the identity 
 /** What was asked of a second person. */
 export function approvalsOf(entries: readonly Entry[]): Approval[] {
   const asked = findAll(entries, 'approval.asked').map(({ entry, body }): Approval => {
-    const { challenge, order, target, plan, requester, expiresAt } = body;
-    return {
-      challenge,
-      order,
-      target,
-      plan,
-      requester,
-      expiresAt,
-      askedAt: entry.at,
-      ...challengeOutcome(entries, challenge),
-    };
+    return { ...body, askedAt: entry.at, ...challengeOutcome(entries, body.challenge) };
   });
   const known = new Set(asked.map(({ challenge }) => challenge));
   // A bypass stands in the record even where what it bypassed cannot be read.

@@ -93,9 +93,25 @@ export function factRows(facts: readonly Fact[]): [string, Text][] {
   return facts.map(({ label, value, code }) => [label, code === true ? { code: value } : value]);
 }
 
+/** Lines for people to fill in, under the section that they belong to. */
+export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
+  const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
+  return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
+}
+
+/** A named value, and none where there is no value. */
+export function given(label: string, value: Text | undefined): [string, Text][] {
+  return value === undefined ? [] : [[label, value]];
+}
+
 /** Named values as a table without a head; none for no facts. */
 export function factsBlock(caption: string, facts: readonly Fact[]): Block[] {
   return facts.length === 0 ? [] : [{ kind: 'facts', caption, rows: factRows(facts) }];
+}
+
+/** A paragraph. */
+export function paragraph(text: Text): Block {
+  return { kind: 'text', text };
 }
 
 /** A table, or one sentence where it would be empty. */
@@ -105,7 +121,26 @@ export function tableOr(
   head: readonly string[],
   rows: readonly (readonly Text[])[],
 ): Block {
-  return rows.length === 0 ? { kind: 'text', text: empty } : { kind: 'table', caption, head, rows };
+  return rows.length === 0 ? paragraph(empty) : { kind: 'table', caption, head, rows };
+}
+
+/** A table, and nothing where it would be empty. */
+export function tableOf(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly Text[])[],
+): Block[] {
+  return rows.length === 0 ? [] : [{ kind: 'table', caption, head, rows }];
+}
+
+/** A list, or one sentence where it would be empty. */
+export function listOr(empty: string, items: readonly Text[]): Block {
+  return items.length === 0 ? paragraph(empty) : { kind: 'list', items };
+}
+
+/** A list, and nothing where it would be empty. */
+export function listOf(items: readonly Text[]): Block[] {
+  return items.length === 0 ? [] : [{ kind: 'list', items }];
 }
 
 /** A section that only some runs have something for. */

@@ -1,6 +1,6 @@
 import { formatSeconds } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
-import { type Document, type Section, type Text, time } from './document.ts';
+import { type Document, given, type Section, type Text, time } from './document.ts';
 import { decidedSections } from './pages-decided.ts';
 import { measuredSections } from './pages-measured.ts';
 import { provenSections, rotationSections } from './pages-proven.ts';
@@ -50,11 +50,6 @@ function runSection(report: Report): Section {
     ],
   ];
   return { title: 'The run', blocks: [{ kind: 'facts', caption: 'The run', rows }] };
-}
-
-/** A row for what was given to this run, and none for what was not. */
-function given(label: string, value: string | undefined): [string, string][] {
-  return value === undefined ? [] : [[label, value]];
 }
 
 /** By the operator's clock, which may have been set in between. */
