@@ -44,7 +44,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
   }
   if (view.watched !== undefined)
     return lines(
-      'not watched any more: this process has changed nothing',
+      'no longer watching: this process has changed nothing',
       about,
       ...clocks,
       ...followUps,

@@ -130,7 +130,7 @@ export function lostHold(
 }
 
 function notLasting(resource: string): LifeboatError {
-  return new LifeboatError('journal.lost-hold', `the hold of ${resource} does not surely last any more`, {
+  return new LifeboatError('journal.lost-hold', `the hold of ${resource} may have run out`, {
     hints: ['nothing was sent', 'the store cannot be reached, or this process was stopped: try again'],
     exitCode: EXIT.waiting,
   });

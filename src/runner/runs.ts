@@ -118,8 +118,7 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
   const fits = await runsMeantBy(journal, word);
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;
-  const what =
-    word === undefined ? 'open run' : word === LAST ? 'run' : `run ${word === '' ? 'without a name' : word}`;
+  const what = word === undefined ? 'open run' : word === LAST ? 'run' : `run ${word === '' ? "''" : word}`;
   throw new LifeboatError(
     first === undefined ? 'run.unknown' : 'run.ambiguous',
     first === undefined ? `there is no ${what}` : `there is more than one ${what}`,

@@ -16,8 +16,8 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
     ...approval,
     file: show(approval.file),
     command: show(approval.command),
-    ...(by === undefined ? {} : { by: show(by, 200) }),
-    ...(problem === undefined ? {} : { problem: readable(problem) }),
+    by: by && show(by, 200),
+    problem: problem && readable(problem),
   };
   return {
     ...view,

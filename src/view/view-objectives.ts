@@ -44,7 +44,7 @@ function recoveryTimeView(measures: Measures): ObjectiveView {
     tone: toneOf(meetsRto, meetsRto === undefined && isShort ? 'warn' : 'plain'),
     ...verdictOf(result, limit, time.status === 'running'),
     slices,
-    ...(why === undefined ? {} : { why: readable(why) }),
+    why: why && readable(why),
     detail: slices.map(({ name, seconds: taken }) => `${name} ${formatSeconds(taken)}`).join(', '),
   };
 }
@@ -60,7 +60,7 @@ function recoveryPointView(measures: Measures): ObjectiveView {
     running: isRunning,
     tone: toneOf(meetsRpo, 'plain'),
     ...verdictOf(result, objectives.rpoSeconds, isRunning),
-    ...(why === undefined ? {} : { why: readable(why) }),
+    why: why && readable(why),
     detail: point === undefined ? 'not measured yet' : `${howMeasured(point)}${rows(point)}`,
   };
 }

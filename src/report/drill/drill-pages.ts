@@ -44,8 +44,8 @@ const OUTCOMES: Readonly<Record<DrillRecord['outcome'] | DrillChapter['outcome']
   'not-proven': { bad: 'NOT PROVEN' },
   failed: { bad: 'FAILED' },
   broken: { bad: 'its run did not close' },
-  left: { bad: 'left before its end' },
-  running: { bad: 'without an end' },
+  left: { bad: 'left early' },
+  running: { bad: 'no end on record' },
   unplayed: { bad: 'not played' },
 };
 
@@ -106,7 +106,7 @@ function changeWords(rows: readonly TrendRow[]): string {
   const [before, now] = times.slice(-2);
   if (before === undefined || now === undefined || rows.at(-1)?.rtoSeconds === undefined) return '';
   const change = now - before;
-  if (Math.abs(change) < 0.05) return ' The RTO is that of the drill before.';
+  if (Math.abs(change) < 0.05) return ' The RTO is the same as in the drill before.';
   const [by, how] = [formatSeconds(Math.abs(change)), change > 0 ? 'longer' : 'shorter'];
   return ` The RTO is ${by} ${how} than in the drill before.`;
 }

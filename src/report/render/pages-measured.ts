@@ -59,7 +59,7 @@ function objectiveBlocks(measured: Measured): Block[] {
     ),
     ...listOf(notes),
     ...(restores ? [paragraph(howLost(measured))] : []),
-    paragraph('The limits are those of the configuration when the run began. It states no cryptoperiod.'),
+    paragraph('The limits are those of the configuration when the run began. It sets no cryptoperiod.'),
   ];
 }
 

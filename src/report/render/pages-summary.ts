@@ -47,7 +47,7 @@ function whatWasDone({ run }: Report): string {
   const into = run.target === undefined ? '' : ` into ${run.target}`;
   const rehearsal = run.kind === 'rehearsal' ? ', as a rehearsal' : '';
   const when = `${time(run.startedAt)} to ${run.endedAt === undefined ? 'now' : time(run.endedAt)}`;
-  return `${run.runbook} on ${run.instance}${into}${rehearsal}, by ${run.operator ?? 'nobody named'}, ${when}.`;
+  return `${run.runbook} on ${run.instance}${into}${rehearsal}, by ${run.operator ?? 'an operator who is not named'}, ${when}.`;
 }
 
 /** How the run ended, and whether that is proven. */

@@ -23,16 +23,8 @@ export interface FallbackWish {
  * The fallback script of a run at one moment: `curl`, `openssl` and `cf` commands that do the rest of it,
  * printable as they are. Pure.
  */
-export function fallbackOf({
-  runbook,
-  state,
-  context,
-  runId,
-  path,
-  instances,
-  now,
-  rehearsal,
-}: FallbackWish): string {
+export function fallbackOf(wish: FallbackWish): string {
+  const { runbook, state, context, runId, path, instances, now, rehearsal } = wish;
   const steps = stepsByHand(runbook.machine, context, state);
   const head = {
     runId,
@@ -41,7 +33,7 @@ export function fallbackOf({
     writtenAt: now,
     path,
     known: knownBy(runbook, context),
-    ...(rehearsal === undefined ? {} : { rehearsal }),
+    rehearsal,
   };
   return renderFallback(head, steps, instances);
 }

@@ -15,7 +15,7 @@ export interface FallbackHead {
   readonly writtenAt: Date;
   /** Where the fallback script is kept. */
   readonly path: string;
-  readonly rehearsal?: boolean;
+  readonly rehearsal?: boolean | undefined;
   /** What the run has found and done so far, a sentence or a fact each: whoever goes on has to know it. */
   readonly known?: readonly string[];
 }
