@@ -81,7 +81,7 @@ export type RunContext = z.infer<typeof RunContext>;
 const NO_INPUT = new TypeError('a run begins with an input');
 
 /** A run before its first event. */
-export function begun({ input }: { readonly input: RunInput }): RunContext {
+export function initialContext({ input }: { readonly input: RunInput }): RunContext {
   if (input === undefined) throw NO_INPUT;
   const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
   const task = { intents: 1, absences: 0 };

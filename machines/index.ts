@@ -18,7 +18,7 @@ import { otherWays } from './phases/failing.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
-import type { LateMachine } from './setup.ts';
+import type { LazyMachine } from './setup.ts';
 
 /** What a runbook says of itself besides its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
@@ -68,7 +68,7 @@ export function runbookOf(id: string, version: string): Runbook | undefined {
 }
 
 /** The runbook of a machine and its definition. */
-export function of<Input>(late: LateMachine, definition: Definition<Input>): Runbook {
+export function of<Input>(late: LazyMachine, definition: Definition<Input>): Runbook {
   const runbook: Runbook<RunContext, Input> = {
     facts: factsOf,
     ...definition,

@@ -64,16 +64,16 @@ export function givenUp(what: string): Failure {
 }
 
 /** A machine that is built when it is first asked for. A start reaches all of them and needs one at most. */
-export interface LateMachine {
+export interface LazyMachine {
   readonly id: string;
   readonly version: string;
   readonly machine: AnyStateMachine;
 }
 
 /** The machine of a runbook, of which `id` and `version` are known before it is built. */
-export function builtLate(
+export function lazyMachine(
   config: Parameters<typeof runbook.createMachine>[0] & { readonly id: string; readonly version: string },
-): LateMachine {
+): LazyMachine {
   const { id, version } = config;
   let machine: AnyStateMachine | undefined;
   return {
@@ -87,10 +87,10 @@ export function builtLate(
 }
 
 /**
- * What the run knows after an event. For transitions that are made outside of their state: only there nothing
- * tells XState which event it is, so that the type of the event is said by hand.
+ * XState's `assign` for transitions that are built outside of `createMachine`: there XState cannot tell which
+ * event leads along them, so that its type is given here: `assignWith<{ text: string }>(…)`.
  */
-export function keep<Event>(
+export function assignWith<Event>(
   change: (given: { readonly context: RunContext; readonly event: Event }) => Partial<RunContext>,
 ): never {
   return assign(change as never) as never;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { RunContext } from '../context.ts';
 import { waitingFallback } from '../fallback/restoring.ts';
 import { InstanceReady } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
 import { failure, noteReason } from './failing.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -57,7 +57,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
       ],
       onDone: {
         target: 'over',
-        actions: keep<{ output: InstanceReady }>(({ context, event }) =>
+        actions: assignWith<{ output: InstanceReady }>(({ context, event }) =>
           changed(context, 'available', { ready: event.output }),
         ),
       },

@@ -2,7 +2,7 @@ import type { RunContext } from '../context.ts';
 import type { FallbackStep } from '../parts/fallback-step.ts';
 import type { TimeSlice } from '../parts/runbook.ts';
 import type { BackupFacts } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { type FailureWays, failure } from './failing.ts';
 import { once, sending, type TaskName } from './once.ts';
@@ -95,7 +95,7 @@ export function backup(given: Backup): Phase {
       calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', on }],
       onDone: {
         target: 'over',
-        actions: keep<{ output: BackupFacts }>(({ context, event }) => ({
+        actions: assignWith<{ output: BackupFacts }>(({ context, event }) => ({
           ...changed(context, task, { backup: event.output }),
           ...(closes === undefined
             ? {}
@@ -128,7 +128,9 @@ export function backup(given: Backup): Phase {
 export function closing(id: string, target: string | undefined) {
   const as = (how: 'hand' | 'skipped') => ({
     target,
-    actions: keep<{ text: string }>(({ context, event }) => closed(context, id, { how, text: event.text })),
+    actions: assignWith<{ text: string }>(({ context, event }) =>
+      closed(context, id, { how, text: event.text }),
+    ),
   });
   return { 'operator.skip': as('skipped'), 'operator.markDone': as('hand') };
 }

@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import type { RunContext } from '../context.ts';
 import { setKeyFallback } from '../fallback/keys.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { heldKey } from './key.ts';
@@ -45,7 +45,7 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
         on: {
           'operator.markDone': {
             target: 'over',
-            actions: keep<{ text: string }>(({ context, event }) =>
+            actions: assignWith<{ text: string }>(({ context, event }) =>
               changed(context, 'key', { setting: { answer: 'unknown', outside: event.text } }),
             ),
           },
@@ -108,7 +108,7 @@ interface NotInForce {
 
 /** The backup opens with another key than the new one. */
 export function notInForce({ confirm, backup, without }: NotInForce) {
-  const afresh = keep(({ context }) => changed(context, 'proof', FORGOTTEN));
+  const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));
   return state({
     tags: ['question', 'failed'],
     meta: { title: 'the new key is not in force', question: askAboutKeyNotInForce(without !== undefined) },
@@ -129,7 +129,7 @@ export function notInForce({ confirm, backup, without }: NotInForce) {
             'operator.goOnWithout': {
               target: without,
               actions: [
-                keep(({ context }) => changed(context, 'key', { stored: undefined })),
+                assignWith(({ context }) => changed(context, 'key', { stored: undefined })),
                 noteReason('key'),
               ],
             },

@@ -2,7 +2,7 @@ import { assign } from 'xstate';
 import { agreesWithIds } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { guidFallback } from '../fallback/disaster-recovery.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { answerWasLost, notInForce, uncertain } from './change-key.ts';
 import { noteReason } from './failing.ts';
@@ -106,7 +106,9 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           'operator.markDone': {
             target: 'comparing',
             actions: [
-              keep<{ text: string }>(({ context, event }) => changed(context, 'card', { guid: event.text })),
+              assignWith<{ text: string }>(({ context, event }) =>
+                changed(context, 'card', { guid: event.text }),
+              ),
               noteReason(step, 'done outside: the guid '),
             ],
           },

@@ -3,7 +3,7 @@ import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { oldBackupFallback } from '../fallback/keys.ts';
 import { DownloadedFile, Verification } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -21,7 +21,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
   return phase({ title: 'prove the old backup', fallback: oldBackupFallback, onDone }, (step) => {
     const begin = (purpose: 'prove' | 'archive') => ({
       target: 'downloading',
-      actions: keep(({ context }) => changed(context, 'oldBackup', { purpose })),
+      actions: assignWith(({ context }) => changed(context, 'oldBackup', { purpose })),
     });
     return {
       evaluating: state({

@@ -5,7 +5,7 @@ import type { RunContext } from '../context.ts';
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
 import { BackupFacts, RestoreFacts, type Started, type Triggered } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import type { InputOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { type FailureWays, failOrDoubt, failure } from './failing.ts';
@@ -113,7 +113,10 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
               },
             ]
           : []),
-        { target: 'failed', actions: keep(({ context }) => ({ failure: neverDone(context[task], what) })) },
+        {
+          target: 'failed',
+          actions: assignWith(({ context }) => ({ failure: neverDone(context[task], what) })),
+        },
       ],
     },
     inDoubt: {
@@ -124,7 +127,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
           ? {
               'operator.adopt': {
                 target: landed,
-                actions: keep<{ id: number }>(({ context, event }) =>
+                actions: assignWith<{ id: number }>(({ context, event }) =>
                   changed(context, task, { landed: { id: event.id, adopted: true } }),
                 ),
               },
@@ -132,7 +135,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
           : {
               'operator.hasBegun': {
                 target: landed,
-                actions: keep<{ text: string }>(({ context, event }) => outside(event, context)),
+                actions: assignWith<{ text: string }>(({ context, event }) => outside(event, context)),
               },
             }),
         'operator.lookAgain': { target: begin, actions: 'clearFailure' },
@@ -172,7 +175,7 @@ export function sending<Verb extends OnceVerb>(task: TaskName, id: string, send:
       input: ({ context }: Of) => ({ ...input(context), intent: `${intent}-${context[task].intents}` }),
       onDone: {
         target: 'evaluating',
-        actions: keep<{ output: Triggered | Started }>(({ context, event }) =>
+        actions: assignWith<{ output: Triggered | Started }>(({ context, event }) =>
           changed(context, task, landing(context[task], event.output)),
         ),
       },
@@ -201,14 +204,14 @@ function landing({ absences }: OnceSlice, output: Triggered | Started): Partial<
 
 /** The number of the next intent: whatever has landed belongs to the one before. */
 export function nextIntent(task: TaskName) {
-  return keep(({ context }) =>
+  return assignWith(({ context }) =>
     changed(context, task, { intents: context[task].intents + 1, landed: undefined }),
   );
 }
 
 /** A person has looked: the count of requests that never arrived begins anew. */
 function forgetAbsences(task: TaskName) {
-  return keep(({ context }) => changed(context, task, { absences: 0 }));
+  return assignWith(({ context }) => changed(context, task, { absences: 0 }));
 }
 
 function askAboutDoubt({ doubt, stop: leads }: Once) {

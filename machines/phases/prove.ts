@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { RunContext } from '../context.ts';
 import { proveFallback } from '../fallback/backing-up.ts';
 import { DownloadedFile, NegativeTest, Verification } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -124,7 +124,7 @@ export function prove(given: Proof): Phase {
 /** A file that a person has downloaded. */
 const given_ = {
   target: 'verifying',
-  actions: keep<{ text: string }>(({ context, event }) =>
+  actions: assignWith<{ text: string }>(({ context, event }) =>
     changed(context, 'proof', { file: { path: event.text, bytes: 0, sha256: '', seconds: 0 } }),
   ),
 };

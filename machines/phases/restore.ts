@@ -1,7 +1,7 @@
 import { type ManualRestore, restoreFallback } from '../fallback/restoring.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
 import type { RestoreFacts } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { failure } from './failing.ts';
 import { once, type Send, sending } from './once.ts';
 import { type Phase, phase } from './phase.ts';
@@ -31,7 +31,9 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
   const task = 'restore' as const;
   const outside = {
     target: 'over',
-    actions: keep<{ text: string }>(({ context, event }) => changed(context, task, { outside: event.text })),
+    actions: assignWith<{ text: string }>(({ context, event }) =>
+      changed(context, task, { outside: event.text }),
+    ),
   };
   const head = {
     title: on === undefined ? 'restore the data' : 'recover the data',
@@ -88,7 +90,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
       done: { prompt: 'how do you know that the restore is done?', way: outside },
       onDone: {
         target: 'over',
-        actions: keep<{ output: RestoreFacts }>(({ context, event }) =>
+        actions: assignWith<{ output: RestoreFacts }>(({ context, event }) =>
           changed(context, task, { restore: event.output }),
         ),
       },

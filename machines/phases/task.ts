@@ -1,7 +1,7 @@
 import type { RunContext } from '../context.ts';
 import type { QuestionOption } from '../parts/question.ts';
 import type { PlannedCall, StateMeta, StateTag } from '../parts/runbook.ts';
-import { keep as assignOf } from '../setup.ts';
+import { assignWith } from '../setup.ts';
 import type { Verb as AnyVerb, InputOf, OutputOf } from '../verbs.ts';
 import { type FailureWays, failOrOver, failTo, failure } from './failing.ts';
 import type { PhaseConfig, States } from './phase.ts';
@@ -53,7 +53,7 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
         input: ({ context }: { context: RunContext }) => input(context),
         onDone: {
           target: next,
-          actions: assignOf<{ output: OutputOf<Verb> }>(({ context, event }) =>
+          actions: assignWith<{ output: OutputOf<Verb> }>(({ context, event }) =>
             keep === undefined ? { failure: undefined } : keep(context, event.output),
           ),
         },
