@@ -1,6 +1,6 @@
-import { metaAt, stepsOf } from '../../machines/parts/states.ts';
 import type { AnyStateMachine } from 'xstate';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { metaAt, stepsOf } from '../../machines/parts/states.ts';
 import { type Drawing, drawPhase, drawPhases } from '../../src/view/machine-drawing.ts';
 
 const LEGEND =

@@ -1,9 +1,9 @@
-import { hasTagAt, leavesOf, mainPathOf, metaAt, nodesAt, stepsOf } from '../../machines/parts/states.ts';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyStateMachine } from 'xstate';
 import { runbooks } from '../../machines/index.ts';
+import { hasTagAt, leavesOf, mainPathOf, metaAt, nodesAt, stepsOf } from '../../machines/parts/states.ts';
 import { operationAt } from '../../src/service/revisions.ts';
 import { proseByState, proseOfStates } from '../../src/view/prose.ts';
 import { fillBlocks } from './blocks.ts';

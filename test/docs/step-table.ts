@@ -1,5 +1,5 @@
-import { mainPathOf, metaAt, stepOf, stepsOf } from '../../machines/parts/states.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { mainPathOf, metaAt, stepOf, stepsOf } from '../../machines/parts/states.ts';
 
 /** What a run without trouble asks, calls and does, as a Markdown table. */
 export function stepTableOf({ machine }: Runbook): string {
