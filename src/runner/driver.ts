@@ -4,12 +4,12 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
-import { endOf, type Folded, fold, type Invocation, inputOf, type MachineEvent, step } from './fold.ts';
+import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';
 import type { Holds } from './holds.ts';
 import { perform } from './perform.ts';
 import type { Note, PerformPort } from './performed.ts';
 import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
-import { RunLog } from './run-log.ts';
+import { inputOf, RunLog } from './run-log.ts';
 import { arrivedAt, noteOverdue } from './time-notes.ts';
 import { leftOrThrow, UnderWay } from './under-way.ts';
 

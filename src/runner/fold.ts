@@ -3,8 +3,9 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../base/errors.ts';
-import type { Entry, Json } from '../store/journal.ts';
+import type { Entry } from '../store/journal.ts';
 import type { Performed } from './performed.ts';
+import { inputOf } from './run-log.ts';
 
 /** A verb that the machine has invoked and whose outcome it waits for. */
 export interface Invocation {
@@ -112,9 +113,4 @@ export function followUpsOf(runbook: Runbook, entries: readonly Entry[]): readon
   if (runbook.followUps === undefined) return [];
   const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
   return runbook.followUps(snapshot.context as never, statePath(snapshot));
-}
-
-/** What a run was begun with; undefined where its first entry is not one. */
-export function inputOf([started]: readonly Entry[]): Json | undefined {
-  return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

@@ -1,6 +1,6 @@
 import type { LedgerFact } from '../activities/activity.ts';
 import type { LifeboatError } from '../base/errors.ts';
-import type { Entry, Journal, NewEntry, StreamName } from '../store/journal.ts';
+import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { type Holds, lostHold } from './holds.ts';
 import { handOn, isGrave } from './in-doubt.ts';
@@ -108,4 +108,9 @@ export class RunLog {
       `carry on with it when nobody else does: lifeboat resume ${run}`,
     ]);
   }
+}
+
+/** What a run was begun with; undefined where its first entry is not one. */
+export function inputOf([started]: readonly Entry[]): Json | undefined {
+  return (started?.body as { readonly input?: Json } | undefined)?.input;
 }

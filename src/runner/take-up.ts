@@ -1,10 +1,10 @@
 import type { StreamName } from '../store/journal.ts';
 import { isEnd } from '../store/run-end.ts';
 import { Driver } from './driver.ts';
-import { inputOf } from './fold.ts';
 import { Holds } from './holds.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { Run, RunDeps } from './run.ts';
+import { inputOf } from './run-log.ts';
 import { endedMeanwhile } from './runs.ts';
 import { clockNotes, movedMeanwhile } from './time-notes.ts';
 

@@ -2,8 +2,9 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Entry, JournalReader, StreamName } from '../store/journal.ts';
 import { isEnd } from '../store/run-end.ts';
 import { readRunEntry } from '../store/run-entries.ts';
-import { type Folded, fold, foldOn, inputOf } from './fold.ts';
+import { type Folded, fold, foldOn } from './fold.ts';
 import type { RunState } from './run.ts';
+import { inputOf } from './run-log.ts';
 
 /** A run that somebody else drives, as its journal tells it. */
 export interface WatchedRun {
