@@ -1,21 +1,20 @@
-import { begun } from './context.ts';
+import { initialContext } from './context.ts';
 import { backupFallback } from './fallback/backing-up.ts';
 import { backup } from './phases/backup.ts';
-import { negative } from './phases/negative.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
-import { prove } from './phases/prove.ts';
+import { negative, prove } from './phases/prove.ts';
 import { recordProof } from './phases/record.ts';
-import { builtLate } from './setup.ts';
+import { lazyMachine } from './setup.ts';
 
 /**
  * Take a backup and prove it: a key that is held opens it to its last byte, and no other one does. Nothing is
  * replaced.
  */
-export const backUpAndVerifyMachine = builtLate({
+export const backUpAndVerifyMachine = lazyMachine({
   id: 'back-up-and-verify',
   version: '2',
-  context: begun,
+  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: false, onDone: 'backup' }),

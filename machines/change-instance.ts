@@ -1,6 +1,6 @@
 import { hasActed } from './closing/evaluate.ts';
 import { stakesOfAction } from './closing/stakes.ts';
-import { begun } from './context.ts';
+import { initialContext } from './context.ts';
 import { actionFollowUpsFallback } from './fallback/change-instance.ts';
 import { act } from './phases/act.ts';
 import { available } from './phases/available.ts';
@@ -10,7 +10,7 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
-import { builtLate } from './setup.ts';
+import { lazyMachine } from './setup.ts';
 
 /** Whoever stops after updates were held back has them allowed again first. */
 const stop = '#release.stopping';
@@ -19,10 +19,10 @@ const stop = '#release.stopping';
  * Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a
  * person wants it.
  */
-export const changeInstanceMachine = builtLate({
+export const changeInstanceMachine = lazyMachine({
   id: 'change-instance',
   version: '2',
-  context: begun,
+  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'freeze' }),

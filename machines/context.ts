@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { Failure } from '../src/base/failure.ts';
 import type { RunInput } from './inputs.ts';
+import { CountSlice } from './phases/after-restore.ts';
 import { AvailableSlice } from './phases/available.ts';
 import { BeforeSlice } from './phases/before.ts';
 import { CardSlice } from './phases/card.ts';
-import { ChooseSlice } from './phases/choose-backup.ts';
+import { ChooseSlice } from './phases/choose.ts';
 import { ConfirmSlice } from './phases/confirm.ts';
-import { CountSlice } from './phases/count.ts';
 import { FollowUpsSlice } from './phases/follow-ups.ts';
 import { KeySlice } from './phases/key.ts';
 import { OldBackupSlice } from './phases/old-backup.ts';
-import { OnceSlice } from './phases/once-slice.ts';
+import { OnceSlice } from './phases/once.ts';
 import { PreflightSlice } from './phases/preflight.ts';
 import { ProofSlice } from './phases/prove.ts';
 import { RecordSlice } from './phases/record.ts';
@@ -81,7 +81,7 @@ export type RunContext = z.infer<typeof RunContext>;
 const NO_INPUT = new TypeError('a run begins with an input');
 
 /** A run before its first event. */
-export function begun({ input }: { readonly input: RunInput }): RunContext {
+export function initialContext({ input }: { readonly input: RunInput }): RunContext {
   if (input === undefined) throw NO_INPUT;
   const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
   const task = { intents: 1, absences: 0 };
@@ -89,16 +89,16 @@ export function begun({ input }: { readonly input: RunInput }): RunContext {
     run: {
       instance,
       target: target === undefined ? { kind: 'in-place' } : { kind: 'other', name: target },
-      ...(reason === undefined ? {} : { reason }),
-      ...(incidentAt === undefined ? {} : { incidentAt }),
-      ...(apps === undefined ? {} : { onlyApps: [...apps] }),
-      ...(mode === undefined ? {} : { mode }),
-      ...(action === undefined ? {} : { action }),
-      ...(rehearsal === undefined ? {} : { rehearsal }),
+      reason,
+      incidentAt,
+      onlyApps: apps && [...apps],
+      mode,
+      action,
+      rehearsal,
       asked: {
-        ...(typeof backup === 'number' ? { backup } : {}),
-        ...(typeof backup === 'string' ? { guid: backup } : {}),
-        ...(time === undefined ? {} : { time }),
+        backup: typeof backup === 'number' ? backup : undefined,
+        guid: typeof backup === 'string' ? backup : undefined,
+        time,
       },
     },
     skipped: [],

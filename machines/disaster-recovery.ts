@@ -1,6 +1,6 @@
 import { isLookedAt } from './closing/evaluate.ts';
 import { stakesOfKey } from './closing/stakes.ts';
-import { begun, type RunContext } from './context.ts';
+import { initialContext, type RunContext } from './context.ts';
 import { recoverByHand } from './fallback/disaster-recovery.ts';
 import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore } from './phases/before.ts';
@@ -15,7 +15,7 @@ import { prove } from './phases/prove.ts';
 import { restore } from './phases/restore.ts';
 import { chooseSource, recoveryInput } from './phases/source.ts';
 import { confirmTarget, inspectTarget } from './phases/target.ts';
-import { builtLate } from './setup.ts';
+import { lazyMachine } from './setup.ts';
 
 const prepares = ({ run }: RunContext) => run.mode !== 'perform';
 const performs = ({ run }: RunContext) => run.mode !== 'prepare';
@@ -26,10 +26,10 @@ const setsKey = ({ key }: RunContext) => key.isWanted;
  * backup. In the disaster, `perform` needs nothing but the card, or what is typed: nothing of the source is
  * called, and any change of the target since it was looked at is confirmed again.
  */
-export const disasterRecoveryMachine = builtLate({
+export const disasterRecoveryMachine = lazyMachine({
   id: 'disaster-recovery',
   version: '2',
-  context: begun,
+  context: initialContext,
   initial: 'half',
   states: phases({
     half: () => ({

@@ -14,11 +14,11 @@ import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
 import type { Runbook } from './parts/runbook.ts';
 import { hasTagAt } from './parts/states.ts';
-import { otherWays } from './phases/other-ways.ts';
+import { otherWays } from './phases/failing.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
-import type { LateMachine } from './setup.ts';
+import type { LazyMachine } from './setup.ts';
 
 /** What a runbook says of itself besides its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
@@ -68,7 +68,7 @@ export function runbookOf(id: string, version: string): Runbook | undefined {
 }
 
 /** The runbook of a machine and its definition. */
-export function of<Input>(late: LateMachine, definition: Definition<Input>): Runbook {
+export function of<Input>(late: LazyMachine, definition: Definition<Input>): Runbook {
   const runbook: Runbook<RunContext, Input> = {
     facts: factsOf,
     ...definition,

@@ -1,25 +1,24 @@
 import { stakesOfBackup } from './closing/stakes.ts';
-import { begun } from './context.ts';
-import { restoreBackupByHand } from './fallback/restore-backup.ts';
+import { initialContext } from './context.ts';
+import { restoreBackupByHand } from './fallback/restoring.ts';
 import { afterRestore } from './phases/after-restore.ts';
-import { keepBefore } from './phases/before.ts';
-import { chooseBackup } from './phases/choose-backup.ts';
+import { keepBefore, safetyBackup } from './phases/before.ts';
+import { chooseBackup } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
-import { safetyBackup } from './phases/safeguard.ts';
-import { builtLate } from './setup.ts';
+import { lazyMachine } from './setup.ts';
 
 /**
  * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the
  * data says is kept before, the present state is backed up, the name is typed after the last change of the
  * facts, and the run closes when no follow-up is open.
  */
-export const restoreBackupMachine = builtLate({
+export const restoreBackupMachine = lazyMachine({
   id: 'restore-backup',
   version: '2',
-  context: begun,
+  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),

@@ -1,25 +1,24 @@
 import { isLookedAt } from './closing/evaluate.ts';
 import { stakesOfTime } from './closing/stakes.ts';
-import { begun, type RunContext } from './context.ts';
-import { restoreToTimeByHand } from './fallback/restore-point-in-time.ts';
+import { initialContext, type RunContext } from './context.ts';
+import { restoreToTimeByHand } from './fallback/restoring.ts';
 import { afterRestore } from './phases/after-restore.ts';
-import { keepBefore } from './phases/before.ts';
-import { chooseTime, rereadRange } from './phases/choose-time.ts';
+import { keepBefore, safetyBackup } from './phases/before.ts';
+import { chooseTime, rereadRange } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
-import { safetyBackup } from './phases/safeguard.ts';
-import { builtLate } from './setup.ts';
+import { lazyMachine } from './setup.ts';
 
 /**
  * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
  * name was typed; afterwards the data has a new timeline, so a fresh backup is one of the follow-ups.
  */
-export const restorePointInTimeMachine = builtLate({
+export const restorePointInTimeMachine = lazyMachine({
   id: 'restore-point-in-time',
   version: '2',
-  context: begun,
+  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),

@@ -1,27 +1,26 @@
 import { stakesOfKey } from './closing/stakes.ts';
-import { begun } from './context.ts';
+import { initialContext } from './context.ts';
 import { backupFallback } from './fallback/backing-up.ts';
 import { backup } from './phases/backup.ts';
 import { changeKey } from './phases/change-key.ts';
 import { confirm } from './phases/confirm.ts';
 import { newKey } from './phases/key.ts';
-import { negative } from './phases/negative.ts';
 import { oldBackup } from './phases/old-backup.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
-import { prove } from './phases/prove.ts';
+import { negative, prove } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
-import { builtLate } from './setup.ts';
+import { lazyMachine } from './setup.ts';
 
 /**
  * Rotate the encryption key and verify a backup. The order is the safety: a key is stored and read back
  * before it is sent, a lost answer keeps both keys, and only a backup that was opened to its last byte makes
  * the rotation proven.
  */
-export const rotateKeyMachine = builtLate({
+export const rotateKeyMachine = lazyMachine({
   id: 'rotate-key',
   version: '2',
-  context: begun,
+  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: false, restores: true, needsAll: true, onDone: 'oldBackup' }),

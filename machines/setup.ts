@@ -1,9 +1,7 @@
 import { type AnyStateMachine, assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
-import { failureFrom } from '../src/base/failure.ts';
+import { type Failure, failureFrom } from '../src/base/failure.ts';
 import type { RunContext } from './context.ts';
-import type { RunEvent } from './events.ts';
 import type { RunInput } from './inputs.ts';
-import { givenUp } from './parts/beside-waiting.ts';
 import type { StateMeta, StateTag } from './parts/runbook.ts';
 import { type InputOf, type OutputOf, VERBS, type Verb } from './verbs.ts';
 
@@ -51,17 +49,31 @@ export const runbook = setup({
   },
 });
 
+/** A wait that the operator has ended. What was waited for may still come. */
+export function givenUp(what: string): Failure {
+  return {
+    code: 'wait.given-up',
+    shortMessage: `waiting for ${what} was given up; the service may still go on with it`,
+    hints: [
+      `trying again waits for ${what} again, and sends nothing`,
+      'leaving is safe as well: `lifeboat resume` goes on from here',
+      'the dashboard shows its state',
+    ],
+    evidence: {},
+  };
+}
+
 /** A machine that is built when it is first asked for. A start reaches all of them and needs one at most. */
-export interface LateMachine {
+export interface LazyMachine {
   readonly id: string;
   readonly version: string;
   readonly machine: AnyStateMachine;
 }
 
 /** The machine of a runbook, of which `id` and `version` are known before it is built. */
-export function builtLate(
+export function lazyMachine(
   config: Parameters<typeof runbook.createMachine>[0] & { readonly id: string; readonly version: string },
-): LateMachine {
+): LazyMachine {
   const { id, version } = config;
   let machine: AnyStateMachine | undefined;
   return {
@@ -75,10 +87,10 @@ export function builtLate(
 }
 
 /**
- * What the run knows after an event. For transitions that are made outside of their state: only there nothing
- * tells XState which event it is, so that the type of the event is said by hand.
+ * XState's `assign` for transitions that are built outside of `createMachine`: there XState cannot tell which
+ * event leads along them, so that its type is given here: `assignWith<{ text: string }>(…)`.
  */
-export function keep<Event>(
+export function assignWith<Event>(
   change: (given: { readonly context: RunContext; readonly event: Event }) => Partial<RunContext>,
 ): never {
   return assign(change as never) as never;
@@ -92,3 +104,44 @@ export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'ski
 ): Partial<RunContext> {
   return { failure: undefined, [slice]: { ...context[slice], ...fields } };
 }
+
+/**
+ * What an operator may answer, over all runbooks. `text` is a reason, a piece of evidence or a word, as the
+ * question says.
+ */
+export type RunEvent =
+  | { type: 'operator.chooseBackup'; id: number }
+  | { type: 'operator.chooseTime'; time: string }
+  | { type: 'operator.backUp' }
+  | { type: 'operator.prove' }
+  | { type: 'operator.archive' }
+  | { type: 'operator.goOn' }
+  | { type: 'operator.goOnWithout'; text: string }
+  | { type: 'operator.holdBack'; text: string }
+  | { type: 'operator.rotate' }
+  | { type: 'operator.generate' }
+  | { type: 'operator.enterKey' }
+  | { type: 'operator.provideKey'; fingerprint: string; length: number }
+  | { type: 'operator.useKey'; fingerprint: string }
+  | { type: 'operator.setAgain' }
+  | { type: 'operator.takeGuid'; text: string }
+  | { type: 'operator.useNewest' }
+  | { type: 'operator.useBackup'; guid: string }
+  | { type: 'operator.typeGuid' }
+  | { type: 'operator.provideGuid'; text: string }
+  | { type: 'operator.override'; typed: string }
+  | { type: 'operator.back' }
+  | { type: 'operator.confirm'; typed: string }
+  | { type: 'operator.adopt'; id: number }
+  | { type: 'operator.hasBegun'; text: string }
+  | { type: 'operator.lookAgain' }
+  | { type: 'operator.giveUp' }
+  | { type: 'operator.sendAgain' }
+  | { type: 'operator.doAll' }
+  | { type: 'operator.doNow'; id: string }
+  | { type: 'operator.reportDone'; id: string; text: string }
+  | { type: 'operator.skip'; id?: string; text: string }
+  | { type: 'operator.proveApp'; id: string }
+  | { type: 'operator.retry' }
+  | { type: 'operator.markDone'; text: string }
+  | { type: 'operator.stop' };

@@ -1,11 +1,11 @@
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import { downloadFacts } from '../parts/download-facts.ts';
 import { stillOpen } from '../parts/follow-up.ts';
 import type { Reconciliation } from '../parts/recovery-data.ts';
 import type { Fact, FactGroup } from '../parts/runbook.ts';
+import type { DownloadedFile, Verification } from '../parts/task-data.ts';
 import { sizeOf } from '../phases/asking.ts';
-import type { OnceSlice } from '../phases/once-slice.ts';
+import type { OnceSlice } from '../phases/once.ts';
 import { isOpen, restoredToAnotherTime } from './evaluate.ts';
 
 /** The facts beside the prose, most important first. */
@@ -35,11 +35,9 @@ export function filled(groups: readonly FactGroup[]): FactGroup[] {
 function followUpFacts({ followUps: { list } }: RunContext): Fact[] {
   if (list.length === 0) return [];
   const open = stillOpen(list).length;
-  return [
-    open === 0
-      ? { label: 'follow-ups', value: 'none open', tone: 'good' }
-      : { label: 'follow-ups', value: `${open} open`, tone: 'warn' },
-  ];
+  return open === 0
+    ? fact('follow-ups', 'none open', { tone: 'good' })
+    : fact('follow-ups', `${open} open`, { tone: 'warn' });
 }
 
 function choiceFacts(context: RunContext): Fact[] {
@@ -47,9 +45,9 @@ function choiceFacts(context: RunContext): Fact[] {
   const { from } = context.source;
   const { action, target, incidentAt, reason, asked } = context.run;
   return [
-    ...(target.kind === 'in-place' ? [] : [{ label: 'target', value: target.name }]),
-    ...(action === undefined ? [] : [{ label: 'action', value: action }]),
-    ...(time === undefined ? [] : [{ label: 'chosen time', value: time, unit: 'time' as const }]),
+    ...fact('target', target.kind === 'other' ? target.name : undefined),
+    ...fact('action', action),
+    ...timeFact('chosen time', time),
     ...timeFact('incident', incidentAt),
     ...(reason === undefined ? [] : [{ label: 'reason', value: reason }]),
     ...(range === undefined
@@ -100,31 +98,17 @@ function restoreFacts(context: RunContext): Fact[] {
   const { ready } = context.available;
   const facts = restore.restore;
   const isUnsaid = context.preflight.facts?.unsaid !== undefined;
-  const otherTime = restoredToAnotherTime(context);
   return [
     ...taskFact('safety backup', safeguard),
     ...taskFact('backup', backup),
-    ...(restore.landed === undefined
-      ? []
-      : [
-          {
-            label: 'restore',
-            value: `${restore.landed.id}${restore.landed.adopted ? howFound(context) : ''}, ${facts?.status ?? 'asked for'}`,
-          },
-        ]),
+    ...taskFact('restore', { ...restore, backup: facts }, howFound(context)),
     ...timeFact('restore asked for', facts?.triggeredAt),
     ...timeFact('restore done', facts?.finishedAt),
     ...timeFact('restored from', facts?.restoredFrom),
-    ...(otherTime === undefined ? [] : [{ label: 'deviation', value: otherTime, tone: 'bad' as const }]),
-    ...(ready === undefined ? [] : [{ label: 'instance', value: ready.state, tone: 'good' as const }]),
+    ...fact('deviation', restoredToAnotherTime(context), { tone: 'bad' }),
+    ...fact('instance', ready?.state, { tone: 'good' }),
     ...(ready?.seenDeploying === false
-      ? [
-          {
-            label: 'deployment',
-            value: ready.reason ?? 'it was not seen deploying',
-            tone: 'warn' as const,
-          },
-        ]
+      ? fact('deployment', ready.reason ?? 'it was not seen deploying', { tone: 'warn' })
       : []),
     ...(isUnsaid && facts !== undefined ? [reportedFact(context, 'restored from')] : []),
     // It stands where the state of the instance is decided by, not among what is good to know.
@@ -133,15 +117,19 @@ function restoreFacts(context: RunContext): Fact[] {
   ];
 }
 
-function taskFact(label: string, { landed, backup }: OnceSlice): Fact[] {
-  if (landed === undefined) return [];
-  return [
-    { label, value: `${landed.id}${landed.adopted ? ' (adopted)' : ''}, ${backup?.status ?? 'asked for'}` },
-  ];
-}
-
-function timeFact(label: string, value: string | undefined): Fact[] {
-  return value === undefined ? [] : [{ label, value, unit: 'time' }];
+/** A backup or restore by its id, and how it stands. */
+export function taskFact(
+  label: string,
+  {
+    landed,
+    backup: task,
+  }: Pick<OnceSlice, 'landed'> & { readonly backup?: { readonly status: string } | undefined },
+  adopted = ' (adopted)',
+): Fact[] {
+  return fact(
+    label,
+    landed && `${landed.id}${landed.adopted ? adopted : ''}, ${task?.status ?? 'asked for'}`,
+  );
 }
 
 function countFacts({ before, count }: RunContext): Fact[] {
@@ -151,12 +139,12 @@ function countFacts({ before, count }: RunContext): Fact[] {
 function countFact(label: string, found: Reconciliation | undefined): Fact[] {
   if (found === undefined || !found.configured) return [];
   if (found.failure !== undefined)
-    return [{ label, value: `not reported: ${found.failure.shortMessage}`, tone: 'warn' }];
+    return fact(label, `not reported: ${found.failure.shortMessage}`, { tone: 'warn' });
   const parts = [
     ...(found.newest === undefined ? [] : [`newest ${found.newest}`]),
     ...(found.count === undefined ? [] : [counted(found.count, 'record')]),
   ];
-  return [{ label, value: parts.length === 0 ? 'no time and no number in its output' : parts.join(', ') }];
+  return fact(label, parts.length === 0 ? 'no time and no number in its output' : parts.join(', '));
 }
 
 function keyFacts(context: RunContext): Fact[] {
@@ -164,38 +152,22 @@ function keyFacts(context: RunContext): Fact[] {
   const { stored: key, setting } = context.key;
   const { file, verification, negative } = context.proof;
   const shown = card ?? onRecord?.card;
-  const shownGuid = guid ?? shown?.backupGuid;
+  const proven = shown?.proven;
   return [
-    ...(shownGuid === undefined ? [] : [{ label: 'guid of the backups', value: shownGuid }]),
-    ...(shown === undefined
-      ? []
-      : [
-          { label: 'card', value: shown.preparedAt ?? 'made in this run' },
-          ...(shown.proven === undefined
-            ? []
-            : [{ label: 'proven backup', value: `${shown.proven.id} with key ${shown.proven.fingerprint}` }]),
-        ]),
-    ...(key === undefined ? [] : [{ label: 'new key', value: `${key.fingerprint}, in ${key.store}` }]),
+    ...fact('guid of the backups', guid ?? shown?.backupGuid),
+    ...fact('card', shown && (shown.preparedAt ?? 'made in this run')),
+    ...fact('proven backup', proven && `${proven.id} with key ${proven.fingerprint}`),
+    ...fact('new key', key && `${key.fingerprint}, in ${key.store}`),
     ...(setting === undefined || key === undefined
       ? []
-      : [
-          setting.answer === 'accepted'
-            ? { label: 'key change', value: 'accepted by the service', tone: 'good' as const }
-            : { label: 'key change', value: 'answer lost: KEY UNCERTAIN', tone: 'warn' as const },
-        ]),
+      : setting.answer === 'accepted'
+        ? fact('key change', 'accepted by the service', { tone: 'good' })
+        : fact('key change', 'answer lost: KEY UNCERTAIN', { tone: 'warn' })),
     ...downloadFacts(file),
-    ...(verification === undefined
-      ? []
-      : [
-          {
-            label: 'verdict',
-            value: `${verification.verdict} with key ${verification.opens}`,
-            tone: 'good' as const,
-          },
-        ]),
+    ...verdictFact(verification),
     ...(negative === undefined || negative.opened.length === 0
       ? []
-      : [{ label: 'other keys', value: `${negative.opened.join(', ')} OPENS IT`, tone: 'bad' as const }]),
+      : fact('other keys', `${negative.opened.join(', ')} OPENS IT`, { tone: 'bad' })),
   ];
 }
 
@@ -203,20 +175,16 @@ function targetFactsOf({ target: { facts } }: RunContext): Fact[] {
   if (facts === undefined) return [];
   const { identity, disk, warnings } = facts;
   return [
-    ...warnings.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
-    {
-      label: 'target held before',
-      value: `${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`,
-    },
-    { label: 'target state before', value: identity.state ?? 'not reported' },
-    ...(disk === undefined
-      ? []
-      : [
-          {
-            label: 'target disk before',
-            value: `${Number(disk.usedPercent.toFixed(1))} % used of at most ${disk.threshold} %`,
-          },
-        ]),
+    ...noteFacts(warnings),
+    ...fact(
+      'target held before',
+      `${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`,
+    ),
+    ...fact('target state before', identity.state ?? 'not reported'),
+    ...fact(
+      'target disk before',
+      disk && `${Number(disk.usedPercent.toFixed(1))} % used of at most ${disk.threshold} %`,
+    ),
   ];
 }
 
@@ -224,13 +192,14 @@ function boundFacts({ followUps: { bound } }: RunContext): Fact[] {
   if (bound === undefined) return [];
   const { apps, keys, notes, way } = bound;
   const hands = { platform: 'by the platform', cf: 'by cf', hand: 'by hand' }[way];
+  const names = keys.map(({ name }) => name).join(', ');
   return [
-    {
-      label: 'bound',
-      value: `${apps.map(({ key }) => key).join(', ') || 'no application'}${keys.length === 0 ? '' : `; keys: ${keys.map(({ name }) => name).join(', ')}`}`,
-    },
-    { label: 'rebinding', value: hands },
-    ...notes.map((value): Fact => ({ label: 'note', value, tone: 'warn' })),
+    ...fact(
+      'bound',
+      `${apps.map(({ key }) => key).join(', ') || 'no application'}${names === '' ? '' : `; keys: ${names}`}`,
+    ),
+    ...fact('rebinding', hands),
+    ...noteFacts(notes),
   ];
 }
 
@@ -253,36 +222,55 @@ function instanceFacts(context: RunContext): Fact[] {
   const { facts } = context.preflight;
   const { changeable } = context.updates;
   if (facts === undefined) return [];
-  const { newest, backups } = facts;
+  const { newest, backups, unsaid } = facts;
   return [
-    ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
+    ...noteFacts(facts.warnings),
     reportedFact(context, 'service name', facts.service.name),
-    ...(facts.unsaid === undefined ? [reportedFact(context, 'state before', facts.baseline.state)] : []),
-    { label: 'backups before', value: `${backups.total}, ${backups.done} of them done` },
+    ...(unsaid === undefined ? [reportedFact(context, 'state before', facts.baseline.state)] : []),
+    ...fact('backups before', `${backups.total}, ${backups.done} of them done`),
     ...timeFact('newest backup before', newest?.finishedAt),
-    ...(facts.unsaid === undefined
-      ? []
-      : [
-          {
-            label: `${facts.unsaid.by} does not say`,
-            value: facts.unsaid.what.join('; '),
-            tone: 'warn' as const,
-          },
-        ]),
-    ...(facts.retentionDays === undefined
-      ? []
-      : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),
-    ...(changeable === undefined
-      ? []
-      : [
-          {
-            label: 'updates',
-            value: updatesWords(context),
-          },
-        ]),
-    ...(facts.clockSkewSeconds === undefined
-      ? []
-      : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
+    ...fact(`${unsaid?.by} does not say`, unsaid?.what.join('; '), { tone: 'warn' }),
+    ...fact('retention', facts.retentionDays, { unit: 'days' }),
+    ...fact('updates', changeable && updatesWords(context)),
+    ...fact('clock skew', facts.clockSkewSeconds, { unit: 'seconds' }),
     ...timeFact('token expires', facts.tokenExpires),
   ];
 }
+
+/** A fact, or none where there is no value. */
+export function fact(
+  label: string,
+  value: Fact['value'] | undefined,
+  more: Pick<Fact, 'unit' | 'tone'> = {},
+): Fact[] {
+  return value === undefined ? [] : [{ label, value, ...more }];
+}
+
+/** The same of a time, RFC 3339. */
+export function timeFact(label: string, value: string | undefined): Fact[] {
+  return fact(label, value, { unit: 'time' });
+}
+
+/** What else is worth a word, one fact each. */
+export function noteFacts(notes: readonly string[]): Fact[] {
+  return notes.flatMap((note) => fact('note', note, { tone: 'warn' }));
+}
+
+/** How a backup was read, and with which key. */
+export function verdictFact(verification: Verification | undefined): Fact[] {
+  return fact('verdict', verification && `${verification.verdict} with key ${verification.opens}`, {
+    tone: 'good',
+  });
+}
+
+/** What a download shows that speaks against it, before and after it is read to its last byte. */
+export function downloadFacts(file: DownloadedFile | undefined): Fact[] {
+  return fact('download', WORDS[file?.verdict ?? 'whole'], { tone: 'warn' });
+}
+
+const WORDS: Readonly<Record<NonNullable<DownloadedFile['verdict']>, string | undefined>> = {
+  whole: undefined,
+  'other-size': 'not of the size that the service lists',
+  'size-unknown': 'the service neither lists nor announces its size',
+  'not-encrypted': 'NOT ENCRYPTED: it begins as a gzip file',
+};

@@ -1,7 +1,6 @@
 import type { RunContext } from '../context.ts';
-import { downloadFacts } from '../parts/download-facts.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
-import { filled } from './facts.ts';
+import { downloadFacts, fact, filled, noteFacts, taskFact, timeFact, verdictFact } from './facts.ts';
 
 /** The facts beside the prose, most important first. */
 export function rotationFacts(context: RunContext): Fact[] {
@@ -52,23 +51,14 @@ function deviationsOf(context: RunContext): { step: string; reason: string }[] {
 function keyFacts(context: RunContext): Fact[] {
   const { stored: key } = context.key;
   const { facts } = context.preflight;
-  const setting = settingFact(context);
   return [
-    ...(key === undefined
-      ? []
-      : [
-          { label: 'new key', value: `${key.fingerprint} (${key.length} characters, ${key.origin})` },
-          { label: 'stored in', value: key.store },
-        ]),
-    ...(facts === undefined
-      ? []
-      : [
-          {
-            label: 'old key',
-            value: facts.currentKey ?? context.oldBackup.verification?.opens ?? oldKeyUnknown(facts.keysHeld),
-          },
-        ]),
-    ...(setting === undefined ? [] : [setting]),
+    ...fact('new key', key && `${key.fingerprint} (${key.length} characters, ${key.origin})`),
+    ...fact('stored in', key?.store),
+    ...fact(
+      'old key',
+      facts && (facts.currentKey ?? context.oldBackup.verification?.opens ?? oldKeyUnknown(facts.keysHeld)),
+    ),
+    ...settingFact(context),
   ];
 }
 
@@ -76,60 +66,34 @@ function oldKeyUnknown(held: readonly string[]): string {
   return held.length === 0 ? 'none held here' : `not known; held here: ${held.join(', ')}`;
 }
 
-function settingFact({ key: { setting, stored: key }, proof, backup }: RunContext): Fact | undefined {
+function settingFact({ key: { setting, stored: key }, proof, backup }: RunContext): Fact[] {
   const label = 'key change';
   const { verification } = proof;
   const { id } = backup.landed ?? {};
-  if (setting === undefined) return undefined;
+  if (setting === undefined) return [];
   const isShown = verification !== undefined && verification.opens === key?.fingerprint;
   if (setting.outside !== undefined)
-    return {
-      label,
-      value: isShown ? `done outside; backup ${id} shows it` : 'done outside',
-      tone: 'warn',
-    };
-  if (setting.answer === 'accepted') return { label, value: 'accepted by the service', tone: 'good' };
-  if (isShown) return { label, value: `answer lost; backup ${id} shows that it was made`, tone: 'good' };
-  return { label, value: 'answer lost: KEY UNCERTAIN', tone: 'warn' };
+    return fact(label, isShown ? `done outside; backup ${id} shows it` : 'done outside', { tone: 'warn' });
+  if (setting.answer === 'accepted') return fact(label, 'accepted by the service', { tone: 'good' });
+  return isShown
+    ? fact(label, `answer lost; backup ${id} shows that it was made`, { tone: 'good' })
+    : fact(label, 'answer lost: KEY UNCERTAIN', { tone: 'warn' });
 }
 
 function proofFacts({ backup, proof, oldBackup }: RunContext): Fact[] {
   const { file, verification, negative } = proof;
-  const { landed, backup: facts } = backup;
   const old = oldBackup.verification;
   return [
-    ...(old === undefined
-      ? []
-      : [
-          {
-            label: 'old backup',
-            value: `${old.verdict}, opened with key ${old.opens}`,
-            tone: 'good' as const,
-          },
-        ]),
-    ...(landed === undefined
-      ? []
-      : [
-          {
-            label: 'backup',
-            value: `${landed.id}${landed.adopted ? ' (adopted)' : ''}, ${facts?.status ?? 'asked for'}`,
-          },
-        ]),
+    ...fact('old backup', old && `${old.verdict}, opened with key ${old.opens}`, { tone: 'good' }),
+    ...taskFact('backup', backup),
+    // A file that a person gave has no size here, and was not looked at from outside.
     ...(file === undefined || file.bytes === 0
       ? []
-      : [{ label: 'downloaded', value: file.bytes, unit: 'bytes' as const }, ...downloadFacts(file)]),
-    ...(verification === undefined
-      ? []
-      : [
-          {
-            label: 'verdict',
-            value: `${verification.verdict} with key ${verification.opens}`,
-            tone: 'good' as const,
-          },
-          { label: 'content', value: verification.contentBytes, unit: 'bytes' as const },
-          { label: 'sha256 (encrypted)', value: verification.cipherSha256 },
-          { label: 'sha256 (content)', value: verification.contentSha256 },
-        ]),
+      : [...fact('downloaded', file.bytes, { unit: 'bytes' }), ...downloadFacts(file)]),
+    ...verdictFact(verification),
+    ...fact('content', verification?.contentBytes, { unit: 'bytes' }),
+    ...fact('sha256 (encrypted)', verification?.cipherSha256),
+    ...fact('sha256 (content)', verification?.contentSha256),
     ...(negative === undefined ? [] : [negativeFact(negative)]),
   ];
 }
@@ -146,30 +110,19 @@ function instanceFacts({ preflight: { facts } }: RunContext): Fact[] {
   if (facts === undefined) return [];
   const { newest, backups } = facts;
   return [
-    ...facts.warnings.map((warning): Fact => ({ label: 'note', value: warning, tone: 'warn' })),
-    { label: 'service name', value: facts.service.name ?? 'not reported' },
-    { label: 'state before', value: facts.service.state ?? 'not reported' },
-    {
-      label: 'rights',
-      value: 'may read; whether it may change shows only when the key is sent, and a refusal changes nothing',
-    },
-    { label: 'minimum key length', value: facts.baseline.minKeyLength ?? 'not reported' },
-    {
-      label: 'backups before',
-      value: `${backups.total}, ${backups.downloadable} of them downloadable`,
-    },
-    ...(newest?.finishedAt === undefined
-      ? []
-      : [{ label: 'newest backup before', value: newest.finishedAt, unit: 'time' as const }]),
-    ...(facts.retentionDays === undefined
-      ? []
-      : [{ label: 'retention', value: facts.retentionDays, unit: 'days' as const }]),
-    { label: 'key store', value: facts.keyStore },
-    ...(facts.clockSkewSeconds === undefined
-      ? []
-      : [{ label: 'clock skew', value: facts.clockSkewSeconds, unit: 'seconds' as const }]),
-    ...(facts.tokenExpires === undefined
-      ? []
-      : [{ label: 'token expires', value: facts.tokenExpires, unit: 'time' as const }]),
+    ...noteFacts(facts.warnings),
+    ...fact('service name', facts.service.name ?? 'not reported'),
+    ...fact('state before', facts.service.state ?? 'not reported'),
+    ...fact(
+      'rights',
+      'may read; whether it may change shows only when the key is sent, and a refusal changes nothing',
+    ),
+    ...fact('minimum key length', facts.baseline.minKeyLength ?? 'not reported'),
+    ...fact('backups before', `${backups.total}, ${backups.downloadable} of them downloadable`),
+    ...timeFact('newest backup before', newest?.finishedAt),
+    ...fact('retention', facts.retentionDays, { unit: 'days' }),
+    ...fact('key store', facts.keyStore),
+    ...fact('clock skew', facts.clockSkewSeconds, { unit: 'seconds' }),
+    ...timeFact('token expires', facts.tokenExpires),
   ];
 }

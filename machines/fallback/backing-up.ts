@@ -1,7 +1,7 @@
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackSide, FallbackStep, FallbackValue } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
-import { fingerprinted, landedAt } from './known.ts';
+import { fingerprinted, landedAt } from './steps.ts';
 
 /** A backup that a run asks for, waits for and, where it is the point, opens. */
 export interface ManualBackup {

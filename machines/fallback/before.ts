@@ -2,7 +2,21 @@ import type { RunContext } from '../context.ts';
 import type { FallbackAction } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { backupSteps } from './backing-up.ts';
-import { landedAt } from './known.ts';
+import { landedAt, targeting } from './steps.ts';
+
+/** A look at the instance before anything is changed. */
+export const lookFallback: FallbackPart<RunContext> = ({ run: { instance } }, at) => [
+  {
+    state: at ?? 'preflight',
+    title: `look at ${instance}`,
+    notes: ['It has to be available, and no backup or restore may be queued or running.'],
+    actions: [
+      { do: 'call', on: 'instance', method: 'GET', path: '' },
+      { do: 'call', on: 'instance', method: 'GET', path: '/backups-config' },
+      { do: 'call', on: 'instance', method: 'GET', path: '/backups' },
+    ],
+  },
+];
 
 /** What is kept of the applications before anything is unbound, because it cannot be had afterwards. */
 export const keepBindingsFallback: FallbackPart<RunContext> = (context, at) => {
@@ -53,12 +67,3 @@ export const safetyFallback: FallbackPart<RunContext> = (context, at, state) => 
     at ?? 'safeguard',
   );
 };
-
-/** Goes to the space in which an application or a service instance lives. */
-export function targeting(
-  place: { readonly org?: string | undefined; readonly space?: string | undefined } | undefined,
-): FallbackAction[] {
-  if (place?.space === undefined) return [];
-  const org = place.org === undefined ? [] : ['-o', place.org];
-  return [{ do: 'run', command: ['cf', 'target', ...org, '-s', place.space] }];
-}

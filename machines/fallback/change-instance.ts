@@ -1,9 +1,9 @@
 import { isOpen } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackField } from '../parts/fallback-step.ts';
-import { stepOf } from '../parts/phases.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
-import { knownOr } from './known.ts';
+import { stepOf } from '../parts/states.ts';
+import { knownOr } from './steps.ts';
 
 /** Updates are forbidden by hand. */
 export const freezeFallback: FallbackPart<RunContext> = (context, at) =>

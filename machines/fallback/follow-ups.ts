@@ -5,8 +5,7 @@ import type { FollowUp } from '../parts/follow-up.ts';
 import type { BoundApp, ServiceKey } from '../parts/recovery-data.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { backupSteps } from './backing-up.ts';
-import { targeting } from './before.ts';
-import { landedAt } from './known.ts';
+import { landedAt, targeting } from './steps.ts';
 
 /** The open follow-ups of a restore: applications first, because people wait for them. */
 export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) => {

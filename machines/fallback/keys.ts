@@ -1,8 +1,8 @@
 import type { RunContext } from '../context.ts';
-import { stepOf } from '../parts/phases.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
+import { stepOf } from '../parts/states.ts';
 import { NEW_KEY, newKeyWords, openStep } from './backing-up.ts';
-import { fingerprinted } from './known.ts';
+import { fingerprinted } from './steps.ts';
 
 /** A last proof under the old key. */
 export const oldBackupFallback: FallbackPart<RunContext> = (context, at) => {

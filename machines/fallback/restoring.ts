@@ -1,10 +1,9 @@
 import { restoredName } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackCall, FallbackSide, FallbackStep } from '../parts/fallback-step.ts';
-import { stepOf } from '../parts/phases.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
-import { innerOf } from '../phases/phase.ts';
-import { isUnderWay, knownOr, landedAt } from './known.ts';
+import { innerOf, stepOf } from '../parts/states.ts';
+import { isUnderWay, knownOr, landedAt } from './steps.ts';
 
 /** How a runbook restores. */
 export interface ManualRestore {
@@ -102,4 +101,100 @@ function waitFor(
       { do: 'wait-instance', on },
     ],
   };
+}
+
+/** How a backup is restored by hand. */
+export const restoreBackupByHand: ManualRestore = {
+  on: 'instance',
+  name: ({ run: { instance } }) => instance,
+  lost: (context, state) =>
+    `All data of ${context.run.instance} is replaced by that of backup ${chosenBackup(context, state) ?? '(the one that you choose)'}${madeAt(context)}: what was written after it is lost.`,
+  before: () => [{ do: 'call', on: 'instance', method: 'GET', path: '' }],
+  call: (context, state) => ({ path: '/backups/:id/restore', id: backupId(context, state) }),
+  field: 'id',
+};
+
+/** The choice of a backup by hand. */
+export const chooseBackupFallback: FallbackPart<RunContext> = (context, at, state) => {
+  const id = chosenBackup(context, state);
+  return [
+    {
+      state: at ?? 'choose',
+      title:
+        id === undefined ? 'choose the backup that is restored' : `check that backup ${id} is still there`,
+      notes: [
+        'Only one with the status done can be restored. Take the newest that was made before the damage.',
+      ],
+      actions: [
+        { do: 'call', on: 'instance', method: 'GET', path: '/backups' },
+        ...(id === undefined
+          ? [{ do: 'ask' as const, as: 'CHOSEN_BACKUP', what: 'the id of the backup that is restored' }]
+          : []),
+      ],
+    },
+  ];
+};
+
+/** What was asked for at the start counts until the run has to ask, because then it cannot be had. */
+function chosenBackup(
+  { choose: { backup: one }, run: { asked } }: RunContext,
+  state: string,
+): string | undefined {
+  return (one?.id ?? (state === 'choose.asking' ? undefined : asked.backup))?.toString();
+}
+
+function backupId(context: RunContext, state: string) {
+  return knownOr(chosenBackup(context, state), 'CHOSEN_BACKUP', 'the id of the backup that is restored');
+}
+
+function madeAt({ choose: { backup: one } }: RunContext): string {
+  return one?.triggeredAt === undefined ? '' : `, made at ${one.triggeredAt}`;
+}
+
+const READ_RANGE: FallbackAction = { do: 'call', on: 'instance', method: 'GET', path: '/pitr' };
+const ASKED = 'the point in time, in UTC, as 2026-03-01T02:59:00.000Z';
+
+/** How an instance is brought back to a point in time by hand. */
+export const restoreToTimeByHand: ManualRestore = {
+  on: 'instance',
+  name: ({ run: { instance } }) => instance,
+  lost: (context, state) =>
+    `All data of ${context.run.instance} goes back to ${chosenTime(context, state) ?? 'the time that you choose'}: what was written after it is lost.`,
+  before: () => [
+    READ_RANGE,
+    {
+      do: 'by-hand',
+      what: 'The point in time has to lie between start_time and end_time, some seconds away from both. If it does not, stop here.',
+    },
+  ],
+  call: (context, state) => ({ path: '/pitr/restore', body: { target_time: timeValue(context, state) } }),
+  field: 'id',
+};
+
+/** The choice of a point in time by hand. */
+export const chooseTimeFallback: FallbackPart<RunContext> = (context, at, state) => {
+  const known = chosenTime(context, state);
+  return [
+    {
+      state: at ?? 'choose',
+      title: known === undefined ? 'choose the point in time' : `check that ${known} can still be reached`,
+      notes: ['The last moment before the damage, in UTC, some seconds away from both ends of the range.'],
+      actions: [
+        READ_RANGE,
+        ...(known === undefined ? [{ do: 'ask' as const, as: 'TARGET_TIME', what: ASKED }] : []),
+      ],
+    },
+  ];
+};
+
+/** What was asked for at the start counts until the run has to ask, because then it cannot be reached. */
+function chosenTime(
+  { choose: { time: one }, run: { asked } }: RunContext,
+  state: string,
+): string | undefined {
+  return one ?? (state === 'choose.asking' ? undefined : asked.time);
+}
+
+function timeValue(context: RunContext, state: string) {
+  return knownOr(chosenTime(context, state), 'TARGET_TIME', ASKED);
 }

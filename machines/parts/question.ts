@@ -19,7 +19,7 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly recommended?: boolean;
   readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string };
   /** Why it cannot be chosen now; the option stays visible. */
-  readonly disabled?: string;
+  readonly disabled?: string | undefined;
 }
 
 /** A command that leads on where no answer does, and when it is the one to take. */
@@ -79,12 +79,12 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       readonly earliest: string;
       readonly latest: string;
       /** Where the picker stands first; it is no recommendation, so `--yes` does not take it. */
-      readonly suggested?: string;
+      readonly suggested?: string | undefined;
       /**
        * When it went wrong, where somebody said so: without a suggestion the picker stands a minute before
        * it. RFC 3339.
        */
-      readonly wentWrongAt?: string;
+      readonly wentWrongAt?: string | undefined;
       /** When the backups were made that are known, for comparison. RFC 3339. */
       readonly backupsAt?: readonly string[];
       readonly options: readonly QuestionOption<Event>[];

@@ -25,13 +25,13 @@ export interface PlannedCall {
   readonly path: string;
   readonly what: string;
   /** Which instance it goes to; the run's own by default. */
-  readonly on?: 'target';
+  readonly on?: 'target' | undefined;
   /** What has to hold before it is made, in one sentence. */
-  readonly needs?: string;
+  readonly needs?: string | undefined;
   /** What cannot be undone once it is made, in one sentence. */
   readonly forever?: string;
   /** The run goes on without it where the service does not have it. */
-  readonly optional?: boolean;
+  readonly optional?: boolean | undefined;
 }
 
 /**
@@ -62,7 +62,7 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
   /** Whether a run passes the phase or the state, as far as it is known; always where nothing is said. */
   readonly when?: ((context: Context) => boolean) | undefined;
   /** For a phase: what is left of it for a person without lifeboat. */
-  readonly fallback?: FallbackPart<Context>;
+  readonly fallback?: FallbackPart<Context> | undefined;
   readonly question?: (context: Context) => Question<Event>;
   /**
    * What may be done while the state's verb is under way, which asks and changes nothing. The machine takes
@@ -76,7 +76,7 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
    * Which slice of the recovery time passes in this state, or in all of this phase; a question's is always
    * `human`.
    */
-  readonly slice?: TimeSlice;
+  readonly slice?: TimeSlice | undefined;
   /** For a state that changes something: what the way back is, in one sentence. */
   readonly wayBack?: string;
 }

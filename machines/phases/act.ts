@@ -1,5 +1,5 @@
 import { actFallback } from '../fallback/change-instance.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { once, sending } from './once.ts';
 import { type Phase, phase } from './phase.ts';
 
@@ -57,7 +57,7 @@ export function act({ again, stop, onDone }: Act): Phase {
             'operator.retry': 'sendingAgain',
             'operator.markDone': {
               target: 'over',
-              actions: keep<{ text: string }>(({ context, event }) =>
+              actions: assignWith<{ text: string }>(({ context, event }) =>
                 changed(context, task, { outside: event.text }),
               ),
             },

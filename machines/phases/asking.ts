@@ -1,10 +1,6 @@
 import { formatBytes } from '../../src/base/quantity.ts';
-import type { RunContext } from '../context.ts';
-import type { RunEvent } from '../events.ts';
-import type { FailureWays } from '../parts/failure-question.ts';
-import { failureQuestion } from '../parts/failure-question.ts';
 import type { Question, QuestionOption, Stakes } from '../parts/question.ts';
-import { otherWays } from './other-ways.ts';
+import type { RunEvent } from '../setup.ts';
 
 /** An answer without the words that the operator adds to it. */
 type Bare<Event> = Event extends unknown ? Omit<Event, 'text' | 'typed'> : never;
@@ -55,15 +51,6 @@ export function typedName(
   options: readonly Option[],
 ): RunQuestion {
   return { kind: 'typed-name', prompt, expected, event, stakes, options } as RunQuestion;
-}
-
-/** The question of a failure state. */
-export function askAboutFailure(ways: FailureWays) {
-  return (context: RunContext): RunQuestion => {
-    const others = otherWays(context);
-    const question = failureQuestion(context.failure, ways);
-    return { ...question, ...(others.length === 0 ? {} : { otherWays: others }) } as RunQuestion;
-  };
 }
 
 /** A size that the service may not have reported. */

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import type { RunContext } from '../context.ts';
 import { waitingFallback } from '../fallback/restoring.ts';
 import { InstanceReady } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
-import { failure } from './failing.ts';
-import { waiting } from './once.ts';
+import { failure, noteReason } from './failing.ts';
 import { type Phase, phase, state } from './phase.ts';
+import { waiting } from './task.ts';
 
 export const AvailableSlice = z.object({ ready: InstanceReady.optional() });
 
 interface Available {
-  readonly on?: 'target';
+  readonly on?: 'target' | undefined;
   /** What was changed: a restore, or the run's action. */
   readonly by: 'restore' | 'action';
   /** Whether the interface may have no call that says how the instance is: then a person is asked. */
@@ -26,7 +26,6 @@ interface Available {
  * empty, so that the run closes without proof.
  */
 export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Available): Phase {
-  const side = on === undefined ? {} : { on };
   const isRestored = by === 'restore';
   const head = {
     title: 'wait until it is available',
@@ -45,20 +44,20 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
       title: 'waiting until the instance is available',
       input: ({ run: { action }, preflight: { facts } }) =>
         isRestored
-          ? side
+          ? { on }
           : { action, updatedAt: facts?.baseline.updatedAt, updates: facts?.baseline.updates },
       calls: [
         {
           method: 'GET',
           path: '',
           what: 'its state, until it is available',
-          ...(isRestored ? { optional: mayBeUnsaid } : {}),
-          ...side,
+          optional: isRestored ? mayBeUnsaid : undefined,
+          on,
         },
       ],
       onDone: {
         target: 'over',
-        actions: keep<{ output: InstanceReady }>(({ context, event }) =>
+        actions: assignWith<{ output: InstanceReady }>(({ context, event }) =>
           changed(context, 'available', { ready: event.output }),
         ),
       },
@@ -67,7 +66,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
         title: 'the instance is not known to be available',
         retry: 'waiting',
         next: 'over',
-        ...(stop === undefined ? {} : { stop }),
+        stop,
         ways: {
           retry: 'waits for it again; nothing is sent',
           skip: isRestored
@@ -96,10 +95,7 @@ function unsaid(step: string) {
       on: {
         'operator.markDone': {
           target: 'over',
-          actions: {
-            type: 'noteSkip',
-            params: ({ event }) => ({ step, reason: `available, on the operator's word: ${event.text}` }),
-          },
+          actions: noteReason(step, "available, on the operator's word: "),
         },
         'operator.goOn': {
           target: 'over',

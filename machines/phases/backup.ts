@@ -1,15 +1,14 @@
 import type { RunContext } from '../context.ts';
-import type { FailureWays } from '../parts/failure-question.ts';
 import type { FallbackStep } from '../parts/fallback-step.ts';
 import type { TimeSlice } from '../parts/runbook.ts';
 import type { BackupFacts } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
-import { failure } from './failing.ts';
-import { once, sending, waiting } from './once.ts';
-import type { TaskName } from './once-slice.ts';
+import { type FailureWays, failure } from './failing.ts';
+import { once, sending, type TaskName } from './once.ts';
 import { closed } from './open-follow-ups.ts';
 import { type Phase, type PhaseConfig, phase } from './phase.ts';
+import { waiting } from './task.ts';
 
 export interface Backup {
   readonly title: string;
@@ -37,8 +36,7 @@ export interface Backup {
  * again by itself only when it is proven that nothing arrived, waited for.
  */
 export function backup(given: Backup): Phase {
-  const { title, task, what, without, closes, slice, onDone, fallback, offer } = given;
-  const on = given.on === undefined ? {} : { on: given.on };
+  const { title, task, what, on, without, closes, slice, needs, onDone, fallback, offer } = given;
   const isFollowUp = closes !== undefined;
   const stop = isFollowUp ? undefined : '#stopped';
   const unstoppable = isFollowUp ? { stop: { disabled: FOLLOW_UPS_OPEN } } : {};
@@ -53,30 +51,17 @@ export function backup(given: Backup): Phase {
         : 'which backup is it, and how do you know?',
     ...unstoppable,
   };
-  const head = {
-    title,
-    like: 'backup',
-    onDone,
-    ...(slice === undefined ? {} : { slice }),
-    ...(fallback === undefined ? {} : { fallback }),
-  };
-  return phase(head, (key) => ({
+  return phase({ title, like: 'backup', slice, fallback, onDone }, (key) => ({
     ...offer?.(key),
     ...once(
       {
         sending: sending(task, `createBackup-${key}`, {
           verb: 'createBackup',
           title: `asking for a backup of ${what}`,
-          input: () => on,
+          input: () => ({ on }),
           calls: [
-            { method: 'GET', path: '/backups', what: 'what is there before', ...on },
-            {
-              method: 'POST',
-              path: '/backups',
-              what: `one backup of ${what}`,
-              ...on,
-              ...(given.needs === undefined ? {} : { needs: given.needs }),
-            },
+            { method: 'GET', path: '/backups', what: 'what is there before', on },
+            { method: 'POST', path: '/backups', what: `one backup of ${what}`, on, needs },
           ],
           wayBack: 'an extra backup is deleted by retention; nothing else changes',
         }),
@@ -97,7 +82,7 @@ export function backup(given: Backup): Phase {
         failed: {
           title: `there is no backup of ${what}`,
           ways: failed,
-          ...(passing === undefined ? {} : { on: passing }),
+          on: passing,
         },
       },
     ),
@@ -106,11 +91,11 @@ export function backup(given: Backup): Phase {
       verb: 'waitForBackup',
       what: `the backup of ${what}`,
       title: `waiting for the backup of ${what}`,
-      input: (context) => ({ id: context[task].landed?.id ?? 0, ...on }),
-      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', ...on }],
+      input: (context) => ({ id: context[task].landed?.id ?? 0, on }),
+      calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', on }],
       onDone: {
         target: 'over',
-        actions: keep<{ output: BackupFacts }>(({ context, event }) => ({
+        actions: assignWith<{ output: BackupFacts }>(({ context, event }) => ({
           ...changed(context, task, { backup: event.output }),
           ...(closes === undefined
             ? {}
@@ -133,7 +118,7 @@ export function backup(given: Backup): Phase {
           markDone: { disabled: 'only the service can say that its backup is done' },
           ...unstoppable,
         },
-        ...(passing === undefined ? {} : { on: { 'operator.skip': passing['operator.skip'] } }),
+        on: passing && { 'operator.skip': passing['operator.skip'] },
       }),
     }),
   }));
@@ -143,7 +128,9 @@ export function backup(given: Backup): Phase {
 export function closing(id: string, target: string | undefined) {
   const as = (how: 'hand' | 'skipped') => ({
     target,
-    actions: keep<{ text: string }>(({ context, event }) => closed(context, id, { how, text: event.text })),
+    actions: assignWith<{ text: string }>(({ context, event }) =>
+      closed(context, id, { how, text: event.text }),
+    ),
   });
   return { 'operator.skip': as('skipped'), 'operator.markDone': as('hand') };
 }

@@ -1,16 +1,17 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
-import { isGuidOf } from '../closing/evaluate.ts';
+import { isGuidOf, provenOnRecord } from '../closing/evaluate.ts';
+import type { RunContext } from '../context.ts';
+import { cardFallback } from '../fallback/disaster-recovery.ts';
 import { currentFollowUpsFallback } from '../fallback/follow-ups.ts';
-import { cardFallback } from '../fallback/preparing.ts';
 import { CardDraft, CardOnRecord } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { closing } from './backup.ts';
-import { preparedCard, renewedCard } from './card-draft.ts';
 import { NO_GUID } from './guid.ts';
 import { closed } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
+import { provenBackup } from './prove.ts';
 import { task } from './task.ts';
 
 export const CardSlice = z.object({
@@ -45,13 +46,12 @@ export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
 }
 
 interface RenewCard {
-  readonly on?: 'target';
+  readonly on?: 'target' | undefined;
   readonly onDone: string;
 }
 
 /** The recovery card of the restored instance, made anew. */
 export function renewCard({ on, onDone }: RenewCard): Phase {
-  const side = on === undefined ? {} : { on };
   const closes = 'renew-card';
   const head = {
     title: 'renew the recovery card',
@@ -70,13 +70,13 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
           method: 'POST',
           path: '/disaster-recovery/prepare',
           what: 'the guid, without a key',
-          ...(on === undefined ? { optional: true } : {}),
-          ...side,
+          optional: on === undefined ? true : undefined,
+          on,
           needs: 'no key is in the body, so none is changed',
         },
       ],
       wayBack: 'nothing is changed by it',
-      input: () => side,
+      input: () => ({ on }),
       keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
       next: 'evaluating',
       failed: {
@@ -119,7 +119,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
       verb: 'recordCard',
       id: 'recordNewCard',
       title: 'writing the recovery card',
-      input: (context) => ({ card: renewedCard(context), ...side }),
+      input: (context) => ({ card: renewedCard(context), on }),
       keep: (context) => ({
         ...changed(context, 'card', { card: renewedCard(context) }),
         ...closed(context, closes, {
@@ -131,4 +131,59 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
       failed: 'askingFailed',
     }),
   }));
+}
+
+/** The card of the instance that this run restored, as it is after the restore. */
+function renewedCard(context: RunContext): CardDraft {
+  const { fresh, preflight, run, target } = context;
+  const { guid = '', onRecord } = context.card;
+  const renewed = {
+    backupGuid: guid,
+    crossCheck: isGuidOf(guid, fresh.backup?.backupId) ? 'agrees' : 'unknown',
+    newest: fresh.backup,
+  } as const;
+  if (run.target.kind === 'other') {
+    const { instanceId, serviceId, planId } = target.facts?.identity ?? {};
+    return { ...renewed, instanceId, serviceId, planId };
+  }
+  const { fingerprint, proven } = onRecord?.card ?? {};
+  return {
+    ...renewed,
+    ...identityOf(context),
+    fingerprint: preflight.facts?.currentKey ?? fingerprint,
+    proven,
+  };
+}
+
+/** The card that `prepare` makes, with the newest backup that is proven. */
+function preparedCard(context: RunContext): CardDraft {
+  const { preflight, key, proof } = context;
+  const { guid = '', crossCheck = 'unknown' } = context.card;
+  const proven = provenNow(context) ?? provenOnRecord(context);
+  return {
+    backupGuid: guid,
+    ...identityOf(context),
+    fingerprint:
+      proof.verification?.opens ??
+      key.stored?.fingerprint ??
+      preflight.facts?.currentKey ??
+      proven?.fingerprint,
+    proven,
+    newest: provenBackup(context),
+    crossCheck,
+  };
+}
+
+function provenNow(context: RunContext): CardDraft['proven'] {
+  const backup = provenBackup(context);
+  const { verification } = context.proof;
+  if (backup === undefined || verification === undefined) return undefined;
+  const { id, backupId, triggeredAt } = backup;
+  return { id, backupId, triggeredAt, fingerprint: verification.opens };
+}
+
+function identityOf({ preflight: { facts }, card: { onRecord } }: RunContext) {
+  const { id, offering, plan } = facts?.service ?? {};
+  const { instanceId, serviceId, planId } = onRecord?.card ?? {};
+  return { instanceId: id ?? instanceId, serviceId: offering ?? serviceId, planId: plan ?? planId };
 }

@@ -1,8 +1,9 @@
 import { assign } from 'xstate';
 import type { RunContext } from '../context.ts';
 import { setKeyFallback } from '../fallback/keys.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
+import { noteReason } from './failing.ts';
 import { heldKey } from './key.ts';
 import { nextIntent } from './once.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -44,7 +45,7 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
         on: {
           'operator.markDone': {
             target: 'over',
-            actions: keep<{ text: string }>(({ context, event }) =>
+            actions: assignWith<{ text: string }>(({ context, event }) =>
               changed(context, 'key', { setting: { answer: 'unknown', outside: event.text } }),
             ),
           },
@@ -107,7 +108,7 @@ interface NotInForce {
 
 /** The backup opens with another key than the new one. */
 export function notInForce({ confirm, backup, without }: NotInForce) {
-  const afresh = keep(({ context }) => changed(context, 'proof', FORGOTTEN));
+  const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));
   return state({
     tags: ['question', 'failed'],
     meta: { title: 'the new key is not in force', question: askAboutKeyNotInForce(without !== undefined) },
@@ -128,11 +129,8 @@ export function notInForce({ confirm, backup, without }: NotInForce) {
             'operator.goOnWithout': {
               target: without,
               actions: [
-                keep(({ context }) => changed(context, 'key', { stored: undefined })),
-                {
-                  type: 'noteSkip' as const,
-                  params: ({ event }: { event: { text: string } }) => ({ step: 'key', reason: event.text }),
-                },
+                assignWith(({ context }) => changed(context, 'key', { stored: undefined })),
+                noteReason('key'),
               ],
             },
           }),

@@ -1,5 +1,8 @@
-import type { FailureWays } from '../parts/failure-question.ts';
-import { askAboutFailure } from './asking.ts';
+import type { Failure } from '../../src/base/failure.ts';
+import { shellQuoted } from '../../src/base/shell-quote.ts';
+import type { RunContext } from '../context.ts';
+import type { OtherWay, Question, QuestionOption } from '../parts/question.ts';
+import type { RunQuestion } from './asking.ts';
 import type { PhaseConfig } from './phase.ts';
 
 type ErrorEvent = { event: { error: unknown } };
@@ -34,38 +37,137 @@ interface FailureState {
   /** Where stopping leads. */
   readonly stop?: string | undefined;
   /** What happens instead of noting the reason. */
-  readonly on?: Record<string, unknown>;
+  readonly on?: Record<string, unknown> | undefined;
 }
 
 /**
  * A failure state: retry, skip with a reason, done outside with evidence, stop; each open or closed with a
  * sentence.
  */
-export function failure({
-  step,
-  title,
-  ways,
-  retry,
-  next,
-  stop = '#stopped',
-  on,
-}: FailureState): PhaseConfig {
-  const note = (word: string) => ({
-    target: next,
-    actions: {
-      type: 'noteSkip' as const,
-      params: ({ event }: TextEvent) => ({ step, reason: `${word}${event.text}` }),
-    },
-  });
+export function failure(given: FailureState): PhaseConfig {
+  const { step, title, ways, retry, next, stop = '#stopped', on } = given;
   return {
     tags: ['question', 'failed'],
     meta: { title, question: askAboutFailure(ways) },
     on: {
       'operator.retry': { target: retry, actions: 'clearFailure' },
-      ...(typeof ways.skip === 'string' ? { 'operator.skip': note('') } : {}),
-      ...(typeof ways.markDone === 'string' ? { 'operator.markDone': note('done outside: ') } : {}),
+      ...(typeof ways.skip === 'string'
+        ? { 'operator.skip': { target: next, actions: noteReason(step) } }
+        : {}),
+      ...(typeof ways.markDone === 'string'
+        ? { 'operator.markDone': { target: next, actions: noteReason(step, 'done outside: ') } }
+        : {}),
       ...(ways.stop === undefined ? { 'operator.stop': stop } : {}),
       ...on,
     },
   } as PhaseConfig;
+}
+
+/** The action that notes the operator's words as the reason why a step was passed. */
+export function noteReason(step: string, before = '') {
+  return {
+    type: 'noteSkip' as const,
+    params: ({ event }: TextEvent) => ({ step, reason: `${before}${event.text}` }),
+  };
+}
+
+/** The question of a failure state. */
+function askAboutFailure(ways: FailureWays) {
+  return (context: RunContext): RunQuestion => {
+    const others = otherWays(context);
+    const question = failureQuestion(context.failure, ways);
+    return { ...question, ...(others.length === 0 ? {} : { otherWays: others }) } as RunQuestion;
+  };
+}
+
+/**
+ * Whether a way out of a failure is open: a prompt or hint when it is, `{disabled}` with the reason when not.
+ */
+export type WayOut = string | { readonly disabled: string };
+
+export interface FailureWays {
+  /** What happens when the step is tried again. */
+  readonly retry: string;
+  /** What is lost when the step is skipped. */
+  readonly skip: WayOut;
+  /** What the operator has to give as evidence. */
+  readonly markDone: WayOut;
+  /** Offered unless disabled here: a run with an open follow-up is left, not stopped. */
+  readonly stop?: { readonly disabled: string };
+}
+
+/**
+ * The question every failure state asks: retry, skip with a reason, mark as done outside with evidence, stop.
+ * None is recommended: a failure is never passed without a person.
+ */
+export function failureQuestion(failure: Failure | undefined, ways: FailureWays): Question {
+  return {
+    kind: 'choice',
+    prompt: failure?.shortMessage ?? 'this step failed',
+    options: [
+      { event: { type: 'operator.retry' }, label: 'try again', hint: ways.retry },
+      skipOption(ways.skip),
+      markDoneOption(ways.markDone),
+      {
+        event: { type: 'operator.stop' },
+        label: 'stop the run',
+        ...(ways.stop ?? { hint: 'the run is closed as stopped; keys and evidence stay' }),
+      },
+    ],
+  };
+}
+
+function skipOption(way: WayOut): QuestionOption {
+  const option = { event: { type: 'operator.skip' as const }, label: 'skip this step' };
+  if (typeof way !== 'string') return { ...option, disabled: way.disabled };
+  return { ...option, hint: way, needs: { what: 'reason', prompt: 'why is it skipped?' } };
+}
+
+function markDoneOption(way: WayOut): QuestionOption {
+  const option = { event: { type: 'operator.markDone' as const }, label: 'it was done outside' };
+  if (typeof way !== 'string') return { ...option, disabled: way.disabled };
+  return {
+    ...option,
+    hint: 'the step counts as done on your word, and the record says so',
+    needs: { what: 'evidence', prompt: way },
+  };
+}
+
+/** Failures that stay as long as the instance, or what leads to it, is away. */
+const AWAY = /^service\.(?:unreachable|timeout|reset|error|not-found)$/u;
+
+/** By the code of a failure that a key would end: when entering one is the way. */
+const KEY_MISSING: Readonly<Record<string, string>> = {
+  'key.not-stored': 'enter the key, which is asked for and not shown',
+  'backup.wrong-key': 'if another key was in force: enter it, which does not show it',
+};
+
+/**
+ * Where another try may lead nowhere: the commands that lead on, each with when it is the one. A source that
+ * does not answer may be lost, and a recovery from it needs nothing of it. `isOver` for a run that was stopped
+ * there, and has to be neither stopped nor tried again.
+ */
+export function otherWays(
+  { failure, run, source, restore }: RunContext,
+  isOver = false,
+): readonly OtherWay[] {
+  if (failure === undefined) return [];
+  const instance = shellQuoted(run.instance);
+  const when = KEY_MISSING[failure.code];
+  if (when !== undefined) {
+    const leadsTo = { kind: 'add-key', instance: run.instance } as const;
+    const then = isOver ? 'then begin again' : 'then try again';
+    return [{ when: `${when}; ${then}`, command: `lifeboat keys add ${instance}`, leadsTo }];
+  }
+  const isOfSource = source.from === undefined && restore.landed === undefined && run.mode !== 'perform';
+  if (!isOfSource || !AWAY.test(failure.code)) return [];
+  const named = run.target.kind === 'other' ? { target: run.target.name } : {};
+  const target = named.target === undefined ? 'TARGET' : shellQuoted(named.target);
+  return [
+    {
+      when: `if ${run.instance} is lost: ${isOver ? '' : 'stop the run, '}recover it into a target`,
+      command: `lifeboat run disaster-recovery ${instance} --target ${target} --perform`,
+      leadsTo: { kind: 'recover', instance: run.instance, ...named },
+    },
+  ];
 }

@@ -6,7 +6,7 @@ import type { RunContext } from '../context.ts';
 import { FollowUp, stillOpen } from '../parts/follow-up.ts';
 import { Bound, PlatformProof } from '../parts/recovery-data.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { NO_STOP, type Option, type RunQuestion } from './asking.ts';
 import { closed, currentApp, currentKey, isLeftToRun, withBound } from './open-follow-ups.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
@@ -117,8 +117,8 @@ function listing(step: string): States {
     tags,
     input: ({ run: { target, onlyApps }, followUps: { bound } }) => ({
       restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
-      ...(onlyApps === undefined ? {} : { only: onlyApps }),
-      ...(bound === undefined ? {} : { remember: bound }),
+      only: onlyApps,
+      remember: bound,
     }),
     keep: (context, bound) => opened({ ...context, ...changed(context, 'followUps', { bound }) }),
     next: 'evaluating',
@@ -134,7 +134,7 @@ function listing(step: string): States {
       on: {
         'operator.skip': {
           target: 'evaluating',
-          actions: keep<{ text: string }>(({ context, event }) => ({
+          actions: assignWith<{ text: string }>(({ context, event }) => ({
             ...opened(context),
             skipped: [...context.skipped, { step, reason: event.text }],
           })),
@@ -161,14 +161,14 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
   const close = (how: 'hand' | 'skipped') => ({
     guard: isNamed,
     target: 'evaluating',
-    actions: keep<{ id?: string; text: string }>(({ context, event }) =>
+    actions: assignWith<{ id?: string; text: string }>(({ context, event }) =>
       closed(context, event.id ?? '', { how, text: event.text }),
     ),
   });
   const doing = (target: string) => ({
     guard: isNamed,
     target,
-    actions: keep<{ id: string }>(({ context, event }) => doNow(context, event.id, true)),
+    actions: assignWith<{ id: string }>(({ context, event }) => doNow(context, event.id, true)),
   });
   return state({
     tags: ['question', 'followUp'],
@@ -181,7 +181,9 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
         ? {
             'operator.doAll': {
               target: 'evaluating',
-              actions: keep(({ context }) => changed(context, 'followUps', { doingAll: true, stuck: [] })),
+              actions: assignWith(({ context }) =>
+                changed(context, 'followUps', { doingAll: true, stuck: [] }),
+              ),
             },
             'operator.goOn': { target: `#${fresh}`, actions: 'clearFailure' as const },
             'operator.proveApp': doing('proving'),

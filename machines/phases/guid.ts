@@ -1,11 +1,11 @@
 import { assign } from 'xstate';
 import { agreesWithIds } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { guidFallback } from '../fallback/preparing.ts';
-import type { RecoveryPreparation } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { guidFallback } from '../fallback/disaster-recovery.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { answerWasLost, notInForce, uncertain } from './change-key.ts';
+import { noteReason } from './failing.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -47,9 +47,9 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
         fingerprint: stored?.fingerprint,
         previous: facts?.currentKey,
       }),
-      keep: (context, output) => ({
-        ...changed(context, 'key', { setting: settingOf(output) }),
-        ...changed(context, 'card', { guid: output.backupGuid }),
+      keep: (context, { backupGuid, ...setting }) => ({
+        ...changed(context, 'key', { setting }),
+        ...changed(context, 'card', { guid: backupGuid }),
       }),
       next: 'evaluatingAnswer',
       failed: {
@@ -106,14 +106,10 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           'operator.markDone': {
             target: 'comparing',
             actions: [
-              keep<{ text: string }>(({ context, event }) => changed(context, 'card', { guid: event.text })),
-              {
-                type: 'noteSkip',
-                params: ({ event }: { event: { text: string } }) => ({
-                  step,
-                  reason: `done outside: the guid ${event.text}`,
-                }),
-              },
+              assignWith<{ text: string }>(({ context, event }) =>
+                changed(context, 'card', { guid: event.text }),
+              ),
+              noteReason(step, 'done outside: the guid '),
             ],
           },
         },
@@ -146,10 +142,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           target: 'over',
           actions: [
             assign(({ context }) => changed(context, 'card', { crossCheck: 'overridden' })),
-            {
-              type: 'noteSkip',
-              params: ({ event }) => ({ step, reason: `guid taken all the same: ${event.text}` }),
-            },
+            noteReason(step, 'guid taken all the same: '),
           ],
         },
         'operator.stop': '#stopped',
@@ -164,14 +157,6 @@ export const NO_GUID = {
   hints: ['ask again, or look for it in the dashboard'],
   evidence: {},
 };
-
-function settingOf({ answer, status, failure }: RecoveryPreparation) {
-  return {
-    answer,
-    ...(status === undefined ? {} : { status }),
-    ...(failure === undefined ? {} : { failure }),
-  };
-}
 
 function askAboutMismatch({ card: { guid }, preflight: { facts } }: RunContext): RunQuestion {
   return choice(

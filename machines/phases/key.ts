@@ -28,7 +28,7 @@ export function newKey({ offered = false, onDone }: Key): Phase {
   const head = {
     title: offered ? 'a new key, if one is wanted' : 'choose the new key',
     like: 'key',
-    ...(offered ? {} : { fallback: chooseKeyFallback }),
+    fallback: offered ? undefined : chooseKeyFallback,
     onDone,
   };
   const failed = {

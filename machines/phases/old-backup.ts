@@ -3,8 +3,9 @@ import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { oldBackupFallback } from '../fallback/keys.ts';
 import { DownloadedFile, Verification } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
+import { noteReason } from './failing.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -20,7 +21,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
   return phase({ title: 'prove the old backup', fallback: oldBackupFallback, onDone }, (step) => {
     const begin = (purpose: 'prove' | 'archive') => ({
       target: 'downloading',
-      actions: keep(({ context }) => changed(context, 'oldBackup', { purpose })),
+      actions: assignWith(({ context }) => changed(context, 'oldBackup', { purpose })),
     });
     return {
       evaluating: state({
@@ -42,7 +43,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
           },
           'operator.skip': {
             target: 'over',
-            actions: { type: 'noteSkip', params: ({ event }) => ({ step, reason: event.text }) },
+            actions: noteReason(step),
           },
           'operator.stop': '#stopped',
         },
@@ -100,7 +101,6 @@ function hasNothingToProve({ context: { preflight } }: { readonly context: RunCo
 function askForOldProof({ preflight: { facts } }: RunContext): RunQuestion {
   const id = facts?.newest?.id;
   const noKey = facts?.keysHeld.length === 0 ? 'no key of this instance is held here' : undefined;
-  const closed = noKey === undefined ? {} : { disabled: noKey };
   return choice(
     `after the rotation ${counted(facts?.backups.downloadable ?? 0, 'backup')} can no longer be downloaded: prove the newest first?`,
     [
@@ -109,13 +109,13 @@ function askForOldProof({ preflight: { facts } }: RunContext): RunQuestion {
         label: `prove backup ${id} under the old key`,
         hint: 'downloads it, opens it with the key held here and reads it to its last byte',
         recommended: noKey === undefined,
-        ...closed,
+        disabled: noKey,
       },
       {
         event: { type: 'operator.archive' },
         label: `archive backup ${id} and prove it`,
         hint: 'the same, and the encrypted file stays on this machine',
-        ...closed,
+        disabled: noKey,
       },
       noKey === undefined
         ? undefined

@@ -1,16 +1,33 @@
+import { z } from 'zod';
+import { Failure } from '../../src/base/failure.ts';
+import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import { besideWaiting } from '../parts/beside-waiting.ts';
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
-import type { FailureWays } from '../parts/failure-question.ts';
-import type { PlannedCall, TimeSlice } from '../parts/runbook.ts';
-import type { Started, Triggered } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import type { PlannedCall } from '../parts/runbook.ts';
+import { BackupFacts, RestoreFacts, type Started, type Triggered } from '../parts/task-data.ts';
+import { assignWith, changed } from '../setup.ts';
 import type { InputOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
-import { failOrDoubt, failOrOver, failTo, failure } from './failing.ts';
-import { neverDone } from './never-done.ts';
-import type { OnceSlice, TaskName } from './once-slice.ts';
+import { type FailureWays, failOrDoubt, failure } from './failing.ts';
 import type { PhaseConfig, States } from './phase.ts';
+
+/** A task that a run asks for: how often (the number names the current intent), and what became of it. */
+export const OnceSlice = z.object({
+  intents: z.number(),
+  /** Sends proven not to have arrived, one after the other. */
+  absences: z.number(),
+  /** What came back to the last of these sends, and what the service's list showed then. */
+  absence: z.object({ lost: Failure.optional(), evidence: z.json().optional() }).optional(),
+  landed: z.object({ id: z.number(), adopted: z.boolean() }).optional(),
+  backup: BackupFacts.optional(),
+  restore: RestoreFacts.optional(),
+  /** What the operator said when it was done outside of this run; the service's word is missing then. */
+  outside: z.string().optional(),
+});
+export type OnceSlice = z.infer<typeof OnceSlice>;
+
+/** The slices that keep such a task. */
+export type TaskName = 'safeguard' | 'backup' | 'restore' | 'fresh' | 'act';
 
 type OnceVerb = 'createBackup' | 'restoreBackup' | 'restoreToTime' | 'performRecovery' | ActionVerb;
 type ActionVerb = 'restart' | 'recreate' | 'update';
@@ -24,7 +41,6 @@ export interface Send<Verb extends OnceVerb> {
   readonly wayBack: string;
   /** Whether the operator's typed name stands before it. */
   readonly destroys?: boolean;
-  readonly slice?: TimeSlice;
   readonly when?: (context: RunContext) => boolean;
 }
 
@@ -57,7 +73,7 @@ interface Once {
   readonly failed: {
     readonly title: string;
     readonly ways: FailureWays;
-    readonly on?: Record<string, unknown>;
+    readonly on?: Record<string, unknown> | undefined;
   };
   /** Where a failure that is passed leads. */
   readonly without?: string | undefined;
@@ -97,7 +113,10 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
               },
             ]
           : []),
-        { target: 'failed', actions: keep(({ context }) => ({ failure: neverDone(context[task], what) })) },
+        {
+          target: 'failed',
+          actions: assignWith(({ context }) => ({ failure: neverDone(context[task], what) })),
+        },
       ],
     },
     inDoubt: {
@@ -108,7 +127,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
           ? {
               'operator.adopt': {
                 target: landed,
-                actions: keep<{ id: number }>(({ context, event }) =>
+                actions: assignWith<{ id: number }>(({ context, event }) =>
                   changed(context, task, { landed: { id: event.id, adopted: true } }),
                 ),
               },
@@ -116,7 +135,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
           : {
               'operator.hasBegun': {
                 target: landed,
-                actions: keep<{ text: string }>(({ context, event }) => outside(event, context)),
+                actions: assignWith<{ text: string }>(({ context, event }) => outside(event, context)),
               },
             }),
         'operator.lookAgain': { target: begin, actions: 'clearFailure' },
@@ -135,8 +154,8 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
       ways: failed.ways,
       retry: 'sendingAgain',
       next: without,
-      ...(given.stop === undefined ? {} : { stop: given.stop }),
-      ...(failed.on === undefined ? {} : { on: failed.on }),
+      stop: given.stop,
+      on: failed.on,
     }),
   };
 }
@@ -145,24 +164,18 @@ type Of = { readonly context: RunContext };
 
 /** The state in which a task is sent. */
 export function sending<Verb extends OnceVerb>(task: TaskName, id: string, send: Send<Verb>): PhaseConfig {
-  const { verb, title, input, calls, wayBack, destroys = false, slice, when } = send;
+  const { verb, title, input, calls, wayBack, destroys = false, when } = send;
   const intent = task === 'act' ? verb : task;
   return {
     tags: destroys ? (task === 'restore' ? ['destructive', 'sent'] : ['destructive']) : [],
-    meta: {
-      title,
-      calls,
-      wayBack,
-      ...(slice === undefined ? {} : { slice }),
-      when,
-    },
+    meta: { title, calls, wayBack, when },
     invoke: {
       id,
       src: verb,
       input: ({ context }: Of) => ({ ...input(context), intent: `${intent}-${context[task].intents}` }),
       onDone: {
         target: 'evaluating',
-        actions: keep<{ output: Triggered | Started }>(({ context, event }) =>
+        actions: assignWith<{ output: Triggered | Started }>(({ context, event }) =>
           changed(context, task, landing(context[task], event.output)),
         ),
       },
@@ -191,14 +204,14 @@ function landing({ absences }: OnceSlice, output: Triggered | Started): Partial<
 
 /** The number of the next intent: whatever has landed belongs to the one before. */
 export function nextIntent(task: TaskName) {
-  return keep(({ context }) =>
+  return assignWith(({ context }) =>
     changed(context, task, { intents: context[task].intents + 1, landed: undefined }),
   );
 }
 
 /** A person has looked: the count of requests that never arrived begins anew. */
 function forgetAbsences(task: TaskName) {
-  return keep(({ context }) => changed(context, task, { absences: 0 }));
+  return assignWith(({ context }) => changed(context, task, { absences: 0 }));
 }
 
 function askAboutDoubt({ doubt, stop: leads }: Once) {
@@ -213,51 +226,44 @@ function askAboutDoubt({ doubt, stop: leads }: Once) {
     ]);
 }
 
-interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'> {
-  readonly key: string;
-  readonly verb: Verb;
-  /** What is waited for, with its article: `the backup of the present state`. */
-  readonly what: string;
-  readonly title: string;
-  readonly input: (context: RunContext) => InputOf<Verb>;
-  readonly calls: readonly PlannedCall[];
-  readonly onDone: Record<string, unknown>;
-  /** Where the service's word that it has ended badly leads. */
-  readonly onOver?: string;
-  readonly slice?: TimeSlice;
-  readonly tags?: readonly 'sent'[];
-  /** What a person who says that it is done has to tell, and where that leads. */
-  readonly done?: { readonly prompt: string; readonly way: Record<string, unknown> };
-  readonly failed: PhaseConfig;
+/**
+ * That nothing came of the sends of a task, with what was answered, and what stood in the way, as far as it
+ * is known. `what` has its article.
+ */
+export function neverDone({ absences, absence }: OnceSlice, what: string): Failure {
+  const { lost, evidence } = absence ?? {};
+  const busy = underWay(evidence);
+  const shown = {
+    ...(lost === undefined ? {} : { answer: lost.shortMessage }),
+    ...(evidence === undefined ? {} : { list: evidence }),
+  };
+  if (lost?.code === 'service.conflict') {
+    const tail = busy.length === 0 ? '' : `; under way: ${what.replace(/^an? /u, '')} ${busy.join(', ')}`;
+    return {
+      code: 'service.never-done',
+      shortMessage: `the service refused it: ${lost.shortMessage}${tail}`,
+      hints: ['its list shows that nothing was done', 'wait until what is under way is over, then try again'],
+      evidence: shown,
+    };
+  }
+  return {
+    code: 'service.never-arrived',
+    shortMessage:
+      absences === 1
+        ? `the request for ${what} never arrived`
+        : `the request for ${what} was sent ${counted(absences, 'time')} and never arrived`,
+    hints: [
+      'the service shows that nothing has happened',
+      ...(lost === undefined ? [] : [`what came back: ${lost.shortMessage}`]),
+      'check the network to the service, then try again',
+    ],
+    evidence: shown,
+  };
 }
 
-/** Waits for what the service works on, and asks once it cannot be seen any more. */
-export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'>(
-  given: Waiting<Verb>,
-): States {
-  const { verb, what, title, input, calls, onDone, onOver, slice, tags = [], done, failed } = given;
-  return {
-    waiting: {
-      tags: ['waiting', ...tags],
-      meta: {
-        title,
-        calls,
-        beside: () => besideWaiting(done?.prompt),
-        ...(slice === undefined ? {} : { slice }),
-      },
-      on: {
-        'operator.lookAgain': { target: 'waiting', reenter: true },
-        'operator.giveUp': { target: 'waitFailed', actions: { type: 'keepGivenUp', params: { what } } },
-        ...(done === undefined ? {} : { 'operator.markDone': done.way }),
-      },
-      invoke: {
-        id: given.key === 'backup' || verb !== 'waitForBackup' ? verb : `${verb}-${given.key}`,
-        src: verb,
-        input: ({ context }: Of) => input(context),
-        onDone,
-        onError: onOver === undefined ? failTo('waitFailed') : failOrOver(onOver, 'waitFailed'),
-      },
-    } as unknown as PhaseConfig,
-    waitFailed: tags.length === 0 ? failed : { ...failed, tags: [...((failed.tags ?? []) as []), ...tags] },
-  };
+/** What was under way before the request, by the evidence of the judgement. */
+function underWay(evidence: unknown): readonly number[] {
+  const ids =
+    typeof evidence === 'object' && evidence !== null ? Reflect.get(evidence, 'underWay') : undefined;
+  return Array.isArray(ids) ? ids.filter((id) => typeof id === 'number') : [];
 }

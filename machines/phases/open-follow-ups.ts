@@ -66,9 +66,7 @@ export function withOldBinding(context: RunContext, failure: Failure): Partial<R
     kind: 'old-binding',
     subject: app.key,
     what: `remove the binding of ${app.key} to ${from.name}: its broker could not`,
-    ...(context.restore.restore?.finishedAt === undefined
-      ? {}
-      : { since: context.restore.restore.finishedAt }),
+    since: context.restore.restore?.finishedAt,
     commands: [
       ...(app.space === undefined ? [] : [targetLine(app.org, app.space)]),
       `cf unbind-service ${word(app.name)} ${word(from.name)} --wait`,
@@ -96,7 +94,7 @@ export function closed(
 ): Pick<RunContext, 'followUps' | 'skipped'> & { failure: undefined } {
   const { followUps, skipped } = context;
   const { at, evidence = {}, ...rest } = given;
-  const closure: Closure = { ...rest, ...(at === undefined ? {} : { at }), evidence };
+  const closure: Closure = { ...rest, at, evidence };
   return {
     failure: undefined,
     skipped: rest.how === 'skipped' ? [...skipped, { step: id, reason: rest.text }] : skipped,
@@ -133,15 +131,14 @@ function followUpsAfterRestore(context: RunContext): FollowUp[] {
   const { followUps, restore } = context;
   const { bound } = followUps;
   const since = restore.restore?.finishedAt ?? bound?.foundAt;
-  const dated = since === undefined ? {} : { since };
-  const doable = bound === undefined || bound.way === 'hand' ? {} : { doable: bound.way };
+  const doable = bound === undefined || bound.way === 'hand' ? undefined : bound.way;
   return [
-    ...(bound?.apps ?? []).map((app) => ({ ...rebinding(context, app), ...doable })),
+    ...(bound?.apps ?? []).map((app) => ({ ...rebinding(context, app), doable })),
     ...(bound?.unseen ?? []).map(unseenApps),
     ...(areUnknown(context) ? [unknownApps(context)] : []),
-    ...(bound?.keys ?? []).map((key) => ({ ...keyRenewal(context, key), ...doable })),
+    ...(bound?.keys ?? []).map((key) => ({ ...keyRenewal(context, key), doable })),
     ...ofRun(context),
-  ].map((followUp): FollowUp => ({ ...followUp, ...dated }));
+  ].map((followUp): FollowUp => ({ ...followUp, since }));
 }
 
 /** Nobody could be asked, so there may be more applications than are known. */
@@ -155,7 +152,7 @@ function rebinding(context: RunContext, app: BoundApp): FollowUp {
     id: rebindId(app.key),
     kind: 'rebind',
     subject: app.key,
-    ...(app.owner === undefined ? {} : { owner: app.owner }),
+    owner: app.owner,
     what: isStopped
       ? `unbind and bind ${app.key} (it is stopped, so it is not restaged)`
       : `unbind, bind and restage ${app.key}`,

@@ -1,5 +1,4 @@
 import type { RunContext } from '../context.ts';
-import { stepOf } from '../parts/phases.ts';
 import type { StateMeta, StateTag } from '../parts/runbook.ts';
 import { runbook } from '../setup.ts';
 
@@ -68,8 +67,3 @@ export function phases(all: Readonly<Record<string, Phase>>): Record<string, Pha
  * are written.
  */
 export const state = runbook.createStateConfig;
-
-/** The name of a state within its phase. */
-export function innerOf(path: string): string {
-  return path.slice(stepOf(path).length + 1);
-}

@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import { z } from 'zod';
-import { lookFallback } from '../fallback/looking.ts';
+import { lookFallback } from '../fallback/before.ts';
 import { RESTORES_CALL } from '../parts/baseline.ts';
 import { PreflightFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
@@ -46,7 +46,7 @@ export function preflight(given: Preflight): Phase {
   const head = {
     title: 'look at the instance',
     like: 'preflight',
-    ...(needsAll ? {} : { slice: 'decide' as const }),
+    slice: needsAll ? undefined : ('decide' as const),
     fallback: lookFallback,
     onDone,
   };
@@ -57,8 +57,8 @@ export function preflight(given: Preflight): Phase {
       calls: [...calls, ...(restores ? [RESTORES_CALL] : [])],
       input: ({ run: { instance } }) => ({
         instance,
-        ...(tolerant ? { tolerant: true as const } : {}),
-        ...(restores ? { restores: true as const } : {}),
+        tolerant: tolerant || undefined,
+        restores: restores || undefined,
       }),
       keep: (context, facts) => ({
         ...changed(context, 'preflight', { facts }),

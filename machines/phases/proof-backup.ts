@@ -1,8 +1,9 @@
 import { provenOnRecord } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { proofBackupFallback } from '../fallback/preparing.ts';
+import { proofBackupFallback } from '../fallback/disaster-recovery.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
+import { noteReason } from './failing.ts';
 import { type Phase, state } from './phase.ts';
 
 const UNPROVEN = 'the card is made without a proven backup';
@@ -37,7 +38,7 @@ export function proofBackup({ card, onDone }: ProofBackup): Phase {
           'operator.backUp': 'sending',
           'operator.goOnWithout': {
             target: `#${card}`,
-            actions: { type: 'noteSkip', params: ({ event }) => ({ step, reason: event.text }) },
+            actions: noteReason(step),
           },
           'operator.stop': '#stopped',
         },

@@ -3,7 +3,7 @@ import { failureFrom } from '../../src/base/failure.ts';
 import { bindsBeside, isForAll, notBefore, platformInstance } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { PlatformProof } from '../parts/recovery-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { closed, currentApp, currentKey, type PlatformStep, withOldBinding } from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
@@ -13,7 +13,7 @@ import { state } from './phase.ts';
  */
 const BACK = {
   target: 'evaluating',
-  actions: keep<{ error: unknown }>(({ context, event }) => {
+  actions: assignWith<{ error: unknown }>(({ context, event }) => {
     const { doingAll, stuck, doing } = context.followUps;
     const failure = failureFrom(event.error);
     return {
@@ -32,7 +32,7 @@ const BACK = {
 function onwards(step: PlatformStep, target: string) {
   return {
     target,
-    actions: keep<{ output: PlatformProof }>(({ context, event }) => ({
+    actions: assignWith<{ output: PlatformProof }>(({ context, event }) => ({
       followUps: {
         ...context.followUps,
         proofs: [...context.followUps.proofs, { step, proof: event.output }],
@@ -45,7 +45,9 @@ function onwards(step: PlatformStep, target: string) {
 function closes(step: PlatformStep) {
   return {
     target: 'evaluating',
-    actions: keep<{ output: PlatformProof }>(({ context, event }) => closedBy(context, step, event.output)),
+    actions: assignWith<{ output: PlatformProof }>(({ context, event }) =>
+      closedBy(context, step, event.output),
+    ),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RunContext } from '../context.ts';
-import { recordFallback } from '../fallback/looking.ts';
+import { recordFallback } from '../fallback/steps.ts';
 import type { RecoveryRecord } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { heldKey } from './key.ts';
@@ -79,7 +79,7 @@ export function recordRecovery({ runbook, both = false, ...given }: Recovery): P
       title: 'writing the record',
       input: (context) => ({
         record: recoveryOf(context, runbook),
-        ...(both ? { on: 'target' as const } : {}),
+        on: both ? ('target' as const) : undefined,
       }),
       next: both ? 'recordingSource' : 'over',
       failed: { step, ...FAILED, ways: { ...WAYS, stop } },
@@ -99,12 +99,12 @@ export function recordRecovery({ runbook, both = false, ...given }: Recovery): P
 
 function rotationOf(context: RunContext) {
   const { backup, key } = context;
-  const { verification, negative } = proofOf({ ...context, backup: { ...backup } });
+  const { verification, negative } = proofOf(context);
   return {
     fingerprint: heldKey(context).fingerprint,
     backup: backup.backup ?? { id: backup.landed?.id ?? 0, status: 'unknown' },
     verification,
-    ...(negative === undefined ? {} : { negative }),
+    negative,
     closes: key.setting?.answer !== 'accepted',
   };
 }
@@ -112,21 +112,13 @@ function rotationOf(context: RunContext) {
 function recoveryOf(context: RunContext, runbook: string): RecoveryRecord {
   const { restore, choose, fresh, run, source, card } = context;
   const id = restore.restore?.id ?? restore.landed?.id;
-  const { restoredFrom } = restore.restore ?? {};
   const backup =
     choose.backup ?? card.onRecord?.proven.find(({ backupId }) => backupId === source.from?.guid);
   return {
     runbook,
-    ...(id === undefined ? {} : { restore: { id, ...(restoredFrom === undefined ? {} : { restoredFrom }) } }),
-    ...(backup === undefined
-      ? {}
-      : {
-          backup: {
-            id: backup.id,
-            ...(backup.backupId === undefined ? {} : { backupId: backup.backupId }),
-          },
-        }),
-    ...(run.target.kind === 'in-place' ? {} : { source: run.instance }),
-    ...(fresh.backup === undefined ? {} : { freshBackup: fresh.backup.id }),
+    restore: id === undefined ? undefined : { id, restoredFrom: restore.restore?.restoredFrom },
+    backup: backup && { id: backup.id, backupId: backup.backupId },
+    source: run.target.kind === 'in-place' ? undefined : run.instance,
+    freshBackup: fresh.backup?.id,
   };
 }

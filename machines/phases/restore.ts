@@ -1,13 +1,14 @@
 import { type ManualRestore, restoreFallback } from '../fallback/restoring.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
 import type { RestoreFacts } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { failure } from './failing.ts';
-import { once, type Send, sending, waiting } from './once.ts';
+import { once, type Send, sending } from './once.ts';
 import { type Phase, phase } from './phase.ts';
+import { waiting } from './task.ts';
 
 interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
-  extends Omit<Send<Verb>, 'calls' | 'destroys' | 'slice' | 'when'> {
+  extends Omit<Send<Verb>, 'calls' | 'destroys' | 'when'> {
   readonly on?: 'target';
   /** The one call that changes the instance. */
   readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
@@ -27,11 +28,12 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
   given: Restore<Verb>,
 ): Phase {
   const { on, again, call, onDone } = given;
-  const side = on === undefined ? {} : { on };
   const task = 'restore' as const;
   const outside = {
     target: 'over',
-    actions: keep<{ text: string }>(({ context, event }) => changed(context, task, { outside: event.text })),
+    actions: assignWith<{ text: string }>(({ context, event }) =>
+      changed(context, task, { outside: event.text }),
+    ),
   };
   const head = {
     title: on === undefined ? 'restore the data' : 'recover the data',
@@ -46,8 +48,8 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         sending: sending(task, 'restore', {
           ...given,
           calls: [
-            { method: 'GET', path: '/restores', what: 'what is there before', ...side },
-            { method: 'POST', ...call, ...side },
+            { method: 'GET', path: '/restores', what: 'what is there before', on },
+            { method: 'POST', ...call, on },
           ],
           destroys: true,
         }),
@@ -83,12 +85,12 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
       what: 'the restore',
       title: 'waiting for the restore',
       tags: ['sent'],
-      input: ({ restore: { landed } }) => ({ id: landed?.id ?? 0, ...side }),
-      calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', ...side }],
+      input: ({ restore: { landed } }) => ({ id: landed?.id ?? 0, on }),
+      calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', on }],
       done: { prompt: 'how do you know that the restore is done?', way: outside },
       onDone: {
         target: 'over',
-        actions: keep<{ output: RestoreFacts }>(({ context, event }) =>
+        actions: assignWith<{ output: RestoreFacts }>(({ context, event }) =>
           changed(context, task, { restore: event.output }),
         ),
       },

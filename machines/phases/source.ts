@@ -123,13 +123,12 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
 
 /** What `performRecovery` takes: guid, key, and by what its restore is known when the answer is lost. */
 export function recoveryInput({ source: { from }, card, run }: RunContext) {
-  const expectFrom = expectedOrigin(from?.guid, card.onRecord);
   return {
     on: 'target' as const,
     backupGuid: from?.guid ?? '',
     fingerprint: from?.fingerprint ?? '',
     source: run.instance,
-    ...(expectFrom === undefined ? {} : { expectFrom }),
+    expectFrom: expectedOrigin(from?.guid, card.onRecord),
   };
 }
 

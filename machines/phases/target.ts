@@ -5,11 +5,11 @@ import { stakesOfTarget } from '../closing/stakes.ts';
 import type { RunContext } from '../context.ts';
 import { targetFallback } from '../fallback/disaster-recovery.ts';
 import { targetDifferences } from '../parts/baseline.ts';
-import { failureQuestion } from '../parts/failure-question.ts';
 import { TargetFacts } from '../parts/recovery-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { type RunQuestion, stop, typedName } from './asking.ts';
 import { expectedTarget } from './expected-origin.ts';
+import { failureQuestion } from './failing.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
@@ -130,7 +130,7 @@ export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
 
 const ifBlocked = {
   guard: ({ context }: { context: RunContext }) => openBlocker(context) !== undefined,
-  actions: keep(({ context }) => ({ failure: openBlocker(context) })),
+  actions: assignWith(({ context }) => ({ failure: openBlocker(context) })),
 };
 
 /** The first of the target's blockers that nobody has overridden. */

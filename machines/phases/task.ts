@@ -1,9 +1,9 @@
 import type { RunContext } from '../context.ts';
-import type { FailureWays } from '../parts/failure-question.ts';
-import type { StateMeta, StateTag } from '../parts/runbook.ts';
-import { keep as assignOf } from '../setup.ts';
+import type { QuestionOption } from '../parts/question.ts';
+import type { PlannedCall, StateMeta, StateTag } from '../parts/runbook.ts';
+import { assignWith } from '../setup.ts';
 import type { Verb as AnyVerb, InputOf, OutputOf } from '../verbs.ts';
-import { failTo, failure } from './failing.ts';
+import { type FailureWays, failOrOver, failTo, failure } from './failing.ts';
 import type { PhaseConfig, States } from './phase.ts';
 
 interface Task<Verb extends AnyVerb>
@@ -35,7 +35,7 @@ interface Failed {
   readonly ways: FailureWays;
   readonly retry?: string;
   readonly next?: string;
-  readonly stop?: string;
+  readonly stop?: string | undefined;
   readonly on?: Record<string, unknown>;
 }
 
@@ -53,7 +53,7 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
         input: ({ context }: { context: RunContext }) => input(context),
         onDone: {
           target: next,
-          actions: assignOf<{ output: OutputOf<Verb> }>(({ context, event }) =>
+          actions: assignWith<{ output: OutputOf<Verb> }>(({ context, event }) =>
             keep === undefined ? { failure: undefined } : keep(context, event.output),
           ),
         },
@@ -62,4 +62,76 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
     } as unknown as PhaseConfig,
     ...(typeof failed === 'string' ? {} : { [fails]: failure({ retry: name, ...failed }) }),
   };
+}
+
+interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'> {
+  readonly key: string;
+  readonly verb: Verb;
+  /** What is waited for, with its article: `the backup of the present state`. */
+  readonly what: string;
+  readonly title: string;
+  readonly input: (context: RunContext) => InputOf<Verb>;
+  readonly calls: readonly PlannedCall[];
+  readonly onDone: Record<string, unknown>;
+  /** Where the service's word that it has ended badly leads. */
+  readonly onOver?: string;
+  readonly tags?: readonly 'sent'[];
+  /** What a person who says that it is done has to tell, and where that leads. */
+  readonly done?: { readonly prompt: string; readonly way: Record<string, unknown> };
+  readonly failed: PhaseConfig;
+}
+
+/** Waits for what the service works on, and asks once it cannot be seen any more. */
+export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'>(
+  given: Waiting<Verb>,
+): States {
+  const { verb, what, title, input, calls, onDone, onOver, tags = [], done, failed } = given;
+  return {
+    waiting: {
+      tags: ['waiting', ...tags],
+      meta: { title, calls, beside: () => besideWaiting(done?.prompt) },
+      on: {
+        'operator.lookAgain': { target: 'waiting', reenter: true },
+        'operator.giveUp': { target: 'waitFailed', actions: { type: 'keepGivenUp', params: { what } } },
+        ...(done === undefined ? {} : { 'operator.markDone': done.way }),
+      },
+      invoke: {
+        id: given.key === 'backup' || verb !== 'waitForBackup' ? verb : `${verb}-${given.key}`,
+        src: verb,
+        input: ({ context }: { context: RunContext }) => input(context),
+        onDone,
+        onError: onOver === undefined ? failTo('waitFailed') : failOrOver(onOver, 'waitFailed'),
+      },
+    } as unknown as PhaseConfig,
+    waitFailed: tags.length === 0 ? failed : { ...failed, tags: [...((failed.tags ?? []) as []), ...tags] },
+  };
+}
+
+/**
+ * What may be done beside waiting for the service. `done` asks for the evidence that it is over; none where
+ * only the service can say so.
+ */
+function besideWaiting(done?: string): readonly QuestionOption[] {
+  return [
+    {
+      event: { type: 'operator.lookAgain' },
+      label: 'look again now',
+      hint: 'asks the service now, then goes on waiting; nothing is sent',
+    },
+    ...(done === undefined
+      ? []
+      : [
+          {
+            event: { type: 'operator.markDone' as const },
+            label: 'it is done: go on',
+            hint: 'it counts as done on your word, and the record says so',
+            needs: { what: 'evidence' as const, prompt: done },
+          },
+        ]),
+    {
+      event: { type: 'operator.giveUp' },
+      label: 'give up waiting',
+      hint: 'shows the ways out; the service goes on with it, and nothing is sent',
+    },
+  ];
 }

@@ -5,7 +5,7 @@ import { isOpen } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { freezeFallback, releaseFallback } from '../fallback/change-instance.ts';
 import { UpdateSetting } from '../parts/task-data.ts';
-import { changed, keep } from '../setup.ts';
+import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { failTo } from './failing.ts';
 import { closed, withoutRelease, withRelease } from './open-follow-ups.ts';
@@ -54,8 +54,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
       verb: 'updatesChangeable',
       title: 'whether maintenance updates can be held back',
       input: () => ({}),
-      keep: (context, { changeable, why }) =>
-        changed(context, 'updates', { changeable: { changeable, ...(why === undefined ? {} : { why }) } }),
+      keep: (context, changeable) => changed(context, 'updates', { changeable }),
       next: 'evaluatingOffer',
       failed: 'freezingFailed',
     }),
@@ -112,7 +111,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
         { guard: ({ event }) => mayBeInForce(event.error), ...failTo('freezingFailed') },
         {
           target: 'freezingFailed',
-          actions: [keep(({ context }) => withoutRelease(context)), failTo('freezingFailed').actions],
+          actions: [assignWith(({ context }) => withoutRelease(context)), failTo('freezingFailed').actions],
         },
       ],
       failed: {
@@ -197,7 +196,7 @@ export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
       next: 'over',
       onError: {
         target: 'over',
-        actions: [keep(({ context }) => withRelease(context)), failTo('over').actions],
+        actions: [assignWith(({ context }) => withRelease(context)), failTo('over').actions],
       },
       failed: 'over',
     }),

@@ -7,8 +7,9 @@ import { wholeNumber } from '../cli/numbers.ts';
 import { printResult, printTable } from '../cli/print-result.ts';
 import { followUpsOfRun } from '../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../compose/reading.ts';
-import { listRuns, openRuns, type RunSummary } from '../runner/runs.ts';
+import { listRuns } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
+import { openRuns, type RunSummary } from '../store/projections/runs.ts';
 import { drillHomes, inDrill } from './drill/drill-homes.ts';
 
 interface Listed extends RunSummary {

@@ -1,8 +1,8 @@
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
-import type { RunSummary } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
+import type { RunSummary } from '../store/projections/runs.ts';
 import { lazyPlatform } from './platform-of.ts';
 import { openRequestRecorder, type RequestRecorder } from './request-recorder.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';

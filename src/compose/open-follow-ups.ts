@@ -1,11 +1,10 @@
-import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { meantBy } from '../base/similar.ts';
 import { show } from '../base/text.ts';
-import { openRuns, type RunSummary } from '../runner/runs.ts';
 import type { Entry, JournalReader } from '../store/journal.ts';
 import { readFollowUps } from '../store/projections/follow-ups.ts';
+import { openRuns, type RunSummary } from '../store/projections/runs.ts';
 import { promisedBy } from '../store/run-entries.ts';
 
 /**
@@ -45,7 +44,7 @@ export async function followUpsOfRun(
 ): Promise<readonly FollowUp[]> {
   const entries = await journal.read(`run/${run.runId}`);
   const { runbookOf } = await import('../../machines/index.ts');
-  const { followUpsOf } = await import('../runner/run-follow-ups.ts');
+  const { followUpsOf } = await import('../runner/fold.ts');
   const runbook = runbookOf(run.runbook, run.version);
   const promised = promisedBy(entries[0]);
   if (runbook === undefined) return withDeadlines(unread(run, entries), promised);

@@ -3,14 +3,13 @@ import { Writable } from 'node:stream';
 import { formatSpan } from '../base/format.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { BREAK_GLASS } from '../view/break-glass.ts';
 import { waysOf } from '../view/follow-up-words.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
-import { QUIET_MS } from '../view/question-key.ts';
+import { BREAK_GLASS, QUIET_MS } from '../view/question-words.ts';
 import type { RunAnswer } from '../view/run-port.ts';
 import type { FollowUpView, QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatHere } from '../view/zone.ts';
-import { describeFollowUp } from './describe-follow-up.ts';
+import { describeFollowUp } from './describe-question.ts';
 import type { Streams } from './terminal.ts';
 
 /** Reads lines from the operator, one at a time. */

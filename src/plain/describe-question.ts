@@ -1,11 +1,10 @@
 import { show } from '../base/text.ts';
-import { doneCommand } from '../view/follow-up-words.ts';
+import { ageWords, doneCommand, dueWords } from '../view/follow-up-words.ts';
 import { nowOf } from '../view/moment-reader.ts';
-import type { QuestionOption, QuestionView, RunView } from '../view/run-view.ts';
-import { stakesWords } from '../view/stakes-words.ts';
+import { stakesWords } from '../view/question-words.ts';
+import type { FollowUpView, QuestionOption, QuestionView, RunView } from '../view/run-view.ts';
 import { formatHere } from '../view/zone.ts';
 import { describeApproval } from './describe-approval.ts';
-import { followUpLine } from './describe-follow-up.ts';
 
 /** Longest command that is printed whole. */
 const COMMAND_LIMIT = 4_000;
@@ -133,4 +132,25 @@ function flagFor(question: QuestionView): string[] {
   return recommended === undefined || recommended.needs !== undefined
     ? []
     : [`--yes answers this with: ${show(recommended.label)}`];
+}
+
+/** One follow-up in one line: what is to be done, until when, since when and by whom. */
+export function followUpLine(followUp: FollowUpView): string {
+  const { text, tone } = dueWords(followUp);
+  const due = tone === 'warn' ? `attention: ${text}` : text;
+  const words = [show(followUp.what), due, show(ageWords(followUp))];
+  return words.filter((word) => word !== '').join(', ');
+}
+
+/**
+ * One follow-up in full: the commands to copy, each on a line of its own from the first column, and the ways
+ * to close it.
+ */
+export function describeFollowUp(followUp: FollowUpView, ways: readonly QuestionOption[]): string[] {
+  return [
+    `${show(followUp.subject)}: ${followUpLine(followUp)}`,
+    ...(followUp.commands.length === 0 ? [] : ['by hand, in this order:']),
+    ...followUp.commands.map((command) => show(command, COMMAND_LIMIT)),
+    ...ways.map(({ label, hint }, at) => `  ${at + 1} ${label}${hint === undefined ? '' : `: ${hint}`}`),
+  ];
 }

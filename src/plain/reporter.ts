@@ -3,7 +3,7 @@ import { show } from '../base/text.ts';
 import { stillOpen } from '../view/follow-up-words.ts';
 import type { FollowUpView, LogLine, RailStep, RunView, Tone } from '../view/run-view.ts';
 import { newsOfApproval } from './describe-approval.ts';
-import { followUpLine } from './describe-follow-up.ts';
+import { followUpLine } from './describe-question.ts';
 import { columnsOf, type Streams, wantsColour } from './terminal.ts';
 import { cells, cutText } from './width.ts';
 

@@ -1,10 +1,9 @@
 import { counted, formatSeconds } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { closedWords, stillOpen } from '../view/follow-up-words.ts';
-import { afterLeaving } from '../view/leaving.ts';
-import type { RunEnd } from '../view/run-port.ts';
+import { afterLeaving, type RunEnd } from '../view/run-port.ts';
 import type { ObjectiveView, OutcomeView, RunView, Tone } from '../view/run-view.ts';
-import { followUpLine } from './describe-follow-up.ts';
+import { followUpLine } from './describe-question.ts';
 
 /**
  * The last words about a run, for stdout: how it ended, what it was, how to go on. Plain text, one fact a
@@ -45,7 +44,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
   }
   if (view.watched !== undefined)
     return lines(
-      'not watched any more: this process has changed nothing',
+      'no longer watching: this process has changed nothing',
       about,
       ...clocks,
       ...followUps,

@@ -127,18 +127,17 @@ function pair(label: string, first: number | undefined, second: number | undefin
   return { label, first, second, difference, ratio: first > 0 ? second / first : undefined };
 }
 
-function sideOf(report: Report): Comparison['runs'][number] {
-  const { run, title, outcome, measured, deviations, decisions } = report;
+function sideOf({
+  run,
+  title,
+  outcome,
+  measured,
+  deviations,
+  decisions,
+}: Report): Comparison['runs'][number] {
+  const { id, startedAt } = run;
   const proven = outcome.proven === true;
-  return {
-    id: run.id,
-    title,
-    proven,
-    startedAt: run.startedAt,
-    slices: measured?.slices,
-    deviations,
-    decisions,
-  };
+  return { id, title, proven, startedAt, slices: measured?.slices, deviations, decisions };
 }
 
 /**

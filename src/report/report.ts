@@ -2,21 +2,16 @@ import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Loss } from '../store/log/losses.ts';
 import { alarmsOf, lossAlarm } from './model/alarms.ts';
-import { evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
-import { changesOf } from './model/changes.ts';
+import { changesOf, evidenceOf, linesOf, type RecordProof } from './model/chain.ts';
 import { checksOf } from './model/checks.ts';
 import { type CourseOptions, courseOf } from './model/course.ts';
-import { decisionsOf, deviationsOf, factsOf } from './model/decided.ts';
+import { blanksFor, decisionsOf, deviationsOf, factsOf, issuesOf, SIGN_OFF } from './model/decided.ts';
 import { followUpRows, followUpsOf, type WrittenFollowUp } from './model/follow-ups.ts';
 import { untilEnd } from './model/found.ts';
-import { outcomeOf, runOf } from './model/head.ts';
-import { identityOf, sourceOf } from './model/identity.ts';
-import { blanksFor, issuesOf, SIGN_OFF } from './model/issues.ts';
-import { mayApproveOf } from './model/may-approve.ts';
+import { measuredOf, outcomeOf, runOf } from './model/head.ts';
 import { Report } from './model/model.ts';
-import { measuredOf } from './model/objectives.ts';
-import { approvalsOf, peopleOf, plansAsked } from './model/people.ts';
-import { comparisonOf, reconciliationOf, recoveredOf } from './model/recovered.ts';
+import { approvalsOf, mayApproveOf, peopleOf, plansAsked } from './model/people.ts';
+import { comparisonOf, identityOf, reconciliationOf, recoveredOf, sourceOf } from './model/recovered.ts';
 import { rotationOf } from './model/rotation.ts';
 
 export interface ReportOptions extends RecordProof, CourseOptions {

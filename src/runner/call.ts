@@ -1,14 +1,14 @@
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
-import { readLedgerTail } from '../store/projections/pending-calls.ts';
+import { foldIntents } from '../store/projections/intents.ts';
+import { type OpenCall, readLedgerTail } from '../store/projections/pending-calls.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
-import { handOn, type OpenCall, openCalls } from './in-doubt.ts';
-import { foldIntents } from './intents.ts';
-import { newId } from './new-id.ts';
+import { handOn, openCalls } from './in-doubt.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
 import { leftBehind } from './refuse-in-doubt.ts';
+import { newId } from './runs.ts';
 
 /** One verb that a person asks for outside of any runbook. */
 export interface Call {

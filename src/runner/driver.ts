@@ -6,13 +6,12 @@ import type { Entry, Json } from '../store/journal.ts';
 import { type Answer, decide, metaOf } from './answer.ts';
 import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';
 import type { Holds } from './holds.ts';
-import { leftOrThrow } from './leaving.ts';
-import { arrivedAt, noteOverdue } from './overdue.ts';
 import { perform } from './perform.ts';
 import type { Note, PerformPort } from './performed.ts';
 import type { Run, RunDeps, RunEnd, RunState } from './run.ts';
 import { inputOf, RunLog } from './run-log.ts';
-import { UnderWay } from './under-way.ts';
+import { arrivedAt, noteOverdue } from './time-notes.ts';
+import { leftOrThrow, UnderWay } from './under-way.ts';
 
 const LEAVE_GRACE_MS = 5_000;
 

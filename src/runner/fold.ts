@@ -1,9 +1,11 @@
 import { type AnyMachineSnapshot, initialTransition, transition } from 'xstate';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Entry } from '../store/journal.ts';
 import type { Performed } from './performed.ts';
+import { inputOf } from './run-log.ts';
 
 /** A verb that the machine has invoked and whose outcome it waits for. */
 export interface Invocation {
@@ -100,4 +102,15 @@ function follow(
       throw new Error(`a machine asked for the effect ${effect.type}, which the runner does not perform`);
   }
   return invocation;
+}
+
+/**
+ * The follow-ups of a run, open and closed, as its journal records them, and those that a change under way
+ * will leave. Empty for a runbook that leaves none. Throws `run.diverged` for a journal that this machine did
+ * not write.
+ */
+export function followUpsOf(runbook: Runbook, entries: readonly Entry[]): readonly FollowUp[] {
+  if (runbook.followUps === undefined) return [];
+  const { snapshot } = fold(runbook, inputOf(entries) ?? {}, entries);
+  return runbook.followUps(snapshot.context as never, statePath(snapshot));
 }

@@ -1,7 +1,6 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
-import { foldIntents, isInDoubt } from './intents.ts';
-import { aborted } from './leaving.ts';
+import { foldIntents, isInDoubt } from '../store/projections/intents.ts';
 
 /**
  * What a hold must last for when the first byte of a call is written: the time from the question to the wire.
@@ -131,8 +130,14 @@ export function lostHold(
 }
 
 function notLasting(resource: string): LifeboatError {
-  return new LifeboatError('journal.lost-hold', `the hold of ${resource} does not surely last any more`, {
+  return new LifeboatError('journal.lost-hold', `the hold of ${resource} may have run out`, {
     hints: ['nothing was sent', 'the store cannot be reached, or this process was stopped: try again'],
     exitCode: EXIT.waiting,
   });
+}
+
+/** Resolves when the signal is aborted, at once when it is already. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

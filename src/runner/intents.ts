@@ -1,8 +1,6 @@
 import type { Entry, Json } from '../store/journal.ts';
 import { DECISIONS, foldIntents, type IntentMemory } from '../store/projections/intents.ts';
 
-export { foldIntents, type IntentMemory, isInDoubt } from '../store/projections/intents.ts';
-
 /** A call that was refused. The same is sent again only after a look for it. */
 export interface RefusedCall {
   readonly intent: string;

@@ -2,8 +2,9 @@ import type { InDoubt, OnceActivity, SendContext, Sent } from '../activities/act
 import { failureOf } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Json } from '../store/journal.ts';
+import { foldIntents, type IntentMemory } from '../store/projections/intents.ts';
 import type { Invocation } from './fold.ts';
-import { foldIntents, type IntentMemory, type RefusedCall, refusedBefore } from './intents.ts';
+import { type RefusedCall, refusedBefore } from './intents.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 
 /** Any verb that must not happen twice, as the runner holds it. */
@@ -33,7 +34,7 @@ export async function performOnce(
     const { intent } = call;
     const earlier = { ...attempt, input: { ...call.input, intent }, mark: { intent, verb } };
     const shown = await look(earlier, inDoubtOf(call.memory, 0));
-    if (typeof shown !== 'string') return failed(unreadable(shown), [], []);
+    if (typeof shown !== 'string') return failed(unreadable(shown));
     if (call.memory === known) isOver = shown === 'absent';
     if (shown !== 'something') continue;
     await port.write([contradicted(earlier.mark, call.memory)]);
@@ -78,7 +79,7 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
   const { activity, input, mark, context, port } = attempt;
   if (isFirst) {
     const prepared = await activity.prepare(input, context).catch(rejected);
-    if (!prepared.ok) return failed(prepared.failure, [], []);
+    if (!prepared.ok) return failed(prepared.failure);
     await port.write([{ type: 'intent.prepared', body: { ...mark, baseline: prepared.output } }]);
   }
   for (let sends = 1; ; sends += 1) {
@@ -101,7 +102,7 @@ async function sendUntilLetIn(attempt: Attempt, isFirst: boolean): Promise<Perfo
       return 'unknown';
     }
     if (isLast) return refused;
-    if (typeof shown !== 'string') return failed(failure, [], []);
+    if (typeof shown !== 'string') return failed(failure);
   }
 }
 
@@ -128,8 +129,7 @@ async function sendOnce({
   if (sent.sent === 'landed')
     return { how: 'done', output: sent.output, notes: [outcome(mark, sent)], ledger: [] };
   const ended = { ...sent, lostAt: context.now().toISOString() };
-  if (ended.sent === 'absent')
-    return ended.refused ? ended : failed(ended.failure, [outcome(mark, ended)], []);
+  if (ended.sent === 'absent') return ended.refused ? ended : failed(ended.failure, [outcome(mark, ended)]);
   await port.write([outcome(mark, ended)]);
   return 'unknown';
 }
@@ -187,7 +187,7 @@ async function judge({ activity, input, mark, context, port }: Attempt): Promise
     try {
       judgement = await activity.judge(input, inDoubtOf(known, looks), context);
     } catch (thrown) {
-      return failed(unreadable(failureOf(thrown)), [], []);
+      return failed(unreadable(failureOf(thrown)));
     }
     if (judgement.verdict === 'wait') {
       context.report({ kind: 'wait', untilMs: judgement.untilMs, what: waitingFor(known?.lost) });
@@ -198,7 +198,7 @@ async function judge({ activity, input, mark, context, port }: Attempt): Promise
     if (judgement.verdict === 'landed')
       return { how: 'done', output: judgement.output, notes: [note], ledger: [] };
     if (judgement.verdict === 'absent') return absent(true, [note], known?.lost, judgement.evidence);
-    return failed(judgement.failure, [note], []);
+    return failed(judgement.failure, [note]);
   }
 }
 
@@ -231,7 +231,7 @@ function absent(
   lost: Failure | undefined,
   evidence?: Json,
 ): Performed {
-  if (reason !== true) return failed(reason, notes, []);
+  if (reason !== true) return failed(reason, notes);
   const known = { ...(lost && { lost }), ...(evidence === undefined ? {} : { evidence }) };
   return { how: 'done', output: { landed: false, ...known }, notes, ledger: [] };
 }

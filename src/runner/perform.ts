@@ -30,7 +30,7 @@ export async function perform(
     return failed(result.failure, [], ledger);
   } catch (thrown) {
     announcing.throwIfBroken();
-    return failed(failureOf(thrown), [], []);
+    return failed(failureOf(thrown));
   }
 }
 

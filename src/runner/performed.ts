@@ -5,25 +5,11 @@ import type { Entry, NewEntry } from '../store/journal.ts';
 /**
  * How an invocation ended: what the machine gets, and what else becomes durable in the same transaction.
  */
-export type Performed =
-  | {
-      readonly how: 'done';
-      readonly output: unknown;
-      readonly notes: readonly Note[];
-      readonly ledger: readonly LedgerFact[];
-    }
-  | {
-      readonly how: 'failed';
-      readonly failure: Failure;
-      readonly notes: readonly Note[];
-      readonly ledger: readonly LedgerFact[];
-    }
-  | {
-      readonly how: 'paused';
-      readonly failure: Failure;
-      readonly notes: readonly Note[];
-      readonly ledger: readonly LedgerFact[];
-    };
+export type Performed = { readonly notes: readonly Note[]; readonly ledger: readonly LedgerFact[] } & (
+  | { readonly how: 'done'; readonly output: unknown }
+  | { readonly how: 'failed'; readonly failure: Failure }
+  | { readonly how: 'paused'; readonly failure: Failure }
+);
 
 /** An entry for the run's own stream. */
 export type Note = Omit<NewEntry, 'stream'>;
@@ -47,7 +33,11 @@ export interface PerformPort {
 }
 
 /** A refused or missing credential pauses the run; everything else goes to the machine. */
-export function failed(failure: Failure, notes: readonly Note[], ledger: readonly LedgerFact[]): Performed {
+export function failed(
+  failure: Failure,
+  notes: readonly Note[] = [],
+  ledger: readonly LedgerFact[] = [],
+): Performed {
   if (failure.code.startsWith('credentials.')) return { how: 'paused', failure, notes, ledger };
   return { how: 'failed', failure, notes, ledger };
 }

@@ -1,8 +1,8 @@
 import type { Verb } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
-import { readPending } from '../store/projections/pending-calls.ts';
-import { type Doubt, isGrave } from './in-doubt.ts';
+import { type Doubt, readPending } from '../store/projections/pending-calls.ts';
+import { isGrave } from './in-doubt.ts';
 
 /**
  * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever

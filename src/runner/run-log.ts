@@ -1,11 +1,12 @@
 import type { LedgerFact } from '../activities/activity.ts';
 import type { LifeboatError } from '../base/errors.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
-import { clockNotes } from './clock-notes.ts';
+import { doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { type Holds, lostHold } from './holds.ts';
-import { doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
+import { handOn, isGrave } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import type { Clock, RunDeps } from './run.ts';
+import { clockNotes } from './time-notes.ts';
 
 /**
  * The entries of one run, and the only hand that adds to them, one append after the other, under the holds of
@@ -72,7 +73,7 @@ export class RunLog {
    */
   close(notes: readonly Note[]): Promise<void> {
     return this.inTurn(() => {
-      const left = handOn(doubtsOfRun(this).filter(isGrave));
+      const left = handOn(doubtsOfStream(this.stream, this.entries).filter(isGrave));
       const facts = left.map(({ stream, ...fact }) => ({
         ...fact,
         instance: stream.slice('instance/'.length),

@@ -1,19 +1,17 @@
+import { ulid } from 'ulid';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { LAST } from '../base/similar.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
+import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-entries.ts';
 import { Holds } from './holds.ts';
-import { type Doubt, doubtsOfRun, handOn, isGrave } from './in-doubt.ts';
-import { newId } from './new-id.ts';
+import { handOn, isGrave } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
-
-export { openRuns, type RunSummary } from '../store/projections/runs.ts';
-export { isEnd } from '../store/run-entries.ts';
 
 export interface Start {
   readonly runbook: Runbook;
@@ -120,8 +118,7 @@ export async function findRun(journal: Pick<JournalReader, 'rows'>, word?: strin
   const fits = await runsMeantBy(journal, word);
   const [first, second] = fits;
   if (first !== undefined && second === undefined) return first;
-  const what =
-    word === undefined ? 'open run' : word === LAST ? 'run' : `run ${word === '' ? 'without a name' : word}`;
+  const what = word === undefined ? 'open run' : word === LAST ? 'run' : `run ${word === '' ? "''" : word}`;
   throw new LifeboatError(
     first === undefined ? 'run.unknown' : 'run.ambiguous',
     first === undefined ? `there is no ${what}` : `there is more than one ${what}`,
@@ -164,7 +161,7 @@ export async function abandonRun(
   await holds.take(stream);
   const entries = await journal.read(stream);
   if (entries.some(isEnd)) throw endedMeanwhile(run.runId);
-  const doubts = doubtsOfRun({ stream, entries }).filter(isGrave);
+  const doubts = doubtsOfStream(stream, entries).filter(isGrave);
   await holds.take(...(openFollowUps.length > 0 ? [changed] : []), ...doubts.map(ledgerOf));
   // Several runs may leave the same follow-up, so each gets an id of its own in the ledger. `doable` goes:
   // the run that could have done it is over.
@@ -191,5 +188,16 @@ export function endedMeanwhile(runId: string): LifeboatError {
   return new LifeboatError('run.over', `run ${runId} has ended meanwhile`, {
     hints: [`read it with: lifeboat audit show ${runId}`],
     exitCode: EXIT.usage,
+  });
+}
+
+/**
+ * An id that sorts by the time at which it was made. Throws `clock.unusable` while this machine's clock
+ * stands before 1970, where such ids have no beginning.
+ */
+export function newId(now: number = Date.now()): string {
+  if (now >= 0) return ulid(now);
+  throw new LifeboatError('clock.unusable', 'the clock of this machine is set before 1970', {
+    hints: ['nothing was begun: set the clock, then try again'],
   });
 }

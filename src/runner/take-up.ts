@@ -1,11 +1,12 @@
 import type { StreamName } from '../store/journal.ts';
-import { clockNotes, movedMeanwhile } from './clock-notes.ts';
+import { isEnd } from '../store/run-entries.ts';
 import { Driver } from './driver.ts';
 import { Holds } from './holds.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { Run, RunDeps } from './run.ts';
 import { inputOf } from './run-log.ts';
-import { endedMeanwhile, isEnd } from './runs.ts';
+import { endedMeanwhile } from './runs.ts';
+import { clockNotes, movedMeanwhile } from './time-notes.ts';
 
 /**
  * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of

@@ -1,6 +1,6 @@
 import type { AnyActivity } from '../activities/activity.ts';
-import type { Holds } from './holds.ts';
-import { aborted, mustStay, sleepUnlessLeft } from './leaving.ts';
+import { LifeboatError } from '../base/errors.ts';
+import { aborted, type Holds } from './holds.ts';
 
 /**
  * A verb that is being performed: what ends it before its outcome is known, and whether it may still write
@@ -70,4 +70,31 @@ export class UnderWay {
     await Promise.race([over, aborted(lost)]);
     return 'left';
   }
+}
+
+const LEFT = 'run.left';
+
+/**
+ * A verb that was left behind must not write or send any more: the hold on the run may belong to somebody
+ * else by now.
+ */
+function mustStay(left: AbortSignal): void {
+  if (left.aborted) throw new LifeboatError(LEFT, 'the run was left while this step was under way');
+}
+
+/** The end of a verb that was left; anything else is thrown on. */
+export function leftOrThrow(thrown: unknown): 'left' {
+  if (thrown instanceof LifeboatError && thrown.code === LEFT) return 'left';
+  throw thrown;
+}
+
+/** Rejects when the run is left meanwhile. */
+function sleepUnlessLeft(ms: number, leaving: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    void aborted(leaving).then(() => {
+      clearTimeout(timer);
+      reject(new LifeboatError(LEFT, 'the run was left while it waited'));
+    });
+  });
 }

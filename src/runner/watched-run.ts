@@ -1,8 +1,7 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import type { Entry, JournalReader } from '../store/journal.ts';
+import type { Entry, JournalReader, StreamName } from '../store/journal.ts';
 import { isEnd, readRunEntry } from '../store/run-entries.ts';
 import { type Folded, fold, foldOn } from './fold.ts';
-import { followRun } from './follow-run.ts';
 import type { RunState } from './run.ts';
 import { inputOf } from './run-log.ts';
 
@@ -83,5 +82,26 @@ function progressAfter(before: Progress, entry: Entry): Progress {
       return { activity: undefined, paused: undefined };
     default:
       return before;
+  }
+}
+
+/**
+ * The entries of a run, without holding it: first those that are there, then each group as it becomes
+ * durable. Ends behind the entry that ends the run, or with the signal. Keeps no process alive.
+ */
+export async function* followRun(
+  journal: Pick<JournalReader, 'read' | 'follow'>,
+  runId: string,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Entry[]> {
+  const stream: StreamName = `run/${runId}`;
+  const there = await journal.read(stream);
+  yield there;
+  if (there.some(isEnd)) return;
+  const next = (there.at(-1)?.index ?? -1) + 1;
+  for await (const group of journal.follow(next, signal)) {
+    const own = group.filter((entry) => entry.stream === stream);
+    if (own.length > 0) yield own;
+    if (own.some(isEnd)) return;
   }
 }

@@ -1,4 +1,4 @@
-import { questionKey } from '../view/question-key.ts';
+import { questionKey } from '../view/question-words.ts';
 import type { RunView } from '../view/run-view.ts';
 import { BELL, notified, titled } from './osc.ts';
 

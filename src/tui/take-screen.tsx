@@ -1,7 +1,7 @@
 import { render } from 'ink';
 import { type Streams, wantsColour } from '../plain/terminal.ts';
-import { LEFT, leftBySignal } from '../view/leaving.ts';
 import { type MomentReader, momentReader } from '../view/moment-reader.ts';
+import { LEFT, leftBySignal } from '../view/run-port.ts';
 import { App, type AppProps } from './app.tsx';
 import { GIVE_SCREEN_BACK, hidesNames } from './first-frame.ts';
 import { glyphsFor } from './glyphs.ts';

@@ -1,17 +1,14 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { FollowUp } from '../../machines/parts/follow-up.ts';
-import { stepOf, stepsOf } from '../../machines/parts/phases.ts';
+import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
-import { isFinalAt, metaAt, statePath } from '../../machines/parts/states.ts';
+import { isFinalAt, metaAt, statePath, stepOf, stepsOf } from '../../machines/parts/states.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime, readable } from '../base/format.ts';
 import { show, TRY_AGAIN_SOON } from '../base/text.ts';
 import { type Timeline, timelineOf } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
-import type { UsualTimes } from './app/usual-times.ts';
-import { expectedEnd, expectedRunEnd, usualSeconds } from './expected-end.ts';
+import { expectedEnd, expectedRunEnd, type UsualTimes, usualSeconds } from './app/usual-times.ts';
 import type { ProseSection } from './prose.ts';
 import { LOG_LINES, type RunRecord, recordOf, timeIn } from './run-record.ts';
 import type { ActivityView, FactLine, QuestionView, RailStep, RunView } from './run-view.ts';
@@ -75,7 +72,7 @@ export function buildRunView(facts: RunFacts): RunView {
     runbook: runbook.id,
     title: runbook.title,
     instance: facts.instance,
-    ...(head.target === undefined ? {} : { target: show(head.target, 120) }),
+    target: head.target === undefined ? undefined : show(head.target, 120),
     mode: head.mode ?? 'LIVE',
     clock: formatTime(now.toISOString()),
     elapsed: timeline === undefined ? 0 : elapsedOf(timeline, now),
@@ -86,11 +83,11 @@ export function buildRunView(facts: RunFacts): RunView {
     followUps: followUps.map((followUp) => viewFollowUp(followUp, operator, now)),
     objectives: viewObjectives(runbook, entries, followUps, now),
     log: record.log.slice(-LOG_LINES),
-    ...(question === undefined ? {} : { question }),
-    ...(activity === undefined ? {} : { activity }),
-    ...(banner === undefined ? {} : { banner }),
-    ...(facts.gone === undefined ? {} : { gone: facts.gone }),
-    ...(outcome === undefined ? {} : { outcome }),
+    question,
+    activity,
+    banner,
+    gone: facts.gone,
+    outcome,
   };
 }
 
@@ -125,12 +122,11 @@ function viewRail(facts: RunFacts, state: string, record: RunRecord): RailStep[]
   return steps.map((plain, index): RailStep => {
     const step = { ...plain, ...lookedAt(facts, plain.id, index === 0, record) };
     const note = skipped.get(step.id);
-    const noted = note === undefined ? step : { ...step, note: readable(note, 60) };
-    const seconds = over ? undefined : usualSeconds(facts.usual, step.id);
-    const usual = seconds === undefined ? {} : { usual: seconds };
-    if (index > current) return { ...step, ...usual, state: 'ahead' };
+    const noted = { ...step, note: note === undefined ? undefined : readable(note, 60) };
+    const usual = over ? undefined : usualSeconds(facts.usual, step.id);
+    if (index > current) return { ...step, usual, state: 'ahead' };
     if (index === current)
-      return { ...noted, ...usual, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
+      return { ...noted, usual, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
     return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
   });
 }
@@ -151,7 +147,7 @@ function lookedAt(
   const parts = after === undefined ? before : [...before, after];
   return {
     ...(parts.length === 0 ? {} : { seconds: parts.reduce((sum, ms) => sum + Math.max(0, ms), 0) / 1000 }),
-    ...(text === undefined ? {} : { prose: text }),
+    prose: text,
   };
 }
 
@@ -188,13 +184,13 @@ function viewActivity(
   if (activity === undefined) return undefined;
   const age = Math.max(0, (now.getTime() - Date.parse(activity.since)) / 1000);
   const { progress } = activity;
-  const overdue = progress?.overdue === undefined ? {} : { overdue: true as const };
+  const overdue = progress?.overdue && (true as const);
   // A process that came later has waited for less time than the run has.
   const seconds = Math.max(age, progress?.overdue?.seconds ?? 0);
   // The step is overdue by a better measure, and what waits for credentials ends when they come.
   const isOpen = progress?.overdue === undefined && facts.paused === undefined;
   const end = isOpen ? endsExpected(facts, stepOf(state), record) : {};
-  const base = { title: meta?.title ?? 'working', seconds, ...overdue, ...end };
+  const base = { title: meta?.title ?? 'working', seconds, overdue, ...end };
   if (progress === undefined) return base;
   if (progress.kind === 'task')
     return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
@@ -228,7 +224,7 @@ function endsExpected(
   const inStep = workedIn(working.filter((state) => stepOf(state) === step));
   const expected = expectedEnd(usual, step, inStep, now);
   const runExpected = expectedRunEnd(usual, workedIn(working), now);
-  return { ...(expected && { expected }), ...(runExpected && { runExpected }) };
+  return { expected, runExpected };
 }
 
 function viewBanner(

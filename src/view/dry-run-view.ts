@@ -1,6 +1,5 @@
-import { mainPathOf, stepOf } from '../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
-import { hasTagAt, metaAt } from '../../machines/parts/states.ts';
+import { hasTagAt, mainPathOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 import { show } from '../base/text.ts';
 
 /** The instances of a run, as its context or its flags name them. */
@@ -19,11 +18,11 @@ export interface PlannedCallView {
   readonly what: string;
   readonly changes: boolean;
   /** The instance's interface does not have it: it is not made, and what it would show stays unsaid. */
-  readonly absent?: true;
+  readonly absent?: true | undefined;
   /** What has to hold before it is made. */
-  readonly needs?: string;
+  readonly needs?: string | undefined;
   /** What cannot be undone once it is made. */
-  readonly forever?: string;
+  readonly forever?: string | undefined;
 }
 
 /** What a run without trouble does in one state. Printable. */
@@ -40,8 +39,8 @@ export interface PlannedStep {
   /** Whether the operator's typed name stands before it. */
   readonly destructive: boolean;
   /** What the operator is asked. */
-  readonly asks?: string;
-  readonly wayBack?: string;
+  readonly asks?: string | undefined;
+  readonly wayBack?: string | undefined;
 }
 
 /** How the interface of an instance has a call of V1; undefined when it does not have it. */
@@ -75,8 +74,8 @@ export function plannedSteps(
         // What only looks needs no way back.
         changes: calls.some(({ changes }) => changes) || (does.length > 0 && meta.wayBack !== undefined),
         destructive: hasTagAt(runbook.machine, state, 'destructive'),
-        ...(asks ? { asks: meta.title } : {}),
-        ...(meta.wayBack === undefined ? {} : { wayBack: meta.wayBack }),
+        asks: asks ? meta.title : undefined,
+        wayBack: meta.wayBack,
       },
     ];
   });
@@ -92,8 +91,8 @@ function viewCall(call: PlannedCall, names: PlanNames, route: ReturnType<RouteFo
     path,
     what,
     changes: method !== 'GET',
-    ...(route === undefined ? { absent: true } : {}),
-    ...(needs === undefined ? {} : { needs }),
-    ...(forever === undefined ? {} : { forever }),
+    absent: route === undefined ? true : undefined,
+    needs,
+    forever,
   };
 }

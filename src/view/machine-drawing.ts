@@ -1,6 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { stepOf } from '../../machines/parts/phases.ts';
-import { isFinalAt, leavesOf, metaAt, nodesAt } from '../../machines/parts/states.ts';
+import { isFinalAt, leavesOf, metaAt, nodesAt, stepOf } from '../../machines/parts/states.ts';
 
 /** A way from one state to another, with what leads along it. `''` when it is taken without a word. */
 interface Way {

@@ -1,7 +1,6 @@
 import { Lexer, type Token } from 'marked';
 import type { AnyStateMachine } from 'xstate';
-import { stepOf } from '../../machines/parts/phases.ts';
-import { leavesOf, metaAt } from '../../machines/parts/states.ts';
+import { leavesOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 
 /** What the responder reads in a state. Markdown. */
 export interface ProseSection {

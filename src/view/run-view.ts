@@ -1,5 +1,5 @@
 import type { OtherWay } from '../../machines/parts/question.ts';
-import type { WatchedView } from './watched.ts';
+import type { WatchedView } from './run-record.ts';
 
 /**
  * What a renderer needs to draw a run: plain data, every text already printable (see text.ts). The terminal
@@ -13,13 +13,13 @@ export interface RailStep {
   readonly title: string;
   readonly state: 'done' | 'current' | 'ahead' | 'skipped' | 'failed';
   /** One short remark, for instance the reason of a skip. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   /** How long the run has been in it. */
   readonly seconds?: number;
   /** How long earlier runs were in it, where that is known and still to come. Seconds. */
-  readonly usual?: number;
+  readonly usual?: number | undefined;
   /** What the runbook says of it, Markdown. */
-  readonly prose?: string;
+  readonly prose?: string | undefined;
 }
 
 export interface FactLine {
@@ -44,13 +44,13 @@ export interface QuestionOption {
   readonly event: string;
   readonly label: string;
   /** What will happen, in one sentence. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   /** The answer `--yes` gives; the first thing the cursor stands on. */
   readonly recommended: boolean;
   /** Text the operator has to give with it. */
-  readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string };
+  readonly needs?: { readonly what: 'reason' | 'evidence'; readonly prompt: string } | undefined;
   /** Why it cannot be chosen now. Shown, dimmed, with this sentence. */
-  readonly disabled?: string;
+  readonly disabled?: string | undefined;
 }
 
 /** What a confirmation costs, in one sentence each. */
@@ -134,7 +134,7 @@ export interface TroubleView {
   /** Exact commands that lead on or look into it, the most helpful first, and when each is the one. */
   readonly commands: readonly WayOn[];
   /** How often the call failed in a row, and how: `the last 3 tries got 502`. */
-  readonly tries?: string;
+  readonly tries?: string | undefined;
 }
 
 /** An exact command that leads on or looks into something, and when it is the one to take. */
@@ -156,9 +156,9 @@ export interface ApprovalView {
   /** `YYYY-MM-DD HH:MM:SS`, UTC. */
   readonly expiresAt: string;
   /** Who approved it; why it goes on without anybody; why it was withdrawn. */
-  readonly by?: string;
+  readonly by?: string | undefined;
   /** Why a signature that is there does not count. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 /** A follow-up, as people see it. */
@@ -196,7 +196,7 @@ export interface ObjectiveView {
   /** `decide 2 min 10 s, queue 4 s, …`, or how the RPO was measured. */
   readonly detail: string;
   /** Why it was given up, or why nothing can be decided, as a sentence without a stop. */
-  readonly why?: string;
+  readonly why?: string | undefined;
 }
 
 export interface ActivityView {
@@ -205,11 +205,11 @@ export interface ActivityView {
   /** Seconds since it began. */
   readonly seconds: number;
   /** It takes longer than it should. */
-  readonly overdue?: true;
+  readonly overdue?: true | undefined;
   /** What earlier runs took for the whole step, and when it should end: `usually 4 min; …`. */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
   /** The same for the whole run. */
-  readonly runExpected?: string;
+  readonly runExpected?: string | undefined;
   readonly progress?:
     | {
         readonly kind: 'bytes';
@@ -264,8 +264,8 @@ export interface RunView {
   /** The runbook's section for the current state, Markdown. */
   readonly prose: { readonly title: string; readonly markdown: string };
   readonly facts: readonly FactLine[];
-  readonly question?: QuestionView;
-  readonly activity?: ActivityView;
+  readonly question?: QuestionView | undefined;
+  readonly activity?: ActivityView | undefined;
   /** The follow-ups of the run, open and closed; empty for most of a run. */
   readonly followUps: readonly FollowUpView[];
   /** Recovery time and recovery point against the objectives; empty for a runbook that recovers nothing. */
@@ -273,7 +273,9 @@ export interface RunView {
   /** Newest last. */
   readonly log: readonly LogLine[];
   /** A loud line above everything: an in-doubt call, a paused run, a failure. */
-  readonly banner?: { readonly tone: Tone; readonly text: string; readonly hints: readonly string[] };
+  readonly banner?:
+    | { readonly tone: Tone; readonly text: string; readonly hints: readonly string[] }
+    | undefined;
   /** The run waits for credentials that the service accepts; `RunPort.wake` tries again. */
   readonly paused: boolean;
   /**
@@ -284,5 +286,5 @@ export interface RunView {
   /** Present where the run is only looked at: somebody else drives it, and nothing can be answered. */
   readonly watched?: WatchedView;
   /** Present when the run is over. */
-  readonly outcome?: OutcomeView;
+  readonly outcome?: OutcomeView | undefined;
 }

@@ -28,9 +28,9 @@ export function secretWords(
     strength: isNew && length > 0 ? strengthOf(text) : undefined,
     pitfalls: [
       ...(lostLineEnd ? ['the line end after it was removed: it is not part of the secret'] : []),
-      ...(/^\s/u.test(text) ? ['it begins with a blank'] : []),
-      ...(/\s$/u.test(text) ? ['it ends with a blank'] : []),
-      ...(/\S\s+\S/u.test(text) ? ['it has a blank inside'] : []),
+      ...(/^\s/u.test(text) ? ['it begins with a space'] : []),
+      ...(/\s$/u.test(text) ? ['it ends with a space'] : []),
+      ...(/\S\s+\S/u.test(text) ? ['it contains a space'] : []),
       ...(/[^\x20-\x7e]/u.test(text)
         ? ['it has non-ASCII characters, which other tools may encode differently']
         : []),

@@ -1,7 +1,7 @@
 import { readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Entry } from '../store/journal.ts';
-import { BREAK_GLASS } from './break-glass.ts';
+import { BREAK_GLASS } from './question-words.ts';
 import type { ApprovalView, RunView } from './run-view.ts';
 
 /**
@@ -16,8 +16,8 @@ export function withApproval(view: RunView, approval: ApprovalView | undefined):
     ...approval,
     file: show(approval.file),
     command: show(approval.command),
-    ...(by === undefined ? {} : { by: show(by, 200) }),
-    ...(problem === undefined ? {} : { problem: readable(problem) }),
+    by: by && show(by, 200),
+    problem: problem && readable(problem),
   };
   return {
     ...view,

@@ -1,11 +1,15 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { counted, formatSeconds, formatTime, readable } from '../base/format.ts';
-import { type Measures, measure } from '../report/measure/measure.ts';
+import {
+  type Measures,
+  measure,
+  type Result,
+  resultOfPoint,
+  resultOfTime,
+} from '../report/measure/measure.ts';
 import type { RecoveryPoint } from '../report/measure/recovery-point.ts';
-import { type Result, resultOfPoint, resultOfTime } from '../report/measure/results.ts';
-import { SLICES } from '../report/measure/slices.ts';
-import { slicesOf } from '../report/measure/slices-of.ts';
+import { SLICES, slicesOf } from '../report/measure/slices.ts';
 import type { Entry } from '../store/journal.ts';
 import { type ObjectiveView, SHARE_TO_WARN, type Tone } from './run-view.ts';
 
@@ -40,7 +44,7 @@ function recoveryTimeView(measures: Measures): ObjectiveView {
     tone: toneOf(meetsRto, meetsRto === undefined && isShort ? 'warn' : 'plain'),
     ...verdictOf(result, limit, time.status === 'running'),
     slices,
-    ...(why === undefined ? {} : { why: readable(why) }),
+    why: why && readable(why),
     detail: slices.map(({ name, seconds: taken }) => `${name} ${formatSeconds(taken)}`).join(', '),
   };
 }
@@ -56,7 +60,7 @@ function recoveryPointView(measures: Measures): ObjectiveView {
     running: isRunning,
     tone: toneOf(meetsRpo, 'plain'),
     ...verdictOf(result, objectives.rpoSeconds, isRunning),
-    ...(why === undefined ? {} : { why: readable(why) }),
+    why: why && readable(why),
     detail: point === undefined ? 'not measured yet' : `${howMeasured(point)}${rows(point)}`,
   };
 }

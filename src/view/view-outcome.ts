@@ -5,7 +5,7 @@ import { formatSeconds, formatTime, formatValue, readable } from '../base/format
 import type { Timeline } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
 import { readRunEntry } from '../store/run-entries.ts';
-import { reportCommand, reportFile } from './app/report-text.ts';
+import { reportCommand, reportFile } from './app/run-row.ts';
 import type { FactGroupView, FactLine, OutcomeView, Verdict } from './run-view.ts';
 import { approvalsIn } from './view-approval.ts';
 import { FOLLOW_UPS_LABEL, remarksOn } from './view-follow-ups.ts';

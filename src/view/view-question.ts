@@ -1,5 +1,4 @@
-import { type Promised, withDeadlines } from '../../machines/parts/deadlines.ts';
-import { stillOpen } from '../../machines/parts/follow-up.ts';
+import { type Promised, stillOpen, withDeadlines } from '../../machines/parts/follow-up.ts';
 import {
   type QuestionOption as MachineOption,
   type OtherWay,
@@ -131,10 +130,8 @@ export function viewOption(option: MachineOption): QuestionOption {
     event: optionKey(option.event),
     label: readable(option.label, 80),
     recommended: option.recommended ?? false,
-    ...(option.hint === undefined ? {} : { hint: readable(option.hint) }),
-    ...(option.needs === undefined
-      ? {}
-      : { needs: { what: option.needs.what, prompt: readable(option.needs.prompt) } }),
-    ...(option.disabled === undefined ? {} : { disabled: readable(option.disabled) }),
+    hint: option.hint && readable(option.hint),
+    needs: option.needs && { what: option.needs.what, prompt: readable(option.needs.prompt) },
+    disabled: option.disabled && readable(option.disabled),
   };
 }

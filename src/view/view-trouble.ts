@@ -11,11 +11,10 @@ import type { FactLine, TroubleView } from './run-view.ts';
  * showed, and the commands that look into it. Says no more than the record does.
  */
 export function viewTrouble(failure: Failure, entries: readonly Entry[], runId: string): TroubleView {
-  const tries = triesIn(entries);
   return {
     facts: factsOf(failure, attemptIn(entries)),
     commands: commandsFor(failure, runId),
-    ...(tries === undefined ? {} : { tries }),
+    tries: triesIn(entries),
   };
 }
 

@@ -27,15 +27,9 @@ const VERBS = 'machines/verbs.ts';
 const PURE = ['failure', 'instant', 'quantity'].map((name) => `${BASE}/${name}.ts`);
 
 /** What every renderer says and asks alike; it needs no snapshot and no parser until a time is typed. */
-const VIEW_WORDS = [
-  'break-glass',
-  'leaving',
-  'follow-up-words',
-  'moment-reader',
-  'question-key',
-  'stakes-words',
-  'zone',
-].map((name) => `src/view/${name}.ts`);
+const VIEW_WORDS = ['follow-up-words', 'moment-reader', 'question-words', 'run-port', 'zone'].map(
+  (name) => `src/view/${name}.ts`,
+);
 
 /** Who may import what. `src/commands` is the only place where everything meets. */
 export const ROOMS: readonly Room[] = [
@@ -270,9 +264,9 @@ export const ROOMS: readonly Room[] = [
     node: [],
     rooms: [
       'type machines/parts',
-      'machines/parts/deadlines.ts',
+
       'machines/parts/follow-up.ts',
-      'machines/parts/phases.ts',
+
       'machines/parts/question.ts',
       'machines/parts/states.ts',
       'machines/parts/verb-words.ts',

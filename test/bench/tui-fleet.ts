@@ -5,8 +5,8 @@
 import process from 'node:process';
 import { showApp } from '../../src/tui/show-app.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
+import type { InstanceStatus } from '../../src/view/fleet/fleet-facts.ts';
 import { nothingAsked } from '../../src/view/fleet/fleet-facts.ts';
-import type { InstanceStatus } from '../../src/view/fleet/fleet-status.ts';
 import { instanceStatus } from '../../src/view/fleet/instance-status.ts';
 import { loadersWith } from '../tui/fake-loaders.ts';
 

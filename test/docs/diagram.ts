@@ -1,7 +1,6 @@
 import type { AnyStateMachine } from 'xstate';
-import { stepsOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { metaAt } from '../../machines/parts/states.ts';
+import { metaAt, stepsOf } from '../../machines/parts/states.ts';
 import { type Drawing, drawPhase, drawPhases } from '../../src/view/machine-drawing.ts';
 
 const LEGEND =

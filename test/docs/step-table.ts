@@ -1,6 +1,5 @@
-import { mainPathOf, stepOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { metaAt } from '../../machines/parts/states.ts';
+import { mainPathOf, metaAt, stepOf, stepsOf } from '../../machines/parts/states.ts';
 
 /** What a run without trouble asks, calls and does, as a Markdown table. */
 export function stepTableOf({ machine }: Runbook): string {

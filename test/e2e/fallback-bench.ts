@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { FallbackStep } from '../../machines/parts/fallback-step.ts';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
-import type { FallbackInstance } from '../../src/view/fallback/instance.ts';
+import type { FallbackInstance } from '../../src/view/fallback/render-call.ts';
 import { renderFallback } from '../../src/view/fallback/render-fallback.ts';
 import { type Followed, followFallback, recorder } from '../bench-kit/follow-fallback.ts';
 import { startTestLab } from '../bench-kit/lab.ts';

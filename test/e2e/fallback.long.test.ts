@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { begun, type RunContext } from '../../machines/context.ts';
+import { initialContext, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
-import { fallbackOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { fallbackOf } from '../../machines/parts/states.ts';
 import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { backUp, curl, instanceOf, until } from '../lab/helpers.ts';
 import { openFallbackBench } from './fallback-bench.ts';
@@ -12,7 +12,7 @@ const STRANGE_KEY = `a"new\\key & $(touch x) 'of \`id\` 43%s`;
 const DO_IT = '';
 const HAND_DONE = '';
 
-const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });
+const startingContext = (input: Parameters<typeof initialContext>[0]['input']) => initialContext({ input });
 const startingRotation = startingContext;
 const restOf = (id: string) => (context: RunContext, state: string) =>
   fallbackOf((runbooks[id] as Runbook).machine, context, state);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { closingOfRotation as closingOf } from '../../machines/closing/rotation.ts';
-import { begun, type RunContext } from '../../machines/context.ts';
+import { initialContext, type RunContext } from '../../machines/context.ts';
 import { outcomesOf } from './outcomes.ts';
 
 function outputOf<T>(verb: string): T {
@@ -15,7 +15,7 @@ function rotated(setting: NonNullable<RunContext['key']['setting']>): RunContext
   return { ...started, key };
 }
 
-const started = begun({ input: { instance: 'orders' } });
+const started = initialContext({ input: { instance: 'orders' } });
 const proven = {
   backup: { intents: 1, absences: 0, landed: { id: 4, adopted: false } },
   proof: {

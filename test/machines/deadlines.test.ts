@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { withDeadlines } from '../../machines/parts/deadlines.ts';
-import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts';
 
 const SINCE = '2026-03-01T03:10:00Z';
 

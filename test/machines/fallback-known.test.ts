@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { begun, type RunContext } from '../../machines/context.ts';
+import { initialContext, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
-import { fallbackOf as fallbackSteps } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { fallbackOf as fallbackSteps } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
 
-const startingContext = (input: Parameters<typeof begun>[0]['input']) => begun({ input });
+const startingContext = (input: Parameters<typeof initialContext>[0]['input']) => initialContext({ input });
 const restOf = (id: string) => (context: RunContext, state: string) =>
   fallbackSteps((runbooks[id] as Runbook).machine, context, state);
 const changeInstanceFallback = restOf('change-instance');

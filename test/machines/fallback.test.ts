@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { begun as beginning, type RunContext } from '../../machines/context.ts';
+import { initialContext as beginning, type RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
-import { fallbackOf as fallbackSteps, mainPathOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { isFinalAt, leavesOf } from '../../machines/parts/states.ts';
+import { fallbackOf as fallbackSteps, isFinalAt, leavesOf, mainPathOf } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');
@@ -25,7 +24,7 @@ const statesOf = (runbook: Runbook) => everyStateOf(runbook).filter((state) => !
 const stepsOf = (
   runbook: Runbook,
   state: string,
-  context: unknown = begun(runbook),
+  context: unknown = initialContext(runbook),
 ): readonly FallbackStep[] => fallbackSteps(runbook.machine, context, state);
 const actionsOf = (steps: readonly FallbackStep[]): readonly FallbackAction[] =>
   steps.flatMap(({ actions }) => actions);
@@ -35,7 +34,7 @@ const changesOf = (steps: readonly FallbackStep[]) =>
   callsOf(steps).flatMap(({ method, path, on }) => (method === 'GET' ? [] : [`${on} ${method} ${path}`]));
 
 /** A run that knows next to nothing. */
-function begun({ id }: Runbook): unknown {
+function initialContext({ id }: Runbook): unknown {
   const context = startingContext({
     instance: 'orders',
     ...(id === 'disaster-recovery' ? { mode: 'both' as const, target: 'orders-dr' } : {}),
@@ -102,7 +101,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
         const text = fallbackOf({
           runbook,
           state,
-          context: begun(runbook),
+          context: initialContext(runbook),
           runId: '01RUN',
           path: `./it's here/${state}.sh`,
           instances: INSTANCES,
@@ -126,7 +125,7 @@ describe.for(all)('the fallback script of $id', (runbook) => {
   });
 
   test('grows no longer on the way, and repeats no change that lies behind', () => {
-    const lengths = mainPathOf(runbook.machine, begun(runbook));
+    const lengths = mainPathOf(runbook.machine, initialContext(runbook));
     const changes = lengths.map((state) => changesOf(stepsOf(runbook, state)).length);
     // The follow-ups are one part, because they may be done in any order.
     expect(changes).toEqual(changes.toSorted((a, b) => b - a));

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
-import { givenUp } from '../../machines/parts/beside-waiting.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { leavesOf, nodesAt } from '../../machines/parts/states.ts';
+import { givenUp } from '../../machines/setup.ts';
 import { proseByState, proseOfStates } from '../../src/view/prose.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { expectedOrigin } from '../../machines/phases/expected-origin.ts';
-import { neverDone } from '../../machines/phases/never-done.ts';
+import { neverDone } from '../../machines/phases/once.ts';
 
 const CONFLICT = {
   code: 'service.conflict',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { begun, type RunContext } from '../../machines/context.ts';
-import { otherWays } from '../../machines/phases/other-ways.ts';
+import { initialContext, type RunContext } from '../../machines/context.ts';
+import { otherWays } from '../../machines/phases/failing.ts';
 
-type Input = NonNullable<Parameters<typeof begun>[0]['input']>;
+type Input = NonNullable<Parameters<typeof initialContext>[0]['input']>;
 
 function waysOf(code: string, more: Partial<Input> = {}, known: Partial<RunContext> = {}) {
   const failure = { code, shortMessage: 'it failed', hints: [], evidence: {} };
-  const context = { ...begun({ input: { instance: 'orders', ...more } }), failure, ...known };
+  const context = { ...initialContext({ input: { instance: 'orders', ...more } }), failure, ...known };
   return otherWays(context).map(({ command }) => command);
 }
 
@@ -52,7 +52,7 @@ test.each(['key.not-stored', 'backup.wrong-key'])('where %s, a key is entered fi
 
 test('what leads on is named for whoever begins it without the command, by the real names', () => {
   const failure = { code: 'service.error', shortMessage: 'it failed', hints: [], evidence: {} };
-  const run = begun({ input: { instance: "o'rders", target: 'orders-dr', mode: 'both' } });
+  const run = initialContext({ input: { instance: "o'rders", target: 'orders-dr', mode: 'both' } });
   expect(otherWays({ ...run, failure })[0]?.leadsTo).toEqual({
     kind: 'recover',
     instance: "o'rders",
@@ -63,7 +63,7 @@ test('what leads on is named for whoever begins it without the command, by the r
 });
 
 test('a run that was stopped is neither stopped nor tried again', () => {
-  const run = begun({ input: { instance: 'orders' } });
+  const run = initialContext({ input: { instance: 'orders' } });
   const words = (code: string, isOver: boolean) =>
     otherWays({ ...run, failure: { code, shortMessage: '', hints: [], evidence: {} } }, isOver)[0]?.when;
   expect(words('service.error', false)).toBe('if orders is lost: stop the run, recover it into a target');
@@ -73,5 +73,5 @@ test('a run that was stopped is neither stopped nor tried again', () => {
 });
 
 test('without a failure there is nothing to lead on from', () => {
-  expect(otherWays(begun({ input: { instance: 'orders' } }))).toEqual([]);
+  expect(otherWays(initialContext({ input: { instance: 'orders' } }))).toEqual([]);
 });

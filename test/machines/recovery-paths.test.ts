@@ -4,9 +4,8 @@ import { transition } from 'xstate';
 import { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import { stillOpen } from '../../machines/parts/follow-up.ts';
-import { mainPathOf, stepsOf } from '../../machines/parts/phases.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { leavesOf, nodesAt, statePath } from '../../machines/parts/states.ts';
+import { leavesOf, mainPathOf, nodesAt, statePath, stepsOf } from '../../machines/parts/states.ts';
 import { answersAt, keysOf, questionAt } from './explore.ts';
 import { situationsOf } from './situations.ts';
 

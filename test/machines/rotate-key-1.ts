@@ -1,6 +1,6 @@
 import { closingOfRotation, rotationFacts } from '../../machines/closing/rotation.ts';
 import { stakesOfKey } from '../../machines/closing/stakes.ts';
-import { begun } from '../../machines/context.ts';
+import { initialContext } from '../../machines/context.ts';
 import { backupFallback } from '../../machines/fallback/backing-up.ts';
 import { of } from '../../machines/index.ts';
 import { RotateKeyInput } from '../../machines/inputs.ts';
@@ -12,17 +12,17 @@ import { ending, phases } from '../../machines/phases/phase.ts';
 import { preflight } from '../../machines/phases/preflight.ts';
 import { prove } from '../../machines/phases/prove.ts';
 import { recordRotation } from '../../machines/phases/record.ts';
-import { builtLate } from '../../machines/setup.ts';
+import { lazyMachine } from '../../machines/setup.ts';
 
 /**
  * A rotation as an older version might have had it: nothing is proven before it, and no old key is tried
  * after it.
  */
 export const rotateKey1 = of(
-  builtLate({
+  lazyMachine({
     id: 'rotate-key',
     version: '1',
-    context: begun,
+    context: initialContext,
     initial: 'preflight',
     states: phases({
       preflight: preflight({ tolerant: false, restores: true, onDone: 'key' }),

@@ -6,11 +6,11 @@ import {
   stakesOfTarget,
   stakesOfTime,
 } from '../../machines/closing/stakes.ts';
-import { begun, type RunContext } from '../../machines/context.ts';
+import { initialContext, type RunContext } from '../../machines/context.ts';
 
 const MADE = '2026-11-21T02:00:07Z';
 const context = (more: Partial<RunContext> = {}): RunContext => ({
-  ...begun({ input: { instance: 'orders' } }),
+  ...initialContext({ input: { instance: 'orders' } }),
   ...more,
 });
 const chosen = { choose: { backup: { id: 41, status: 'done', triggeredAt: MADE }, time: MADE } };
@@ -52,7 +52,7 @@ describe.each([
 
 describe('what a recovery into a target costs', () => {
   const recovery: RunContext = {
-    ...begun({ input: { instance: 'orders', target: 'orders-dr' } }),
+    ...initialContext({ input: { instance: 'orders', target: 'orders-dr' } }),
     source: { from: { guid: 'g-1', fingerprint: '3fe1b0c2d4a5', what: 'backup', how: 'card' } },
   };
 

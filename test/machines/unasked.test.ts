@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { begun, type RunContext } from '../../machines/context.ts';
+import { initialContext, type RunContext } from '../../machines/context.ts';
 import { withBound } from '../../machines/phases/open-follow-ups.ts';
 
 type FollowUps = RunContext['followUps']['list'];
@@ -7,7 +7,7 @@ type FollowUps = RunContext['followUps']['list'];
 const HAND = { way: 'hand', notes: [], apps: [], keys: [], unseen: [], order: 'replace', foundAt: '' };
 
 function followUpsWith(bound: object, list: FollowUps = []) {
-  const context = begun({ input: { instance: 'orders' } });
+  const context = initialContext({ input: { instance: 'orders' } });
   return withBound({ ...context, followUps: { ...context.followUps, bound, list } as never });
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
-import { QUIET_MS } from '../../src/view/question-key.ts';
+import { QUIET_MS } from '../../src/view/question-words.ts';
 import type { QuestionView, RailStep, RunView } from '../../src/view/run-view.ts';
 import { holdProcessUp, openWire } from '../bench-kit/wire.ts';
 import { createFakeRun } from '../tui/fake-run.ts';

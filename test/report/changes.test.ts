@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesOf } from '../../src/report/model/changes.ts';
+import { changesOf } from '../../src/report/model/chain.ts';
 import type { Entry } from '../../src/store/journal.ts';
 
 test('a call that was turned away and sent anew is listed as two, of which one was done', () => {

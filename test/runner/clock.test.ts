@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { clockMark, watchClock } from '../../src/commands/run/watch-clock.ts';
-import { movedMeanwhile } from '../../src/runner/clock-notes.ts';
+import { movedMeanwhile } from '../../src/runner/time-notes.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
 
 describe('a clock that is watched', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newId } from '../../src/runner/new-id.ts';
+import { newId } from '../../src/runner/runs.ts';
 
 test('ids sort by the time at which they were made', () => {
   expect(newId(1) < newId(2)).toBe(true);

@@ -3,7 +3,7 @@ import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { firstState, modeOf, update } from '../../src/tui/screens/run/ui-state.ts';
-import { BREAK_GLASS } from '../../src/view/break-glass.ts';
+import { BREAK_GLASS } from '../../src/view/question-words.ts';
 import type { ApprovalView, RunView } from '../../src/view/run-view.ts';
 import { withApproval } from '../../src/view/view-approval.ts';
 import { TYPED_NAME, VIEWS } from './fake-views.ts';

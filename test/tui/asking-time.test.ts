@@ -4,7 +4,7 @@ import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { freshQuestion } from '../../src/tui/screens/run/question-state.ts';
 import { firstState, update } from '../../src/tui/screens/run/ui-state.ts';
-import { QUIET_MS } from '../../src/view/question-key.ts';
+import { QUIET_MS } from '../../src/view/question-words.ts';
 import { drive } from './drive.ts';
 import { TIME } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';

@@ -101,7 +101,7 @@ describe('the field of a secret', () => {
     ui.type(' Tr0ub4dor&3\n');
     const text = textOf(ui.state());
     expect(text).toContain('12 characters');
-    expect(text).toContain('begins with a blank');
+    expect(text).toContain('begins with a space');
     expect(text).toContain('line end after it was removed');
     expect(text).toContain('fewer than 32 bytes');
     expect(text).not.toContain('Tr0');

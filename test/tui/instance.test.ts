@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { instanceScreen } from '../../src/tui/screens/instance/instance.ts';
 import type { BackupList } from '../../src/view/app/backup-list.ts';
-import type { InstanceDetail } from '../../src/view/app/instance-detail.ts';
-import type { Fact } from '../../src/view/app/sources.ts';
+import type { Fact, InstanceDetail } from '../../src/view/app/sources.ts';
 import {
   ASCII,
   ago,

@@ -103,7 +103,7 @@ describe('what does not fit', () => {
   it('beside a field is the prompt, however long: then it stands above the field', () => {
     const prompt = 'why is it gone on without a backup of the present state, and who has agreed?';
     const options = CHOICE.options.map((option) =>
-      'needs' in option ? { ...option, needs: { what: 'reason' as const, prompt } } : option,
+      option.needs === undefined ? option : { ...option, needs: { what: 'reason' as const, prompt } },
     );
     const ui = drive({ ...VIEWS.choice, question: { ...CHOICE, options } });
     ui.press('down', 'enter', ...'nobody');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FIRST_REPEAT_MS } from '../../src/tui/screens/run/keyboard.ts';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
-import { QUIET_MS } from '../../src/view/question-key.ts';
+import { QUIET_MS } from '../../src/view/question-words.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { CHOICE, SECRET, TYPED_NAME, VIEWS } from './fake-views.ts';

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { UsualTimes } from '../../src/view/app/usual-times.ts';
-import { expectedEnd, expectedRunEnd, usualSeconds } from '../../src/view/expected-end.ts';
+import {
+  expectedEnd,
+  expectedRunEnd,
+  type UsualTimes,
+  usualSeconds,
+} from '../../src/view/app/usual-times.ts';
 
 const NOW = new Date('2026-11-23T14:30:20.000Z');
 

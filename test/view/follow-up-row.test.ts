@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
-import { followUpLines, followUpRow } from '../../src/view/follow-up-row.ts';
+import { followUpLines, followUpRow } from '../../src/view/view-follow-ups.ts';
 import { at, followUps } from '../report/recovery.ts';
 
 const now = new Date(at(1125));

@@ -20,9 +20,9 @@ describe('what is said of a secret', () => {
   });
 
   it.each([
-    [` ${RANDOM}`, 'it begins with a blank'],
-    [`${RANDOM} `, 'it ends with a blank'],
-    [`${RANDOM} ${RANDOM}`, 'it has a blank inside'],
+    [` ${RANDOM}`, 'it begins with a space'],
+    [`${RANDOM} `, 'it ends with a space'],
+    [`${RANDOM} ${RANDOM}`, 'it contains a space'],
     [`${RANDOM}é`, 'non-ASCII characters'],
     ['short-and-random', 'fewer than 32 bytes'],
   ])('is what is often wrong with one', (text, pitfall) => {

@@ -10,7 +10,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { Operation } from '../../service/revisions.ts';
 import type { PitrRange, Restore } from '../../service/schemas.ts';
-import type { InstanceDetail, InstanceMetrics, RestoreRow } from '../../view/app/instance-detail.ts';
+import type { InstanceDetail, InstanceMetrics, RestoreRow } from '../../view/app/sources.ts';
 import type { Part } from '../../view/fleet/fleet-facts.ts';
 import { backupConfigFacts, overviewFacts } from '../service/instance-facts.ts';
 import type { FactLine } from '../service/print-facts.ts';

@@ -2,7 +2,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Keyring, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
-import type { KeyRow, KeysFacts } from '../../view/app/keys-facts.ts';
+import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 import { keptKeyring } from './kept-keyring.ts';
 

@@ -2,8 +2,9 @@ import type { CommandContext } from '../../cli/context.ts';
 import { isTaken, notWritten, writeNewFile } from '../../cli/write-new-file.ts';
 import { openReaderOf } from '../../compose/store-of.ts';
 import type { ReportFormat } from '../../report/render-report.ts';
-import { findRun, type RunSummary } from '../../runner/runs.ts';
-import { type ReportText, reportCommand, reportFile } from '../../view/app/report-text.ts';
+import { findRun } from '../../runner/runs.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
+import { type ReportText, reportCommand, reportFile } from '../../view/app/run-row.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 import { brandOf } from '../run/brand-of.ts';
 

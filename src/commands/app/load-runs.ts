@@ -4,10 +4,11 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
-import { listRuns, openRuns, type RunSummary } from '../../runner/runs.ts';
+import { listRuns } from '../../runner/runs.ts';
 import type { JournalReader, Log } from '../../store/journal.ts';
+import { openRuns, type RunSummary } from '../../store/projections/runs.ts';
 import type { RunRow } from '../../view/app/run-row.ts';
-import { holderWords } from '../../view/watched.ts';
+import { holderWords } from '../../view/run-record.ts';
 import { drillHomes, inDrill } from '../drill/drill-homes.ts';
 
 /** Older runs than these are found with `lifeboat runs`. */

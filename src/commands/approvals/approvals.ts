@@ -20,8 +20,9 @@ import { openJournalIfAny } from '../../compose/reading.ts';
 import { loginName, openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { appendHolding } from '../../runner/holds.ts';
-import { findRun, openRuns } from '../../runner/runs.ts';
+import { findRun } from '../../runner/runs.ts';
 import type { Json } from '../../store/journal.ts';
+import { openRuns } from '../../store/projections/runs.ts';
 import { rulesOf } from './gate-of-run.ts';
 
 /**

@@ -1,6 +1,5 @@
-import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { statePath } from '../../../machines/parts/states.ts';
+import { mainPathOf, statePath } from '../../../machines/parts/states.ts';
 import { begunOf } from '../../approvals/begun.ts';
 import type { Plan } from '../../approvals/plan.ts';
 import { asksFor } from '../../approvals/policy.ts';

@@ -12,11 +12,12 @@ import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder, loadConfig } from '../../config/load.ts';
 import { tokenVariables } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
-import { findRun, type RunSummary } from '../../runner/runs.ts';
+import { findRun } from '../../runner/runs.ts';
 import { type Entry, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { installationOf } from '../../store/log/checkpoint.ts';
 import type { Signer } from '../../store/log/signer.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
 import { createSecretGuard, type SecretGuard } from '../../store/secret-guard.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
 

@@ -2,7 +2,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { loadConfig } from '../../config/load.ts';
-import type { DrillRecord } from '../../report/drill/drill-record.ts';
+import type { DrillRecord } from '../../report/drill/drill-report.ts';
 
 /**
  * How often the config asks for a drill, in milliseconds; undefined where it does not, or there is none. A

@@ -9,7 +9,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { homeFolder, storeNamed } from '../../config/load.ts';
 import { SQLITE } from '../../config/store-address.ts';
-import type { DrillRecord } from '../../report/drill/drill-record.ts';
+import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { findRun } from '../../runner/runs.ts';
 import { plain } from '../../view/fallback/shell-text.ts';
 import { recordsIn } from './drill-records.ts';

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import { namesIn } from '../../base/bounded-file.ts';
 import { type FileLock, tryLock } from '../../base/file-lock.ts';
-import { type DrillChapter, DrillRecord } from '../../report/drill/drill-record.ts';
+import { type DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 
 const FILE = 'drill.json';

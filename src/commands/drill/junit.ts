@@ -3,7 +3,7 @@ import writeFileAtomic from 'write-file-atomic';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
-import type { DrillChapter, DrillRecord } from '../../report/drill/drill-record.ts';
+import type { DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
 
 /**
  * Writes a drill in the form of JUnit, whole or not at all, over what was there. Rejects with `output.file`.

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
-import type { DrillRecord } from '../../report/drill/drill-record.ts';
+import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { isUnderWay, readRecord } from './drill-records.ts';
 
 /** The folder of a drill that may be removed. */

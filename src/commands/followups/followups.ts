@@ -10,7 +10,7 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
-import { type FollowUpRow, followUpLines, followUpRow } from '../../view/follow-up-row.ts';
+import { type FollowUpRow, followUpLines, followUpRow } from '../../view/view-follow-ups.ts';
 
 interface AnswerFlags {
   readonly tokenFile?: string;

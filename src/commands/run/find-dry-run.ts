@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
+import { mainPathOf } from '../../../machines/parts/states.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor } from '../../compose/activity-deps.ts';

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { metaOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { foldIntents, isInDoubt } from '../../store/projections/intents.ts';
-import { afterLeaving, leftBySignal } from '../../view/leaving.ts';
+import { afterLeaving, leftBySignal } from '../../view/run-port.ts';
 
 /**
  * One keystroke can reach a process twice: from the terminal, and handed on by whoever started it.

@@ -1,10 +1,9 @@
 import { runbookOf } from '../../../machines/index.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { type Measures, measure } from '../../report/measure/measure.ts';
-import { SLICES } from '../../report/measure/slices.ts';
-import { slicesOf } from '../../report/measure/slices-of.ts';
+import { SLICES, slicesOf } from '../../report/measure/slices.ts';
 import { untilEnd } from '../../report/model/found.ts';
-import { followUpsOf } from '../../runner/run-follow-ups.ts';
+import { followUpsOf } from '../../runner/fold.ts';
 import type { Entry } from '../../store/journal.ts';
 
 /**

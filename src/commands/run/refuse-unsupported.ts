@@ -1,7 +1,6 @@
 import { runbooks } from '../../../machines/index.ts';
-import { mainPathOf } from '../../../machines/parts/phases.ts';
 import type { PlannedCall, Runbook } from '../../../machines/parts/runbook.ts';
-import { metaAt } from '../../../machines/parts/states.ts';
+import { mainPathOf, metaAt } from '../../../machines/parts/states.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import type { RunInstances } from '../../compose/instances.ts';
 import { fold } from '../../runner/fold.ts';

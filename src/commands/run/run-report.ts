@@ -1,12 +1,12 @@
 import { runbookOf } from '../../../machines/index.ts';
 import { LifeboatError } from '../../base/errors.ts';
-import { slicesOf } from '../../report/measure/slices-of.ts';
+import { slicesOf } from '../../report/measure/slices.ts';
 import type { Report } from '../../report/model/model.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
-import { followUpsOf } from '../../runner/run-follow-ups.ts';
-import type { RunSummary } from '../../runner/runs.ts';
+import { followUpsOf } from '../../runner/fold.ts';
 import type { Entry, JournalReader, Log } from '../../store/journal.ts';
 import { lossesOf } from '../../store/log/losses.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
 import { measuresOfRun } from './measure-run.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
-import { LEAST_SECONDS } from '../../runner/clock-notes.ts';
 import type { Clock, ClockMark } from '../../runner/run.ts';
+import { LEAST_SECONDS } from '../../runner/time-notes.ts';
 
 /**
  * Watches the wall clock of this machine from now on. It is held against the time since the machine was

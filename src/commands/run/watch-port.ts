@@ -4,14 +4,14 @@ import type { CommandContext } from '../../cli/context.ts';
 import { proseOf } from '../../compose/runbook-files.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { RunSummary } from '../../runner/runs.ts';
 import { watchRun } from '../../runner/watched-run.ts';
 import type { Holder, JournalReader } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
 import { isEnd } from '../../store/run-entries.ts';
 import { buildRunView } from '../../view/build-run-view.ts';
 import type { RunPort } from '../../view/run-port.ts';
-import { driverOf } from '../../view/watched.ts';
+import { driverOf } from '../../view/run-record.ts';
 import { historyOf } from './history.ts';
 import { withAnchor } from './run-port.ts';
 

@@ -4,7 +4,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Caller } from '../../runner/call.ts';
-import type { RunSummary } from '../../runner/runs.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
 import { adoptedLine } from './adopted.ts';
 import { outputOf, taskOf } from './call-outcome.ts';
 

@@ -1,8 +1,8 @@
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import type { OpenCall } from '../../runner/in-doubt.ts';
 import type { ServiceClient } from '../../service/client.ts';
+import type { OpenCall } from '../../store/projections/pending-calls.ts';
 import { taskOf } from './call-outcome.ts';
 import { candidateLines } from './candidate-lines.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';

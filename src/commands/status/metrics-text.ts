@@ -1,4 +1,4 @@
-import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-status.ts';
+import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-facts.ts';
 import type { FleetReport } from './print-status.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,8 +1,7 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import type { DrillDue } from '../../report/drill/drill-due.ts';
-import { dueWords } from '../../report/drill/drill-words.ts';
+import { type DrillDue, dueWords } from '../../report/drill/drill-due.ts';
 import {
   ANSWER_WORDS,
   backupCell,
@@ -14,7 +13,7 @@ import {
   wayOf,
   windowCell,
 } from '../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
+import type { InstanceStatus } from '../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
 /** What `lifeboat status` has found out, at a moment. */

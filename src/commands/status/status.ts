@@ -7,7 +7,7 @@ import { openKeys } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
-import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
+import type { InstanceStatus } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import { knownDrills } from '../drill/drill-homes.ts';
 import { printStatus } from './print-status.ts';

@@ -1,10 +1,17 @@
 import { counted, formatSeconds } from '../../base/format.ts';
-import type { Block, Document, Inline, Section, Text } from '../render/document.ts';
-import { tableOr, time } from '../render/words.ts';
-import type { DrillDue } from './drill-due.ts';
-import type { DrillChapter, DrillRecord } from './drill-record.ts';
-import type { DrillReport, Trend, TrendRow } from './drill-report.ts';
-import { dueWords } from './drill-words.ts';
+import {
+  type Block,
+  type Document,
+  given,
+  type Inline,
+  paragraph,
+  type Section,
+  type Text,
+  tableOr,
+  time,
+} from '../render/document.ts';
+import { type DrillDue, dueWords } from './drill-due.ts';
+import type { DrillChapter, DrillRecord, DrillReport, Trend, TrendRow } from './drill-report.ts';
 
 /** The report of a drill as the document that every renderer writes. */
 export function drillPages({ drill, trends, due }: DrillReport): Document {
@@ -21,11 +28,11 @@ export function drillPages({ drill, trends, due }: DrillReport): Document {
 
 function factRows(drill: DrillRecord, due: DrillDue): [string, Text][] {
   return [
-    ['Outcome', outcomeOf(drill.outcome)],
+    ['Outcome', OUTCOMES[drill.outcome]],
     ['Scope', drill.scope],
     ['Begun', `${time(drill.begunAt)} UTC`],
-    ...(drill.endedAt === undefined ? [] : ([['Ended', `${time(drill.endedAt)} UTC`]] as [string, Text][])),
-    ...(drill.failure === undefined ? [] : ([['Why it failed', drill.failure]] as [string, Text][])),
+    ...given('Ended', drill.endedAt && `${time(drill.endedAt)} UTC`),
+    ...given('Why it failed', drill.failure),
     ['Service', `the lab, revision ${drill.revision}, on PostgreSQL`],
     ['Lifeboat', drill.version],
     ['Next drill due', dueWords(due)],
@@ -37,21 +44,17 @@ const OUTCOMES: Readonly<Record<DrillRecord['outcome'] | DrillChapter['outcome']
   'not-proven': { bad: 'NOT PROVEN' },
   failed: { bad: 'FAILED' },
   broken: { bad: 'its run did not close' },
-  left: { bad: 'left before its end' },
-  running: { bad: 'without an end' },
+  left: { bad: 'left early' },
+  running: { bad: 'no end on record' },
   unplayed: { bad: 'not played' },
 };
-
-function outcomeOf(outcome: keyof typeof OUTCOMES): Inline {
-  return OUTCOMES[outcome];
-}
 
 function chapterTable(chapters: readonly DrillChapter[]): Block {
   const head = ['Chapter', 'Runbook', 'Outcome', 'Rows compared', 'RTO', 'RPO', 'Took'];
   const rows = chapters.map((chapter): Text[] => [
     chapter.title,
     { code: chapter.runbook },
-    outcomeOf(chapter.outcome),
+    OUTCOMES[chapter.outcome],
     String(chapter.tables.reduce((sum, table) => sum + table.rows, 0)),
     against(chapter.rtoSeconds, chapter.objectives.rtoSeconds),
     against(chapter.rpoSeconds, chapter.objectives.rpoSeconds),
@@ -77,7 +80,7 @@ function trendSection({ title, objectives, rows }: Trend): Section {
   const measured = rows.map((row): Text[] => [
     { code: row.id },
     time(row.at),
-    outcomeOf(row.outcome),
+    OUTCOMES[row.outcome],
     held(row.rtoSeconds, row.meetsRto),
     held(row.rpoSeconds, row.meetsRpo),
   ]);
@@ -89,10 +92,9 @@ function trendSection({ title, objectives, rows }: Trend): Section {
   return {
     title: `Trend: ${title}`,
     blocks: [
-      {
-        kind: 'text',
-        text: `Of this scope: ${counted(rows.length, 'drill')}, oldest first; ${objective}.${changeWords(rows)}`,
-      },
+      paragraph(
+        `Of this scope: ${counted(rows.length, 'drill')}, oldest first; ${objective}.${changeWords(rows)}`,
+      ),
       tableOr('It was not played.', `The last drills: ${title}`, head, measured),
     ],
   };
@@ -104,7 +106,7 @@ function changeWords(rows: readonly TrendRow[]): string {
   const [before, now] = times.slice(-2);
   if (before === undefined || now === undefined || rows.at(-1)?.rtoSeconds === undefined) return '';
   const change = now - before;
-  if (Math.abs(change) < 0.05) return ' The RTO is that of the drill before.';
+  if (Math.abs(change) < 0.05) return ' The RTO is the same as in the drill before.';
   const [by, how] = [formatSeconds(Math.abs(change)), change > 0 ? 'longer' : 'shorter'];
   return ` The RTO is ${by} ${how} than in the drill before.`;
 }

@@ -118,17 +118,17 @@ function notesOn(
         ? ['it counts from the start of the run, because nobody said when the incident began']
         : ['it counts from the start of the run, because the time given for the incident is not before it']),
     ...(restore !== undefined && startedMs === undefined
-      ? ['the service does not tell when it began to work, so its queue is part of execute']
+      ? ['the service does not say when it began to work, so the queue counts as execute']
       : []),
     ...(skewMs === 0 ? [] : [`times of the service are corrected by ${skewMs / -1000} s`]),
-    ...(unbound.length === 0 ? [] : [`${unboundWords(unbound)}, and nobody waited for that`]),
+    ...(unbound.length === 0 ? [] : [`${unboundWords(unbound)}; the time does not include that`]),
     ...(apps === 0
       ? []
-      : [`${counted(apps, 'application was', 'applications were')} bound again by hand, as somebody said`]),
+      : [`${counted(apps, 'application was', 'applications were')} bound again by hand, on somebody's word`]),
     ...timeline.clockMovesMs.map(
       (ms) =>
         `the clock of this machine was moved ${Math.abs(ms) / 1000} s ` +
-        `${ms < 0 ? 'back' : 'ahead'} during the run, which does not count`,
+        `${ms < 0 ? 'back' : 'ahead'} during the run; the figures leave that out`,
     ),
     ...(timeline.clockSetBack ? ['the clock of this machine was set back during the run'] : []),
   ];

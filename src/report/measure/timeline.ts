@@ -2,7 +2,6 @@ import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { growing } from '../../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../../store/run-entries.ts';
-import { steadied } from './steadied.ts';
 
 /** A state of the machine, and since when the run has been in it. Milliseconds since 1970, never falling. */
 interface Stay {
@@ -118,4 +117,19 @@ function emptyFrom(first: Entry): Mutable<Timeline> | undefined {
   const lists = { stays: [], performed: [], armed: [], mentions: [], clockMovesMs: [] };
   const none = { started: undefined, closed: undefined, endedMs: undefined };
   return { firstMs, lastMs: firstMs, ...none, clockSetBack: false, clockMovedMs: 0, ...lists };
+}
+
+/**
+ * A run's entries as they would be had nobody moved the clock while it was watched: what the run itself
+ * noticed of its clock (`clock.moved`) is taken back. Times that cannot be read stay as they are.
+ */
+export function steadied(entries: readonly Entry[]): readonly Entry[] {
+  let movedMs = 0;
+  return entries.map((entry) => {
+    const known = entry.type === 'clock.moved' ? readRunEntry(entry) : undefined;
+    if (known?.type === 'clock.moved' && known.body.entries === undefined)
+      movedMs += known.body.seconds * 1000;
+    const atMs = movedMs === 0 ? undefined : instantOf(entry.at);
+    return atMs === undefined ? entry : { ...entry, at: new Date(atMs - movedMs).toISOString() };
+  });
 }

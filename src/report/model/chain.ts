@@ -1,10 +1,10 @@
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { anchorOf } from '../../store/log/anchor.ts';
 import { claimOf } from '../../store/log/checkpoint.ts';
 import { speaker } from '../../store/sentence.ts';
-import { findLast } from './found.ts';
+import { findAll, findLast } from './found.ts';
 import type { Report } from './model.ts';
-import type { Line } from './model-rows.ts';
+import type { Change, Line } from './model-rows.ts';
 
 /** What a record says about itself. */
 export interface RecordProof {
@@ -33,12 +33,78 @@ export function evidenceOf(entries: readonly Entry[], { note, files = [] }: Reco
   const transcript = findLast(entries, 'transcript.kept')?.body;
   const claim = claimOf(note);
   return {
-    ...(last === undefined ? {} : { head: last.hash }),
-    ...(claim === undefined ? {} : { anchor: anchorOf(claim) }),
-    ...(note === undefined ? {} : { signedHead: note.trimEnd().split('\n') }),
-    files: files.map(({ name, sha256 }) => ({ name, sha256 })),
-    ...(transcript === undefined ? {} : { transcript }),
+    head: last?.hash,
+    anchor: claim && anchorOf(claim),
+    signedHead: note?.trimEnd().split('\n'),
+    files: [...files],
+    transcript,
     bundle: `lifeboat audit export ${run}`.trim(),
     verify: `lifeboat audit verify ${run}`.trim(),
   };
+}
+
+/**
+ * Everything that changed something: calls that may happen only once (when armed, how the send ended, what
+ * was found out later) and steps that may be repeated, such as setting a key, with the answer they got.
+ */
+export function changesOf(entries: readonly Entry[]): Change[] {
+  return [...onceRows(entries), ...repeatableRows(entries)]
+    .sort((a, b) => a.seq - b.seq)
+    .map(({ seq: _, ...change }) => change);
+}
+
+type Row = Change & { readonly seq: number };
+
+function onceRows(entries: readonly Entry[]): Row[] {
+  const arms = findAll(entries, 'intent.armed');
+  return arms.map(({ entry, body: { intent, verb } }) => {
+    // What was turned away is armed anew: each time has an end of its own.
+    const next = arms.find((arm) => arm.body.intent === intent && arm.entry.seq > entry.seq);
+    const until = next?.entry.seq ?? Number.POSITIVE_INFINITY;
+    const isItsOwn = (one: { readonly entry: Entry; readonly body: { readonly intent: string } }) =>
+      one.body.intent === intent && one.entry.seq > entry.seq && one.entry.seq < until;
+    const sent = findAll(entries, 'intent.outcome').findLast(isItsOwn)?.body;
+    const judged = findAll(entries, 'intent.judged').findLast(isItsOwn)?.body;
+    return {
+      seq: entry.seq,
+      at: entry.at,
+      step: verb,
+      intent,
+      subject: '',
+      answer: sent?.sent ?? 'never written',
+      found: judged?.verdict ?? '',
+    };
+  });
+}
+
+function repeatableRows(entries: readonly Entry[]): Row[] {
+  return findAll(entries, 'activity.begun')
+    .filter(({ body }) => body.kind === 'repeatable')
+    .map(({ entry, body: { activity, verb, input } }) => ({
+      seq: entry.seq,
+      at: entry.at,
+      step: verb,
+      subject: subjectOf(input),
+      answer: answerOf(entries, entry.seq, activity),
+      found: '',
+    }));
+}
+
+/** The application or service key that a step was about. */
+function subjectOf(input: unknown): string {
+  const { app, key } = fieldsOf(input);
+  const { key: appKey, name } = { ...fieldsOf(key), ...fieldsOf(app) };
+  const subject = appKey ?? name;
+  return typeof subject === 'string' ? subject : '';
+}
+
+/** How an activity that began at `seq` ended: its own word for it, the failure, or nothing on record. */
+function answerOf(entries: readonly Entry[], seq: number, activity: string): string {
+  const ended = findAll(entries, 'event').find(
+    ({ entry, body }) => entry.seq > seq && body.event.type.endsWith(`.actor.${activity}`),
+  )?.body.event;
+  if (ended === undefined) return 'never written';
+  const fields = fieldsOf(ended['output'] ?? ended['error']);
+  const word = fields['answer'] ?? fields['shortMessage'];
+  return typeof word === 'string' ? word : 'done';
 }

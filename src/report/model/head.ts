@@ -1,9 +1,10 @@
 import { leftUnbound } from '../../../machines/parts/follow-up.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
+import { type Measures, resultOfPoint, resultOfTime } from '../measure/measure.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { stillOpen, type WrittenFollowUp } from './follow-ups.ts';
 import { find, findLast } from './found.ts';
-import type { Report } from './model.ts';
+import type { Measured, Report } from './model.ts';
 
 const KINDS = { LIVE: 'real', REHEARSAL: 'rehearsal' } as const;
 
@@ -66,3 +67,37 @@ function skewOf(entries: readonly Entry[]): number | undefined {
 function said(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
+
+/** What the recovery took and lost, against what it was allowed to; how each was measured. */
+export function measuredOf(measures: Measures): Measured {
+  const { objectives: limits, time, point, restores } = measures;
+  const { decide, queue, execute, human, rebind } = time.slicesMs;
+  return {
+    status: time.status,
+    since: time.since,
+    from: time.from,
+    until: time.until,
+    rto: {
+      limitSeconds: limits.rtoSeconds,
+      measuredSeconds: time.totalMs / 1000,
+      ...resultOfTime(measures),
+    },
+    rpo: {
+      limitSeconds: limits.rpoSeconds,
+      measuredSeconds: point === undefined ? undefined : point.lostMs / 1000,
+      ...(restores ? resultOfPoint(measures) : NO_POINT),
+    },
+    slices: {
+      decide: decide / 1000,
+      queue: queue / 1000,
+      execute: execute / 1000,
+      human: human / 1000,
+      rebind: rebind / 1000,
+    },
+    notes: [...time.notes],
+    restores,
+    point,
+  };
+}
+
+const NO_POINT = { result: 'does not apply' as const };

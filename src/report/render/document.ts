@@ -1,3 +1,5 @@
+import { formatSeconds, formatTime } from '../../base/format.ts';
+import type { Fact, Report } from '../model/model.ts';
 import type { Course } from '../model/model-rows.ts';
 
 /**
@@ -65,4 +67,83 @@ export const BLANK: Inline = { blank: true };
 
 export function inlines(text: Text): readonly Inline[] {
   return Array.isArray(text) ? (text as readonly Inline[]) : [text as Inline];
+}
+
+/** `YYYY-MM-DD HH:MM:SS` of a stored time, UTC; anything else as it is. */
+export function time(at: string | undefined): string {
+  return at === undefined ? '' : formatTime(at);
+}
+
+/** What an alarm says, below its title. */
+export function alarmText({ text, at, by }: Report['alarms'][number]): string {
+  return `${text} (${time(at)} UTC, by ${by})`;
+}
+
+/** What was not done as the runbook says, and why. */
+export function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
+  if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
+  return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
+}
+
+export function seconds(value: number | undefined, otherwise: string): string {
+  return value === undefined ? otherwise : formatSeconds(value);
+}
+
+export function factRows(facts: readonly Fact[]): [string, Text][] {
+  return facts.map(({ label, value, code }) => [label, code === true ? { code: value } : value]);
+}
+
+/** Lines for people to fill in, under the section that they belong to. */
+export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
+  const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
+  return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
+}
+
+/** A named value, and none where there is no value. */
+export function given(label: string, value: Text | undefined): [string, Text][] {
+  return value === undefined ? [] : [[label, value]];
+}
+
+/** Named values as a table without a head; none for no facts. */
+export function factsBlock(caption: string, facts: readonly Fact[]): Block[] {
+  return facts.length === 0 ? [] : [{ kind: 'facts', caption, rows: factRows(facts) }];
+}
+
+/** A paragraph. */
+export function paragraph(text: Text): Block {
+  return { kind: 'text', text };
+}
+
+/** A table, or one sentence where it would be empty. */
+export function tableOr(
+  empty: string,
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly Text[])[],
+): Block {
+  return rows.length === 0 ? paragraph(empty) : { kind: 'table', caption, head, rows };
+}
+
+/** A table, and nothing where it would be empty. */
+export function tableOf(
+  caption: string,
+  head: readonly string[],
+  rows: readonly (readonly Text[])[],
+): Block[] {
+  return rows.length === 0 ? [] : [{ kind: 'table', caption, head, rows }];
+}
+
+/** A list, or one sentence where it would be empty. */
+export function listOr(empty: string, items: readonly Text[]): Block {
+  return items.length === 0 ? paragraph(empty) : { kind: 'list', items };
+}
+
+/** A list, and nothing where it would be empty. */
+export function listOf(items: readonly Text[]): Block[] {
+  return items.length === 0 ? [] : [{ kind: 'list', items }];
+}
+
+/** A section that only some runs have something for. */
+export function optional(title: string, blocks: readonly Block[]): Section[] {
+  return blocks.length === 0 ? [] : [{ title, blocks }];
 }

@@ -2,8 +2,7 @@ import type { Brand } from '../brand.ts';
 import { type Block, type Document, type Figure, type Inline, inlines, type Text } from './document.ts';
 import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
 import { STYLE } from './style.ts';
-import { barsSvg } from './svg-bars.ts';
-import { courseSvg, LEGEND } from './svg-course.ts';
+import { barsSvg, courseSvg, LEGEND } from './svg.ts';
 
 /**
  * A document as one HTML file: no script, nothing from outside, a policy that forbids both, for bright and

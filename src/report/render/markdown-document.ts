@@ -1,5 +1,6 @@
+import { readable } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import type { Brand } from '../brand.ts';
-import { code, plain, table } from '../markdown.ts';
 import { type Block, type Document, type Inline, inlines, type Text } from './document.ts';
 
 /** A document as Markdown (GitHub's tables), readable as plain text too. */
@@ -65,4 +66,31 @@ function piece(one: Inline): string {
   if ('good' in one) return `**${plain(one.good, LONGEST)}**`;
   if ('bad' in one) return `**${plain(one.bad, LONGEST)}**`;
   return '\\_\\_\\_\\_';
+}
+
+/**
+ * Untrusted text as it stands inside a Markdown paragraph, list item or table cell: readable, and nothing in
+ * it formats. GitHub makes formulas of dollars, and links of addresses that stand alone; these do not.
+ */
+function plain(text: string, limit?: number): string {
+  return readable(text, limit)
+    .replace(/[\\`*_[\]|~#!$]|:(?=\/\/)|(?<=\bwww)\./giu, (mark) => `\\${mark}`)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+}
+
+/**
+ * Untrusted text in a code span, for ids and hashes: what could end the span or a table cell becomes a
+ * question mark.
+ */
+function code(text: string, limit?: number): string {
+  // Two marks with nothing between them would begin a span that ends at the next such pair.
+  return `\`${show(text, limit).replace(/[`|<>]/gu, '?') || ' '}\``;
+}
+
+/** A table of cells that are Markdown already. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

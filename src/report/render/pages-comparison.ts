@@ -1,7 +1,16 @@
 import { formatSeconds } from '../../base/format.ts';
 import type { Comparison, Pair } from '../comparison.ts';
-import type { Block, Document, Section, Text } from './document.ts';
-import { alarmText, tableOr, time } from './words.ts';
+import {
+  alarmText,
+  type Block,
+  type Document,
+  listOr,
+  paragraph,
+  type Section,
+  type Text,
+  tableOr,
+  time,
+} from './document.ts';
 
 /** Two runs side by side as a document. */
 export function comparisonPages(comparison: Comparison): Document {
@@ -22,11 +31,7 @@ export function comparisonPages(comparison: Comparison): Document {
     sections: [
       {
         title: 'Comparability',
-        blocks: [
-          cautions.length === 0
-            ? { kind: 'text', text: 'Full: the same version of the same runbook, on the same instance.' }
-            : { kind: 'list', items: cautions },
-        ],
+        blocks: [listOr('Full: the same version of the same runbook, on the same instance.', cautions)],
       },
       { title: 'Times', blocks: [...bars(runs), pairs('Times, slice by slice', times, isJudged)] },
       { title: 'Steps', blocks: [pairs('Total time in each step', steps, isJudged)] },
@@ -96,8 +101,8 @@ function sideSection(
   of: (side: Comparison['runs'][number]) => readonly string[],
 ): Section {
   const side = (name: string, texts: readonly string[]): Block[] => [
-    { kind: 'text', text: { strong: `${name}:` } },
-    texts.length === 0 ? { kind: 'text', text: 'None.' } : { kind: 'list', items: texts },
+    paragraph({ strong: `${name}:` }),
+    listOr('None.', texts),
   ];
   return { title, blocks: [...side('First', of(first)), ...side('Second', of(second))] };
 }

@@ -2,9 +2,22 @@ import { spaced } from '../../../machines/parts/verb-words.ts';
 import { formatSpan } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
 import type { Approval, FollowUpRow, MayApprove } from '../model/model-rows.ts';
-import { BLANK, type Block, type Inline, type Section, type Text } from './document.ts';
-import { blanks } from './pages-proven.ts';
-import { deviationText, factsBlock, optional, tableOr, time } from './words.ts';
+import {
+  BLANK,
+  type Block,
+  blanks,
+  deviationText,
+  factsBlock,
+  type Inline,
+  listOr,
+  optional,
+  paragraph,
+  type Section,
+  type Text,
+  tableOf,
+  tableOr,
+  time,
+} from './document.ts';
 
 /** The follow-ups, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {
@@ -26,11 +39,7 @@ export function decidedSections(report: Report): Section[] {
     { title: 'Approvals', blocks: [approvalTable(approvals)] },
     {
       title: 'Deviations',
-      blocks: [
-        deviations.length === 0
-          ? { kind: 'text', text: 'None.' }
-          : { kind: 'list', items: deviations.map(deviationText) },
-      ],
+      blocks: [listOr('None.', deviations.map(deviationText))],
     },
     {
       title: 'Issues and actions',
@@ -44,7 +53,7 @@ export function decidedSections(report: Report): Section[] {
         ...blanks(report, 'issues'),
       ],
     },
-    { title: 'Clean-up', blocks: [{ kind: 'text', text: cleanupText(report, cleanup) }] },
+    { title: 'Clean-up', blocks: [paragraph(cleanupText(report, cleanup))] },
     {
       title: 'Changes',
       blocks: [
@@ -96,19 +105,18 @@ function followUpBlocks(followUps: readonly FollowUpRow[]): Block[] {
   const open = followUps.filter(({ closed }) => closed === undefined).length;
   const skipped = followUps.filter(({ closed }) => closed?.how === 'skipped').length;
   return [
-    { kind: 'text', text: `${followUps.length} in all, ${open} open, ${skipped} skipped.` },
-    {
-      kind: 'table',
-      caption: 'Follow-ups after the change',
-      head: ['Id', 'What', 'Owner', 'Open for', 'Closed'],
-      rows: followUps.map((followUp) => [
+    paragraph(`${followUps.length} in all, ${open} open, ${skipped} skipped.`),
+    ...tableOf(
+      'Follow-ups after the change',
+      ['Id', 'What', 'Owner', 'Open for', 'Closed'],
+      followUps.map((followUp) => [
         { code: followUp.id },
         followUp.what,
         followUp.owner,
         ageOf(followUp),
         closure(followUp),
       ]),
-    },
+    ),
     tableOr(
       'No follow-up has a proof from the platform or the service.',
       'Proofs of the follow-ups',
@@ -137,26 +145,15 @@ function closure({ closed }: FollowUpRow): Text {
 }
 
 function mayApproveBlocks({ begun, asOf, people, drivers, changes }: MayApprove): Block[] {
-  const facts = begun.map(({ label, value }) => ({ label, value }));
   return [
     ...(begun.length === 0
-      ? [
-          {
-            kind: 'text',
-            text: 'The record does not say which approvals were required when the run began.',
-          } as const,
-        ]
-      : factsBlock(`Approvals required when the run began, as of ${time(asOf)}`, facts)),
-    ...(people.length === 0
-      ? []
-      : [
-          tableOr(
-            '',
-            'People in the file of allowed signers at that time; nobody added later counts',
-            ['Who', 'Key'],
-            people.map(({ names, key }) => [names, { code: key }]),
-          ),
-        ]),
+      ? [paragraph('The record does not say which approvals were required when the run began.')]
+      : factsBlock(`Approvals required when the run began, as of ${time(asOf)}`, begun)),
+    ...tableOf(
+      'People in the file of allowed signers at that time; nobody added later counts',
+      ['Who', 'Key'],
+      people.map(({ names, key }) => [names, { code: key }]),
+    ),
     tableOr(
       'The record does not say which login drove the run.',
       'Who drove the run, and so cannot approve it',

@@ -2,9 +2,17 @@ import { counted, formatSeconds } from '../../base/format.ts';
 import { SLICES } from '../measure/slices.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { Course } from '../model/model-rows.ts';
-import type { Block, Section, Text } from './document.ts';
-import { blanks } from './pages-proven.ts';
-import { seconds, time } from './words.ts';
+import {
+  type Block,
+  blanks,
+  listOf,
+  paragraph,
+  type Section,
+  seconds,
+  type Text,
+  tableOf,
+  time,
+} from './document.ts';
 
 const MEANINGS: Readonly<Record<(typeof SLICES)[number], string>> = {
   decide: 'until the destructive call could be sent, with the questions and approvals before it',
@@ -34,44 +42,30 @@ export function measuredSections(report: Report): Section[] {
 function objectiveBlocks(measured: Measured): Block[] {
   const { rto, rpo, restores, notes, slices } = measured;
   const since = measured.since === 'incident' ? 'From the incident' : 'From the start of the run';
-  const unmeasured = restores ? 'not measured' : 'nothing was restored';
   return [
-    {
-      kind: 'table',
-      caption: 'Objectives against what was measured',
-      head: ['Objective', 'Limit', 'Measured', 'Result'],
-      rows: [
-        [
-          'Recovery time (RTO)',
-          seconds(rto.limitSeconds, 'none set'),
-          seconds(rto.measuredSeconds, ''),
-          result(rto),
-        ],
-        [
-          'Recovery point (RPO)',
-          seconds(rpo.limitSeconds, 'none set'),
-          seconds(rpo.measuredSeconds, unmeasured),
-          result(rpo),
-        ],
+    ...tableOf(
+      'Objectives against what was measured',
+      ['Objective', 'Limit', 'Measured', 'Result'],
+      [
+        objectiveRow('Recovery time (RTO)', rto, ''),
+        objectiveRow('Recovery point (RPO)', rpo, restores ? 'not measured' : 'nothing was restored'),
       ],
-    },
-    {
-      kind: 'text',
-      text: `${since}, ${time(measured.from)}, ${until(measured)}, ${time(measured.until)}. In slices:`,
-    },
-    {
-      kind: 'table',
-      caption: 'The recovery time in slices',
-      head: ['Slice', 'Time', 'What it is'],
-      rows: SLICES.map((slice) => [slice, formatSeconds(slices[slice]), MEANINGS[slice]]),
-    },
-    ...(notes.length === 0 ? [] : [{ kind: 'list', items: notes } as const]),
-    ...(restores ? [{ kind: 'text', text: howLost(measured) } as const] : []),
-    {
-      kind: 'text',
-      text: 'The limits are those of the configuration when the run began. It states no cryptoperiod.',
-    },
+    ),
+    paragraph(`${since}, ${time(measured.from)}, ${until(measured)}, ${time(measured.until)}. In slices:`),
+    ...tableOf(
+      'The recovery time in slices',
+      ['Slice', 'Time', 'What it is'],
+      SLICES.map((slice) => [slice, formatSeconds(slices[slice]), MEANINGS[slice]]),
+    ),
+    ...listOf(notes),
+    ...(restores ? [paragraph(howLost(measured))] : []),
+    paragraph('The limits are those of the configuration when the run began. It sets no cryptoperiod.'),
   ];
+}
+
+function objectiveRow(name: string, one: Measured['rto'], unmeasured: string): Text[] {
+  const { limitSeconds, measuredSeconds } = one;
+  return [name, seconds(limitSeconds, 'none set'), seconds(measuredSeconds, unmeasured), result(one)];
 }
 
 /** The recovery point's definition, with its two ends. */
@@ -110,46 +104,31 @@ function courseBlocks(course: Course): Block[] {
     `${counted(tasks.length, 'task')} of the service, ${counted(marks.length, 'moment')}.`;
   return [
     { kind: 'picture', caption, course },
-    ...(steps.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            caption: 'Steps',
-            head: ['Begun', 'Step', 'Took', 'Slice', 'Waited for'],
-            rows: steps.map(({ title, from, seconds: took, slice, waits }) => [
-              time(from),
-              title,
-              formatSeconds(took),
-              slice ?? '',
-              waits ? 'a person' : '',
-            ]),
-          } as const,
-        ]),
-    ...(tasks.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            caption: 'Tasks of the service, as it reported them',
-            head: ['Task', 'Part', 'From', 'Until'],
-            rows: tasks.map(({ what, kind, from, until }) => [what, kind, time(from), time(until)]),
-          } as const,
-        ]),
-    ...(marks.length === 0
-      ? []
-      : [
-          {
-            kind: 'table',
-            caption: 'Moments',
-            head: ['No', 'Time', 'Kind', 'What'],
-            rows: marks.map(({ at, kind, text }, index) => [
-              String(index + 1),
-              time(at),
-              kind === 'break-glass' || kind === 'trouble' ? { bad: kind } : kind,
-              text,
-            ]),
-          } as const,
-        ]),
+    ...tableOf(
+      'Steps',
+      ['Begun', 'Step', 'Took', 'Slice', 'Waited for'],
+      steps.map(({ title, from, seconds: took, slice, waits }) => [
+        time(from),
+        title,
+        formatSeconds(took),
+        slice ?? '',
+        waits ? 'a person' : '',
+      ]),
+    ),
+    ...tableOf(
+      'Tasks of the service, as it reported them',
+      ['Task', 'Part', 'From', 'Until'],
+      tasks.map(({ what, kind, from, until }) => [what, kind, time(from), time(until)]),
+    ),
+    ...tableOf(
+      'Moments',
+      ['No', 'Time', 'Kind', 'What'],
+      marks.map(({ at, kind, text }, index) => [
+        String(index + 1),
+        time(at),
+        kind === 'break-glass' || kind === 'trouble' ? { bad: kind } : kind,
+        text,
+      ]),
+    ),
   ];
 }

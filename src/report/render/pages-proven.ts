@@ -1,6 +1,19 @@
 import type { Report } from '../model/model.ts';
-import type { Block, Section, Text } from './document.ts';
-import { factsBlock, optional, tableOr, time } from './words.ts';
+import type { Rotation } from '../model/model-rows.ts';
+import {
+  type Block,
+  blanks,
+  factRows,
+  factsBlock,
+  listOf,
+  optional,
+  paragraph,
+  type Section,
+  type Text,
+  tableOf,
+  tableOr,
+  time,
+} from './document.ts';
 
 /** What was proven, about what, and by whom. */
 export function provenSections(report: Report): Section[] {
@@ -23,10 +36,8 @@ export function provenSections(report: Report): Section[] {
     {
       title: 'Plan',
       blocks: [
-        { kind: 'text', text: planText(report) },
-        ...(report.plan.asked.length === 0
-          ? []
-          : [{ kind: 'list', items: report.plan.asked.map(askedPlan) } as const]),
+        paragraph(planText(report)),
+        ...listOf(report.plan.asked.map(askedPlan)),
         ...blanks(report, 'plan'),
       ],
     },
@@ -42,19 +53,10 @@ export function provenSections(report: Report): Section[] {
   ];
 }
 
-/** Lines for people to fill in, under the section that they belong to. */
-export function blanks(report: Report, part: Report['blanks'][number]['in']): Block[] {
-  const labels = report.blanks.filter((blank) => blank.in === part).map(({ label }) => label);
-  return labels.length === 0 ? [] : [{ kind: 'blanks', labels }];
-}
-
 function factBlocks(facts: Report['facts']): Block[] {
-  if (facts === undefined) {
-    return [{ kind: 'text', text: 'None yet: a run lists what it proved when it is closed.' }];
-  }
-  if (facts.length === 0) return [{ kind: 'text', text: 'None.' }];
+  if (facts === undefined) return [paragraph('None yet: a run lists what it proved when it is closed.')];
   const rows = facts.map(({ label, value }) => [label, value]);
-  return [{ kind: 'table', caption: 'Facts proven', head: ['Fact', 'Value'], rows }];
+  return [tableOr('None.', 'Facts proven', ['Fact', 'Value'], rows)];
 }
 
 function planText({ run, plan }: Report): string {
@@ -93,52 +95,80 @@ function checkTable(checks: Report['checks']): Block {
 }
 
 function reconciliationBlocks(rows: Report['reconciliation']): Block[] {
-  if (rows.length === 0) return [];
-  return [
-    {
-      kind: 'table',
-      caption: 'What the data itself said',
-      head: ['When', 'Asked', 'Newest record', 'Rows', 'Output'],
-      rows: rows.map(({ when, at, newest, count, said }) => [
-        when,
-        time(at),
-        newest,
-        count,
-        said === '' || said.startsWith('failed: ') ? said : { code: said },
-      ]),
-    },
-  ];
+  return tableOf(
+    'What the data itself said',
+    ['When', 'Asked', 'Newest record', 'Rows', 'Output'],
+    rows.map(({ when, at, newest, count, said }) => [
+      when,
+      time(at),
+      newest,
+      count,
+      said === '' || said.startsWith('failed: ') ? said : { code: said },
+    ]),
+  );
 }
 
 function comparisonBlocks(comparison: Report['comparison']): Block[] {
   if (comparison === undefined) return [];
   const { at, tables, checks, proven } = comparison;
-  const table: Block = {
-    kind: 'table',
-    caption: 'Every row of the restored database, compared with the expected rows',
-    head: ['Table', 'Rows', 'Compared', 'MD5 of all rows', 'Expected rows', 'Expected MD5'],
-    rows: tables.map(({ name, rows, md5, expected, equal }) => [
-      name,
-      String(rows),
-      equal ? { good: 'equal' } : { bad: 'DIFFERENT' },
-      { code: md5 },
-      String(expected.rows),
-      { code: expected.md5 },
-    ]),
-  };
   return [
-    {
-      kind: 'text',
-      text: [
-        `After the run, at ${time(at)}, the drill compared the databases themselves: `,
-        proven ? { good: 'all as expected' } : { bad: 'NOT as expected' },
-        '.',
-      ],
-    },
-    ...(tables.length === 0 ? [] : [table]),
+    paragraph([
+      `After the run, at ${time(at)}, the drill compared the databases themselves: `,
+      proven ? { good: 'all as expected' } : { bad: 'NOT as expected' },
+      '.',
+    ]),
+    ...tableOf(
+      'Every row of the restored database, compared with the expected rows',
+      ['Table', 'Rows', 'Compared', 'MD5 of all rows', 'Expected rows', 'Expected MD5'],
+      tables.map(({ name, rows, md5, expected, equal }) => [
+        name,
+        String(rows),
+        equal ? { good: 'equal' } : { bad: 'DIFFERENT' },
+        { code: md5 },
+        String(expected.rows),
+        { code: expected.md5 },
+      ]),
+    ),
     {
       kind: 'list',
       items: checks.map(({ what, holds }) => [`${what}: `, holds ? { good: 'yes' } : { bad: 'NO' }]),
+    },
+  ];
+}
+
+const GROUPS: readonly (readonly [keyof Rotation, string])[] = [
+  ['oldKey', 'Old key'],
+  ['newKey', 'New key'],
+  ['storage', 'Storage'],
+  ['dualControl', 'Dual control'],
+  ['call', 'The call that changed it'],
+  ['proof', 'Proof after the change'],
+  ['olderBackups', 'Older backups'],
+  ['disposition', 'What becomes of the old key'],
+  ['substitution', 'Check for an unauthorized substitution'],
+];
+
+/** The record that an auditor of key management asks for. */
+export function rotationSections(report: Report): Section[] {
+  const { rotation } = report;
+  if (rotation === undefined) return [];
+  const rows = GROUPS.flatMap(([group, title]) => {
+    const facts = factRows(rotation[group]);
+    const stated = facts.length === 0 ? [['not stated', ''] as const] : facts;
+    return stated.map(([label, value], index) => [index === 0 ? title : '', label, value]);
+  });
+  return [
+    {
+      title: 'Key rotation',
+      blocks: [
+        paragraph(
+          'Keys are named by fingerprint, a keyed hash (HMAC-SHA-256, 12 hex digits) made with a secret of this key store: ' +
+            'within it fingerprints can be compared, and with those of another store they cannot. ' +
+            'A key itself is in no record.',
+        ),
+        { kind: 'table', caption: 'The change of the key', head: ['Group', 'Fact', 'Value'], rows },
+        ...blanks(report, 'rotation'),
+      ],
     },
   ];
 }

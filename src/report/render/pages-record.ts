@@ -1,29 +1,33 @@
 import { counted } from '../../base/format.ts';
 import type { Report } from '../model/model.ts';
 import type { Line } from '../model/model-rows.ts';
-import { BLANK, type Block, type Section, type Text } from './document.ts';
-import { blanks } from './pages-proven.ts';
-import { optional, time } from './words.ts';
+import {
+  BLANK,
+  type Block,
+  blanks,
+  optional,
+  paragraph,
+  type Section,
+  type Text,
+  tableOf,
+  time,
+} from './document.ts';
 
 /** The journal itself, how it is proven, and who signs. */
 export function recordSections(report: Report): Section[] {
   const { entries, ledger, signOff } = report;
   return [
     { title: 'Timeline (UTC)', blocks: lines('Every entry of the journal of the run', entries) },
-    ...optional(
-      'Written to the ledger of the instance',
-      ledger.length === 0 ? [] : lines('What the run wrote to the ledger', ledger),
-    ),
+    ...optional('Written to the ledger of the instance', lines('What the run wrote to the ledger', ledger)),
     { title: 'Evidence', blocks: evidenceBlocks(report) },
     {
       title: 'Sign-off',
       blocks: [
-        {
-          kind: 'table',
-          caption: 'To be filled in by people',
-          head: ['Role', 'Name', 'Date', 'Statement', 'Signature'],
-          rows: signOff.map(({ role, statement }) => [role, BLANK, BLANK, statement, BLANK]),
-        },
+        ...tableOf(
+          'To be filled in by people',
+          ['Role', 'Name', 'Date', 'Statement', 'Signature'],
+          signOff.map(({ role, statement }) => [role, BLANK, BLANK, statement, BLANK]),
+        ),
         ...blanks(report, 'signOff'),
       ],
     },
@@ -31,68 +35,49 @@ export function recordSections(report: Report): Section[] {
 }
 
 function lines(caption: string, entries: readonly Line[]): Block[] {
-  return [
-    {
-      kind: 'table',
-      caption,
-      head: ['Time', 'No', 'Who', 'What'],
-      rows: entries.map(({ at, seq, by, text }) => [time(at), String(seq), by, text]),
-    },
-  ];
+  const rows = entries.map(({ at, seq, by, text }) => [time(at), String(seq), by, text]);
+  return tableOf(caption, ['Time', 'No', 'Who', 'What'], rows);
 }
 
 /** The last entry, the signed head of the log, the files, and how to verify all of it. */
 function evidenceBlocks({ run, evidence }: Report): Block[] {
   const { head, anchor, signedHead, files, bundle, transcript, verify } = evidence;
   return [
-    { kind: 'text', text: headText(run.entries, head) },
-    ...(anchor === undefined
-      ? []
-      : [{ kind: 'text', text: ['Anchor for the ticket: ', { code: anchor }] } as const]),
+    paragraph(headText(run.entries, head)),
+    ...(anchor === undefined ? [] : [paragraph(['Anchor for the ticket: ', { code: anchor }])]),
     ...(files.length === 0
       ? [
-          {
-            kind: 'text',
-            text: [
-              'The files of the evidence, each with its SHA-256, are in the bundle: ',
-              { code: bundle },
-              '.',
-            ],
-          } as const,
+          paragraph([
+            'The files of the evidence, each with its SHA-256, are in the bundle: ',
+            { code: bundle },
+            '.',
+          ]),
         ]
-      : [
-          {
-            kind: 'table',
-            caption: 'Files of the evidence',
-            head: ['File', 'SHA-256'],
-            rows: files.map(({ name, sha256 }) => [name, { code: sha256 }]),
-          } as const,
-        ]),
-    {
-      kind: 'text',
-      text:
-        transcript === undefined
-          ? 'No transcript of requests was kept.'
-          : [
-              `The transcript of requests has ${counted(transcript.lines, 'line')}, ` +
-                `${transcript.bytes} bytes, SHA-256 `,
-              { code: transcript.sha256 },
-              '.',
-            ],
-    },
+      : tableOf(
+          'Files of the evidence',
+          ['File', 'SHA-256'],
+          files.map(({ name, sha256 }) => [name, { code: sha256 }]),
+        )),
+    paragraph(
+      transcript === undefined
+        ? 'No transcript of requests was kept.'
+        : [
+            `The transcript of requests has ${counted(transcript.lines, 'line')}, ` +
+              `${transcript.bytes} bytes, SHA-256 `,
+            { code: transcript.sha256 },
+            '.',
+          ],
+    ),
     signedHead === undefined
-      ? { kind: 'text', text: 'The log has no signed head.' }
+      ? paragraph('The log has no signed head.')
       : { kind: 'lines', caption: 'Signed head of the log', lines: signedHead },
-    {
-      kind: 'text',
-      text: [
-        'To verify: ',
-        { code: verify },
-        '. The hash of an entry is that of its leaf in the Merkle tree over all entries (RFC 6962): ' +
-          'the SHA-256 over a zero byte and its canonical JSON (RFC 8785, in ASCII) of ' +
-          '{at, body, by, seq, stream, type}.',
-      ],
-    },
+    paragraph([
+      'To verify: ',
+      { code: verify },
+      '. The hash of an entry is that of its leaf in the Merkle tree over all entries (RFC 6962): ' +
+        'the SHA-256 over a zero byte and its canonical JSON (RFC 8785, in ASCII) of ' +
+        '{at, body, by, seq, stream, type}.',
+    ]),
   ];
 }
 

@@ -2,8 +2,18 @@ import { leftUnbound } from '../../../machines/parts/follow-up.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { FollowUpRow } from '../model/model-rows.ts';
-import { type Block, type Figure, type Inline, inlines, type Text } from './document.ts';
-import { alarmText, deviationText, seconds, time } from './words.ts';
+import {
+  alarmText,
+  type Block,
+  deviationText,
+  type Figure,
+  given,
+  type Inline,
+  inlines,
+  seconds,
+  type Text,
+  time,
+} from './document.ts';
 
 /** The first page, for whoever reads no other: what went wrong, the figures, and the result in words. */
 export function summaryBlocks(report: Report): Block[] {
@@ -19,9 +29,9 @@ function summaryRows(report: Report): (readonly [string, Text])[] {
   return [
     ['What was done', whatWasDone(report)],
     ['Result', outcomeText(report.outcome)],
-    ...(measured === undefined ? [] : ([['Objectives', objectivesText(measured)]] as const)),
-    ...(measured?.restores === true ? ([['What was lost', lossText(measured)]] as const) : []),
-    ...(comparison === undefined ? [] : ([['Rows compared', comparedText(comparison)]] as const)),
+    ...given('Objectives', measured && objectivesText(measured)),
+    ...given('What was lost', measured?.restores === true ? lossText(measured) : undefined),
+    ...given('Rows compared', comparison && comparedText(comparison)),
     ['What is open', openText(report)],
     ['Deviations from the runbook', deviationsText(deviations)],
     ['Anchor for the ticket', evidence.anchor === undefined ? 'None.' : { code: evidence.anchor }],
@@ -37,7 +47,7 @@ function whatWasDone({ run }: Report): string {
   const into = run.target === undefined ? '' : ` into ${run.target}`;
   const rehearsal = run.kind === 'rehearsal' ? ', as a rehearsal' : '';
   const when = `${time(run.startedAt)} to ${run.endedAt === undefined ? 'now' : time(run.endedAt)}`;
-  return `${run.runbook} on ${run.instance}${into}${rehearsal}, by ${run.operator ?? 'nobody named'}, ${when}.`;
+  return `${run.runbook} on ${run.instance}${into}${rehearsal}, by ${run.operator ?? 'an operator who is not named'}, ${when}.`;
 }
 
 /** How the run ended, and whether that is proven. */

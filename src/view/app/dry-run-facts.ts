@@ -1,5 +1,5 @@
-import { stepsOf } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { stepsOf } from '../../../machines/parts/states.ts';
 import { failureOf } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { readable } from '../../base/format.ts';

@@ -1,14 +1,11 @@
-import type { Part } from '../fleet/fleet-facts.ts';
-import type { InstanceStatus } from '../fleet/fleet-status.ts';
+import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
+import type { InstanceStatus, Part } from '../fleet/fleet-facts.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
 import type { Home } from './home.ts';
-import type { InstanceDetail } from './instance-detail.ts';
-import type { KeysFacts } from './keys-facts.ts';
 import type { LabFacts } from './lab-facts.ts';
-import type { ReportText } from './report-text.ts';
-import type { RunRow } from './run-row.ts';
+import type { ReportText, RunRow } from './run-row.ts';
 import type { StartWish } from './start-wish.ts';
 
 /** What the screens of the app may need to know: what names it (`of`), and what is then known (`value`). */
@@ -159,3 +156,72 @@ export type Loaders = {
     signal: AbortSignal,
   ) => Promise<void>;
 };
+
+/** A key by its fingerprint; never the key. Times RFC 3339. */
+export interface KeyRow {
+  readonly instance: string;
+  readonly fingerprint: string;
+  /** `unknown`: it is held, and no ledger names it. */
+  readonly state: KeyEpoch['state'] | 'unknown';
+  readonly isHeld: boolean;
+  /** Since when it is or was in force. */
+  readonly setAt: string | undefined;
+  /** Until when it can have been in force. */
+  readonly endedAt: string | undefined;
+  readonly provenAt: string | undefined;
+  /** How many backups were opened with it, as far as the record goes. */
+  readonly provenBackups: number;
+  /** Whether the config names its instance. */
+  readonly isConfigured: boolean;
+}
+
+/** The keys of every instance. */
+export interface KeysFacts {
+  /** Which key store, in words. */
+  readonly store: string;
+  readonly rows: readonly KeyRow[];
+  /** Why the journal cannot be read: nothing is known of states then. */
+  readonly unread?: string | undefined;
+}
+
+/** One instance, as far as it answers; each part is answered, or fails, by itself. Every text is printable. */
+export interface InstanceDetail {
+  readonly name: string;
+  /** Overview, objectives, backup configuration, point in time. */
+  readonly groups: readonly DetailGroup[];
+  readonly metrics: Part<InstanceMetrics>;
+  /** The newest first. */
+  readonly restores: Part<readonly RestoreRow[]>;
+}
+
+/** Facts under a title, each a label and its value. */
+export interface DetailGroup {
+  readonly title: string;
+  readonly rows: Part<readonly (readonly [label: string, value: string])[]>;
+}
+
+export interface InstanceMetrics {
+  /** Each disk against its parachute, in words. */
+  readonly disks: readonly { readonly text: string; readonly isOpen: boolean }[];
+  /** By path, in the order in which the service names them. */
+  readonly series: readonly MetricCourse[];
+}
+
+/** The course of one measurement, the oldest value first. */
+export interface MetricCourse {
+  readonly path: string;
+  readonly values: readonly number[];
+  /** When the newest was measured; RFC 3339. */
+  readonly at: string;
+}
+
+/** A restore as the service lists it. Times RFC 3339. */
+export interface RestoreRow {
+  readonly id: number;
+  readonly backupId?: number | undefined;
+  readonly status: string;
+  /** To which moment the data was brought back. */
+  readonly restoredFrom?: string | undefined;
+  readonly triggeredAt?: string | undefined;
+  readonly finishedAt?: string | undefined;
+}

@@ -1,4 +1,4 @@
-import type { InstanceStatus } from '../fleet/fleet-status.ts';
+import type { InstanceStatus } from '../fleet/fleet-facts.ts';
 import type { HomeInstance } from './home.ts';
 import type { Situation } from './situations.ts';
 
@@ -117,7 +117,7 @@ function targetProblem(
   if (one.role !== 'target') {
     return {
       why: 'the config does not call it a target, and everything it holds would be replaced',
-      instead: 'if that is meant, give it `role: target` in the config',
+      instead: 'to allow that, give it `role: target` in the config',
     };
   }
   const why = status && noAnswer(status);

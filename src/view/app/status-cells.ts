@@ -1,6 +1,7 @@
 import { formatTime } from '../../base/format.ts';
-import type { Answer, InstanceStatus, Reason } from '../fleet/fleet-status.ts';
+import type { Answer, InstanceStatus, Reason } from '../fleet/fleet-facts.ts';
 import { briefly } from '../follow-up-words.ts';
+import type { Fleet } from './sources.ts';
 
 /**
  * The state of an instance in the words of a table, for every renderer. `?` stands for what is not known.
@@ -73,4 +74,104 @@ export function notesOf({ cautions, provenBackup }: InstanceStatus): readonly st
 
 function journalCell({ parts }: InstanceStatus): string {
   return parts.record.state === 'known' ? 'none' : '?';
+}
+
+/** What the rows of the board are sorted by. */
+export type BoardSort = 'danger' | 'name' | 'newest backup' | 'RPO';
+
+export const BOARD_SORTS: readonly BoardSort[] = ['danger', 'name', 'newest backup', 'RPO'];
+
+/**
+ * The instances in an order: the most endangered, the first by name, the one with the oldest newest backup, or
+ * the one furthest over its RPO first. What is equal stays in the order of the config.
+ */
+export function boardRows(
+  { instances }: Pick<Fleet, 'instances'>,
+  sort: BoardSort,
+): readonly InstanceStatus[] {
+  if (sort === 'name') return instances.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  const weightOf = WEIGHTS[sort];
+  return instances
+    .map((status) => ({ status, weight: weightOf(status) }))
+    .toSorted((one, other) => (one.weight === other.weight ? 0 : other.weight - one.weight))
+    .map(({ status }) => status);
+}
+
+const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStatus) => number>> = {
+  danger: dangerOf,
+  'newest backup': ({ newestBackup }) => newestBackup?.ageSeconds ?? Number.MAX_VALUE,
+  RPO: ({ rpo, newestBackup }) =>
+    rpo === undefined ? -Number.MAX_VALUE : (newestBackup?.ageSeconds ?? Number.MAX_VALUE) / rpo,
+};
+
+/** A node that is stopped counts as much as an instance that could not be recovered. */
+function dangerOf(status: InstanceStatus): number {
+  const { recoverable, inDoubt = 0, followUps, openRuns, cautions, disk } = status;
+  const answer = { no: 4_000, unknown: 2_000, yes: 1_000, empty: 0 }[recoverable.answer];
+  return (
+    answer +
+    (isStopped(disk) ? 4_000 : 0) +
+    (inDoubt > 0 ? 500 : 0) +
+    ((followUps?.overdue ?? 0) > 0 ? 200 : 0) +
+    (openRuns.length > 0 ? 100 : 0) +
+    recoverable.reasons.filter(({ code }) => !code.startsWith('unasked.')).length * 10 +
+    cautions.length
+  );
+}
+
+function isStopped(disk: InstanceStatus['disk']): boolean {
+  return typeof disk === 'object' && disk.isOpen;
+}
+
+/**
+ * How many instances give each answer. A target that has not answered yet may hold nothing, so it counts for
+ * none.
+ */
+export function answersOf({
+  instances,
+  answeredAt,
+}: Pick<Fleet, 'instances' | 'answeredAt'>): Readonly<Record<'no' | 'unknown' | 'yes', number>> {
+  const counts = { no: 0, unknown: 0, yes: 0, empty: 0 };
+  for (const status of instances)
+    if (!isOpenTarget(status, answeredAt)) counts[status.recoverable.answer] += 1;
+  return counts;
+}
+
+/** Whether it is a target of which nobody knows yet if it holds anything. */
+export function isOpenTarget(
+  { name, role }: Pick<InstanceStatus, 'name' | 'role'>,
+  answeredAt: Fleet['answeredAt'],
+): boolean {
+  return role === 'target' && answeredAt?.has(name) !== true;
+}
+
+/** The disk that is nearest to its parachute: `41/90 %`, `OPEN` where the node is stopped, `none`, or `?`. */
+export function diskCell({ disk }: InstanceStatus): string {
+  if (disk === undefined) return '?';
+  if (disk === 'none') return 'none';
+  if (disk.isOpen) return 'OPEN';
+  const part = (value: number | undefined) => (value === undefined ? '?' : String(Math.round(value)));
+  return `${part(disk.usedPercent)}/${part(disk.threshold)} %`;
+}
+
+/** The same in a sentence, with the node and the disk. */
+export function diskWords(status: InstanceStatus): string {
+  const { disk } = status;
+  if (typeof disk !== 'object') return diskCell(status);
+  const { usedPercent, threshold, name, isOpen } = disk;
+  if (isOpen) return `its parachute is OPEN, the node is stopped (${name})`;
+  const part = (value: number | undefined) => (value === undefined ? '? %' : `${Math.round(value)} %`);
+  return `${part(usedPercent)} used, parachute opens at ${part(threshold)} (${name})`;
+}
+
+/** Percent left until the parachute opens; undefined where that is not known. */
+export function diskRoom({ disk }: InstanceStatus): number | undefined {
+  if (typeof disk !== 'object' || disk.usedPercent === undefined || disk.threshold === undefined)
+    return undefined;
+  return disk.isOpen ? 0 : disk.threshold - disk.usedPercent;
+}
+
+/** The RPO in few characters, or `none`. */
+export function rpoCell({ rpo }: InstanceStatus): string {
+  return rpo === undefined ? 'none' : briefly(rpo);
 }

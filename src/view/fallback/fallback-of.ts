@@ -1,12 +1,9 @@
-import { fallbackOf as stepsByHand } from '../../../machines/parts/phases.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
-import { metaAt } from '../../../machines/parts/states.ts';
+import { metaAt, fallbackOf as stepsByHand } from '../../../machines/parts/states.ts';
 import { viewClosed } from '../view-follow-ups.ts';
 import { viewFact } from '../view-outcome.ts';
-import type { FallbackInstances } from './instance.ts';
+import type { FallbackInstances } from './render-call.ts';
 import { renderFallback } from './render-fallback.ts';
-
-export type { FallbackInstance, FallbackInstances } from './instance.ts';
 
 export interface FallbackWish {
   readonly runbook: Runbook;
@@ -26,16 +23,8 @@ export interface FallbackWish {
  * The fallback script of a run at one moment: `curl`, `openssl` and `cf` commands that do the rest of it,
  * printable as they are. Pure.
  */
-export function fallbackOf({
-  runbook,
-  state,
-  context,
-  runId,
-  path,
-  instances,
-  now,
-  rehearsal,
-}: FallbackWish): string {
+export function fallbackOf(wish: FallbackWish): string {
+  const { runbook, state, context, runId, path, instances, now, rehearsal } = wish;
   const steps = stepsByHand(runbook.machine, context, state);
   const head = {
     runId,
@@ -44,7 +33,7 @@ export function fallbackOf({
     writtenAt: now,
     path,
     known: knownBy(runbook, context),
-    ...(rehearsal === undefined ? {} : { rehearsal }),
+    rehearsal,
   };
   return renderFallback(head, steps, instances);
 }

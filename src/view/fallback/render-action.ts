@@ -1,7 +1,13 @@
 import type { FallbackAction, FallbackSide, FallbackValue } from '../../../machines/parts/fallback-step.ts';
 import { show } from '../../base/text.ts';
-import { DOWNLOAD_WAYS, type FallbackInstances } from './instance.ts';
-import { instanceOn, nameOf, prefixOf, renderCall } from './render-call.ts';
+import {
+  DOWNLOAD_WAYS,
+  type FallbackInstances,
+  instanceOn,
+  nameOf,
+  prefixOf,
+  renderCall,
+} from './render-call.ts';
 import { isTypeable, pathPart, plain, quoted, remark, variable, word } from './shell-text.ts';
 
 type Of<Kind extends FallbackAction['do']> = Extract<FallbackAction, { readonly do: Kind }>;

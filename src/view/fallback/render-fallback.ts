@@ -1,8 +1,8 @@
 import type { FallbackStep } from '../../../machines/parts/fallback-step.ts';
 import { formatTime } from '../../base/format.ts';
 import { HELPERS } from './helpers.ts';
-import { basesOf, type FallbackInstance, type FallbackInstances } from './instance.ts';
 import { renderAction } from './render-action.ts';
+import { basesOf, type FallbackInstance, type FallbackInstances } from './render-call.ts';
 import { quoted, remark } from './shell-text.ts';
 
 /** What the head of a fallback script says of the run. */
@@ -15,7 +15,7 @@ export interface FallbackHead {
   readonly writtenAt: Date;
   /** Where the fallback script is kept. */
   readonly path: string;
-  readonly rehearsal?: boolean;
+  readonly rehearsal?: boolean | undefined;
   /** What the run has found and done so far, a sentence or a fact each: whoever goes on has to know it. */
   readonly known?: readonly string[];
 }

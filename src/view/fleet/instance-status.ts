@@ -2,9 +2,17 @@ import { stillOpen } from '../../../machines/parts/follow-up.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
-import type { InstanceFacts, ListedBackup, Part } from './fleet-facts.ts';
-import { knownOf } from './fleet-facts.ts';
-import type { BackupStatus, InstanceStatus, KeyStatus, PartAge, ProvenStatus } from './fleet-status.ts';
+import {
+  type BackupStatus,
+  type InstanceFacts,
+  type InstanceStatus,
+  type KeyStatus,
+  knownOf,
+  type ListedBackup,
+  type Part,
+  type PartAge,
+  type ProvenStatus,
+} from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
 import { elsewhere, inPlace, worstOf } from './recoverable.ts';
 

@@ -1,7 +1,14 @@
 import { formatSpan } from '../../base/format.ts';
-import type { InstanceFacts, Part } from './fleet-facts.ts';
-import { knownOf } from './fleet-facts.ts';
-import type { BackupStatus, KeyStatus, Reason, Verdict, WindowStatus } from './fleet-status.ts';
+import {
+  type BackupStatus,
+  type InstanceFacts,
+  type KeyStatus,
+  knownOf,
+  type Part,
+  type Reason,
+  type Verdict,
+  type WindowStatus,
+} from './fleet-facts.ts';
 
 /** What the verdicts are made of. Ages in seconds. */
 export interface Known {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { beginRecord } from '../../../src/commands/drill/drill-records.ts';
 import { beyond, finishRemovals, removeDrill } from '../../../src/commands/drill/keep-drills.ts';
-import type { DrillRecord } from '../../../src/report/drill/drill-record.ts';
+import type { DrillRecord } from '../../../src/report/drill/drill-report.ts';
 import { drillAt } from '../../report/drill/drills.ts';
 
 const day = (at: number) => `2026-03-${String(at).padStart(2, '0')}T00:00:00Z`;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { drillDue } from '../../../src/report/drill/drill-due.ts';
+import { drillDue, dueWords } from '../../../src/report/drill/drill-due.ts';
 import { drillReportOf } from '../../../src/report/drill/drill-report.ts';
-import { dueWords } from '../../../src/report/drill/drill-words.ts';
 import { renderDrill } from '../../../src/report/render-report.ts';
 import { chapter, drillAt } from './drills.ts';
 

@@ -1,4 +1,4 @@
-import type { DrillChapter, DrillRecord } from '../../../src/report/drill/drill-record.ts';
+import type { DrillChapter, DrillRecord } from '../../../src/report/drill/drill-report.ts';
 
 /** A chapter in which everything held. */
 export const chapter: DrillChapter = {

@@ -35,7 +35,7 @@ test('a recovery is measured in slices, until the last application runs', () => 
   expect(time?.notes).toEqual([
     'it counts from the start of the run, because nobody said when the incident began',
     'times of the service are corrected by -2 s',
-    '1 application was bound again by hand, as somebody said',
+    "1 application was bound again by hand, on somebody's word",
   ]);
 });
 
@@ -68,7 +68,7 @@ test('without a word of the service about its start, what the run saw counts, an
   const blind = measure(waited({}), { sliceOf });
   expect(seconds(blind?.time.slicesMs)).toEqual([10, 0, 40, 0, 0]);
   expect(blind?.time.notes).toContain(
-    'the service does not tell when it began to work, so its queue is part of execute',
+    'the service does not say when it began to work, so the queue counts as execute',
   );
 });
 
@@ -267,7 +267,7 @@ test.each([3600, -3600])(
     expect(meetsRto).toBe(true);
     const way = by < 0 ? 'back' : 'ahead';
     expect(time?.notes).toContain(
-      `the clock of this machine was moved 3600 s ${way} during the run, which does not count`,
+      `the clock of this machine was moved 3600 s ${way} during the run; the figures leave that out`,
     );
   },
 );

@@ -27,7 +27,7 @@ describe('a recovery is not over, whatever the clock says,', () => {
       const entries = journalOf(started({ objectives }), recoveryLines, end);
       const measures = measure(entries, { sliceOf, followUps: leftOut(...kinds) });
       expect(measures?.time).toMatchObject({ status: 'given-up', until: at(300), unbound: words });
-      expect(measures?.time.notes).toContain(`${words}, and nobody waited for that`);
+      expect(measures?.time.notes).toContain(`${words}; the time does not include that`);
       expect(measures?.meetsRto).toBe(false);
       expect(measures?.point?.by).toBe('data');
     }

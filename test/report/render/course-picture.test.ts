@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Course } from '../../../src/report/model/model-rows.ts';
-import { courseSvg } from '../../../src/report/render/svg-course.ts';
+import { courseSvg } from '../../../src/report/render/svg.ts';
 import { readHtml } from '../html-words.ts';
 
 const START = Date.UTC(2026, 2, 1, 3);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { answersOf, boardRows, diskCell, diskRoom, isOpenTarget } from '../../../src/view/app/board-rows.ts';
+import {
+  answersOf,
+  boardRows,
+  diskCell,
+  diskRoom,
+  isOpenTarget,
+} from '../../../src/view/app/status-cells.ts';
 import type { DiskFill } from '../../../src/view/fleet/fleet-facts.ts';
 import { ago, failedPart, fleetOf, NOW, part, statusOf, unaskedOf } from '../../tui/fake-fleet.ts';
 

@@ -4,8 +4,8 @@ import type { Entry } from '../../../src/store/journal.ts';
 import { foldLedger } from '../../../src/store/projections/ledgers.ts';
 import { backupRows, whyNotRestorable } from '../../../src/view/app/backup-list.ts';
 import { SITUATIONS, situationOf } from '../../../src/view/app/situations.ts';
-import { stakesOf } from '../../../src/view/app/stakes.ts';
 import { instanceChoices, targetChoices } from '../../../src/view/app/start-choices.ts';
+import { stakesOf } from '../../../src/view/app/start-wish.ts';
 import { usualTimes } from '../../../src/view/app/usual-times.ts';
 import { backup, DRY_RUN, gone, instance, NOW, status } from '../../tui/start-facts.ts';
 

@@ -1,14 +1,17 @@
-import { diskCell, diskRoom, isOpenTarget, rpoCell } from '../../../view/app/board-rows.ts';
 import {
   ANSWER_WORDS,
   backupCell,
   cardCell,
+  diskCell,
+  diskRoom,
   followUpCell,
+  isOpenTarget,
   keyCell,
   recoveredCell,
+  rpoCell,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-status.ts';
+import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Column } from '../../parts/table.ts';
 import { type Span, span } from '../../span.ts';

@@ -1,8 +1,8 @@
 import { formatSpan } from '../../../base/format.ts';
-import { diskWords } from '../../../view/app/board-rows.ts';
 import {
   backupCell,
   cardCell,
+  diskWords,
   followUpCell,
   keyCell,
   notesOf,
@@ -10,7 +10,7 @@ import {
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus, Reason } from '../../../view/fleet/fleet-status.ts';
+import type { InstanceStatus, Reason } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { lineWidth, ruleLine, wrapLine } from '../../line.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';

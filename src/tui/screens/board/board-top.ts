@@ -1,7 +1,7 @@
 import { counted } from '../../../base/format.ts';
-import { answersOf, type BoardSort } from '../../../view/app/board-rows.ts';
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { Fact, Fleet, Trouble } from '../../../view/app/sources.ts';
+import { answersOf, type BoardSort } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { cutLine, lineWidth, wrapLine } from '../../line.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';

@@ -1,7 +1,7 @@
-import { BOARD_SORTS, type BoardSort, boardRows } from '../../../view/app/board-rows.ts';
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { Fleet } from '../../../view/app/sources.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-status.ts';
+import { BOARD_SORTS, type BoardSort, boardRows } from '../../../view/app/status-cells.ts';
+import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { AppEffect, Around } from '../../live-screen.ts';

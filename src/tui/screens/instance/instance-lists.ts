@@ -1,6 +1,6 @@
 import { formatBytes, formatTime } from '../../../base/format.ts';
 import type { BackupRow } from '../../../view/app/backup-list.ts';
-import type { MetricCourse, RestoreRow } from '../../../view/app/instance-detail.ts';
+import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
 import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { filledUp } from '../../bands.ts';

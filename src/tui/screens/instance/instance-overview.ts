@@ -1,4 +1,4 @@
-import type { DetailGroup } from '../../../view/app/instance-detail.ts';
+import type { DetailGroup } from '../../../view/app/sources.ts';
 import { whyUnknown } from '../../../view/fleet/fleet-facts.ts';
 import { band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../line.ts';

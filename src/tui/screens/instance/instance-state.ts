@@ -1,8 +1,6 @@
 import type { BackupRow } from '../../../view/app/backup-list.ts';
-import type { MetricCourse, RestoreRow } from '../../../view/app/instance-detail.ts';
-import type { Fleet } from '../../../view/app/sources.ts';
-import { knownOf } from '../../../view/fleet/fleet-facts.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-status.ts';
+import type { Fleet, MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
+import { type InstanceStatus, knownOf } from '../../../view/fleet/fleet-facts.ts';
 import type { Around } from '../../live-screen.ts';
 import { FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
 

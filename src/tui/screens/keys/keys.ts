@@ -1,6 +1,6 @@
 import { formatTime } from '../../../base/format.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
-import type { KeyRow, KeysFacts } from '../../../view/app/keys-facts.ts';
+import type { KeyRow, KeysFacts } from '../../../view/app/sources.ts';
 import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';

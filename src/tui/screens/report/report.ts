@@ -1,4 +1,4 @@
-import type { ReportText } from '../../../view/app/report-text.ts';
+import type { ReportText } from '../../../view/app/run-row.ts';
 import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';

@@ -1,5 +1,5 @@
 import { Secret } from '../../../base/secret.ts';
-import { BREAK_GLASS } from '../../../view/break-glass.ts';
+import { BREAK_GLASS } from '../../../view/question-words.ts';
 import type { RunAnswer } from '../../../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../../../view/run-view.ts';
 import { EMPTY_FIELD, edited, type Field, inserted } from '../../parts/field.ts';

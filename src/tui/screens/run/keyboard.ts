@@ -1,4 +1,4 @@
-import { QUIET_MS } from '../../../view/question-key.ts';
+import { QUIET_MS } from '../../../view/question-words.ts';
 import type { Keyboard, KeyRead, Press } from './screen-state.ts';
 
 /**

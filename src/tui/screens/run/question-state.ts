@@ -1,6 +1,6 @@
 import { counted } from '../../../base/format.ts';
 import { waysOf } from '../../../view/follow-up-words.ts';
-import { questionKey } from '../../../view/question-key.ts';
+import { questionKey } from '../../../view/question-words.ts';
 import type { FollowUpView, QuestionOption, QuestionView, RunView, WayOn } from '../../../view/run-view.ts';
 import type { AppEffect } from '../../live-screen.ts';
 

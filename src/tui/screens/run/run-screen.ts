@@ -1,6 +1,5 @@
-import { LEFT } from '../../../view/leaving.ts';
 import type { MomentReader } from '../../../view/moment-reader.ts';
-import type { RunPort } from '../../../view/run-port.ts';
+import { LEFT, type RunPort } from '../../../view/run-port.ts';
 import { isTooSmall, type Size } from '../../bands.ts';
 import type { Stroke } from '../../keys.ts';
 import type { AppEffect, LiveScreen, ShownKey } from '../../live-screen.ts';

@@ -1,6 +1,6 @@
 import { failureOf } from '../../../base/errors.ts';
 import { type MomentReader, nowOf } from '../../../view/moment-reader.ts';
-import { questionKey } from '../../../view/question-key.ts';
+import { questionKey } from '../../../view/question-words.ts';
 import type { RunPort } from '../../../view/run-port.ts';
 import type { AppEffect } from '../../live-screen.ts';
 import type { Reading } from '../../watch-terminal.ts';

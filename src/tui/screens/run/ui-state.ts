@@ -1,4 +1,4 @@
-import { questionKey } from '../../../view/question-key.ts';
+import { questionKey } from '../../../view/question-words.ts';
 import type { OutcomeView, RunView } from '../../../view/run-view.ts';
 import type { Page } from '../../bands.ts';
 import type { AppEffect } from '../../live-screen.ts';

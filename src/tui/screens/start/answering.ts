@@ -1,4 +1,4 @@
-import { commandOf } from '../../../view/app/start-command.ts';
+import { commandOf } from '../../../view/app/start-wish.ts';
 import type { AppEffect, Around, Input } from '../../live-screen.ts';
 import { EMPTY_FIELD, edited, type FieldIntent, typed } from '../../parts/field.ts';
 import { isListIntent, moved, typedInto } from '../../parts/list.ts';

@@ -1,9 +1,7 @@
 import { formatSeconds } from '../../../base/format.ts';
 import type { DryRunFacts, DryRunStep } from '../../../view/app/dry-run-facts.ts';
 import type { Fact } from '../../../view/app/sources.ts';
-import { stakesOf } from '../../../view/app/stakes.ts';
-import { commandOf } from '../../../view/app/start-command.ts';
-import type { StartWish } from '../../../view/app/start-wish.ts';
+import { commandOf, type StartWish, stakesOf } from '../../../view/app/start-wish.ts';
 import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';

@@ -1,5 +1,5 @@
+import { stakesWords } from '../../../../view/question-words.ts';
 import type { QuestionView } from '../../../../view/run-view.ts';
-import { stakesWords } from '../../../../view/stakes-words.ts';
 import type { Size } from '../../../bands.ts';
 import { padLine, wrapLine } from '../../../line.ts';
 import { type Line, type Look, span } from '../../../span.ts';

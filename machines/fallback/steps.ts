@@ -1,7 +1,8 @@
-import type { FallbackValue } from '../parts/fallback-step.ts';
-import { stepOf } from '../parts/phases.ts';
-import type { OnceSlice } from '../phases/once-slice.ts';
-import { innerOf } from '../phases/phase.ts';
+import type { RunContext } from '../context.ts';
+import type { FallbackAction, FallbackValue } from '../parts/fallback-step.ts';
+import type { FallbackPart } from '../parts/runbook.ts';
+import { innerOf, stepOf } from '../parts/states.ts';
+import type { OnceSlice } from '../phases/once.ts';
 
 /**
  * The id of a task of a phase, unless the run is about to ask for it (again): then the list has to be looked
@@ -26,4 +27,20 @@ export function knownOr(value: string | undefined, variable: string, what: strin
 /** `, fingerprint 6f3a2b1c0d9e`, where it is known. */
 export function fingerprinted(fingerprint: string | undefined): string {
   return fingerprint === undefined ? '' : `, fingerprint ${fingerprint}`;
+}
+
+/** Goes to the space in which an application or a service instance lives. */
+export function targeting(
+  place: { readonly org?: string | undefined; readonly space?: string | undefined } | undefined,
+): FallbackAction[] {
+  if (place?.space === undefined) return [];
+  const org = place.org === undefined ? [] : ['-o', place.org];
+  return [{ do: 'run', command: ['cf', 'target', ...org, '-s', place.space] }];
+}
+
+/** What a person writes down, because nobody else does. */
+export function recordFallback(what: string): FallbackPart<RunContext> {
+  return (_context, at) => [
+    { state: at ?? 'record', title: 'write it down', notes: [], actions: [{ do: 'by-hand', what }] },
+  ];
 }

@@ -1,4 +1,5 @@
-import type { QuestionView } from './run-view.ts';
+import { formatSpan } from '../base/format.ts';
+import type { QuestionOption, QuestionView, StakesView } from './run-view.ts';
 
 /**
  * Milliseconds without a key that have to go by, once a question is shown, before a key answers it. A key
@@ -22,3 +23,33 @@ export function questionKey(question: QuestionView | undefined): string {
   const open = question.open.map(({ age: _, left: __, ...followUp }) => followUp);
   return JSON.stringify({ ...question, options, open });
 }
+
+/** What a confirmation costs: three facts in their order, each with its name. */
+export function stakesWords(
+  { overwritten, lost, lostSince, wayBack }: StakesView,
+  now: number,
+): readonly { readonly name: string; readonly text: string }[] {
+  return [
+    { name: 'overwritten', text: overwritten },
+    { name: 'lost', text: `${lost}${agoWords(lostSince, now)}` },
+    { name: 'way back', text: wayBack },
+  ];
+}
+
+function agoWords(since: string | undefined, now: number): string {
+  const seconds = (now - Date.parse(since ?? '')) / 1000;
+  // In whole minutes: what stands beside a field to type in should hold still.
+  return seconds >= 60 ? ` (${formatSpan(Math.floor(seconds / 60) * 60)} ago)` : '';
+}
+
+/**
+ * The way around an approval that cannot be had in time: first a reason, then the name as ever. It is no
+ * event of any machine.
+ */
+export const BREAK_GLASS: QuestionOption = {
+  event: 'break-glass',
+  label: 'break the glass: go on without a second person',
+  hint: 'asks for a reason, then for the name; both head the report',
+  recommended: false,
+  needs: { what: 'reason', prompt: 'why nobody can approve it in time' },
+};

@@ -1,8 +1,8 @@
 import { formatSeconds } from '../../base/format.ts';
+import { SLICES } from '../measure/slices.ts';
 import type { Course, Mark } from '../model/model-rows.ts';
+import { type Bars, time } from './document.ts';
 import { type Markup, markup, NOTHING, readableText } from './markup.ts';
-import { fits, LEFT, type Scale, scaleOf, ticks, WIDTH } from './svg-scale.ts';
-import { time } from './words.ts';
 
 /** What the colours say. */
 export const LEGEND: readonly (readonly [string, string])[] = [
@@ -160,4 +160,98 @@ function markParts(
   });
   const height = 12 + ends.length * ROW;
   return { svg: markup`<text x="0" y="${top + 16}">Moments</text>\n${parts}`, height };
+}
+
+const BAR_LANE = 34;
+const BAR_HEIGHT = 24;
+
+/** Runs under each other, their slices end to end, all to one scale. */
+export function barsSvg(runs: readonly Bars[], caption: string): Markup {
+  const longest = Math.max(...runs.map(({ slices }) => total(slices)), 0.001);
+  const unit = (WIDTH - LEFT - 80) / longest;
+  const height = runs.length * BAR_LANE + 6;
+  return markup`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="bars-title bars-desc">
+<title id="bars-title">The recovery times of the runs in slices</title>
+<desc id="bars-desc">${caption} The table says the same.</desc>
+${runs.map((run, at) => row(run, unit, at * BAR_LANE + 4))}</svg>`;
+}
+
+function row({ label, slices }: Bars, unit: number, y: number): Markup {
+  let x = LEFT;
+  const parts = SLICES.map((slice) => {
+    const value = slices[slice] ?? 0;
+    const width = value * unit;
+    const words = [`${slice} ${formatSeconds(value)}`, slice].find((one) => fits(one, width));
+    const text =
+      words === undefined
+        ? NOTHING
+        : markup`<text class="on" x="${round(x + 5)}" y="${y + 16}">${words}</text>`;
+    const part =
+      value <= 0
+        ? NOTHING
+        : markup`<g><title>${slice} ${formatSeconds(value)}</title><rect class="b-${slice}" x="${round(x)}" y="${y}" width="${round(Math.max(1.5, width))}" height="${BAR_HEIGHT}" rx="1.5"/>${text}</g>\n`;
+    x += width;
+    return part;
+  });
+  const end = markup`<text class="mute" x="${round(x + 6)}" y="${y + 16}">${formatSeconds(total(slices))}</text>`;
+  return markup`<text x="0" y="${y + 16}">${label}</text>\n${parts}${end}\n`;
+}
+
+function total(slices: Bars['slices']): number {
+  return SLICES.reduce((sum, slice) => sum + (slices[slice] ?? 0), 0);
+}
+
+/** The picture's measures, in units of its own. */
+const WIDTH = 1000;
+const LEFT = 92;
+const RIGHT = 14;
+
+export interface Scale {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Where a moment stands, never outside. */
+  x(ms: number): number;
+}
+
+function scaleOf(fromMs: number, untilMs: number): Scale {
+  const end = Math.max(untilMs, fromMs + 1);
+  const width = WIDTH - LEFT - RIGHT;
+  const x = (ms: number) => LEFT + (width * (Math.min(end, Math.max(fromMs, ms)) - fromMs)) / (end - fromMs);
+  return { fromMs, untilMs: end, x };
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const STEPS = [
+  ...[0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30].map((n) => n * SECOND),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * MINUTE),
+  ...[1, 2, 3, 6, 12].map((n) => n * HOUR),
+  ...[1, 2, 7, 14, 30, 90, 365].map((n) => n * DAY),
+];
+
+/** At most nine round moments after the start, each with its distance from it in words. */
+function ticks({ fromMs, untilMs }: Scale): { readonly ms: number; readonly text: string }[] {
+  const span = untilMs - fromMs;
+  const step = STEPS.find((one) => span / one <= 9) ?? span;
+  const count = Math.floor(span / step + 1e-9);
+  return Array.from({ length: count + 1 }, (_, at) => ({ ms: fromMs + at * step, text: words(at * step) }));
+}
+
+function words(ms: number): string {
+  if (ms === 0) return '0';
+  if (ms < MINUTE) return `${Number((ms / SECOND).toFixed(3))} s`;
+  if (ms < HOUR) return joined(ms, MINUTE, 'min', SECOND, 's');
+  return ms < 2 * DAY ? joined(ms, HOUR, 'h', MINUTE, 'min') : joined(ms, DAY, 'd', HOUR, 'h');
+}
+
+function joined(ms: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
+  const rest = Math.round((ms % large) / small);
+  return `${Math.floor(ms / large)} ${largeUnit}${rest === 0 ? '' : ` ${rest} ${smallUnit}`}`;
+}
+
+/** Whether a text surely fits, by a generous width of its letters. */
+function fits(text: string, width: number): boolean {
+  return Array.from(text).length * 7 + 8 <= width;
 }
