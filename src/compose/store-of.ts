@@ -1,6 +1,7 @@
 import type { CommandContext } from '../cli/context.ts';
-import { homeFolder, storeNamed } from '../config/load.ts';
+import { homeFolder } from '../config/find.ts';
 import { isPostgres } from '../config/store-address.ts';
+import { storeNamed } from '../config/store-named.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../store/log/named-keys.ts';
 import { refuseMoved } from '../store/log/next-leaves.ts';

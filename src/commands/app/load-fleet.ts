@@ -13,7 +13,7 @@ import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import { type InstanceFacts, nothingAsked } from '../../view/fleet/fleet-facts.ts';
 import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
+import { knownDrills } from '../drill/drill-records.ts';
 import { keptKeyring } from './kept-keyring.ts';
 
 /** As `lifeboat status` asks. */

@@ -1,7 +1,8 @@
 import type { CommandContext } from '../../cli/context.ts';
 import { loginName } from '../../compose/workspace.ts';
-import { homeFolder, storeNamed } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import { storeNamed } from '../../config/store-named.ts';
 import { placeOf } from '../../service/address.ts';
 import type { Home, HomeLab } from '../../view/app/home.ts';
 

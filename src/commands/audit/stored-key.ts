@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../cli/context.ts';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 
 /**
  * The public half of the signing key in the key store of this home, where that opens without asking anybody;

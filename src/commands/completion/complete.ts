@@ -98,7 +98,7 @@ async function reading<T>(
   { env, configPath }: CommandContext,
   read: (journal: Journal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { storeNamed } = await import('../../config/load.ts');
+  const { storeNamed } = await import('../../config/store-named.ts');
   const { isPostgres } = await import('../../config/store-address.ts');
   if (isPostgres(await storeNamed(env, configPath))) return undefined;
   const { openJournalIfAny } = await import('../../compose/reading.ts');

@@ -1,7 +1,7 @@
 import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import { drillsFolder } from './drill-homes.ts';
 import { beyond, finishRemovals, removeDrill } from './keep-drills.ts';
 

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Notice } from '../../notify/notice.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
+import { knownDrills } from '../drill/drill-records.ts';
 
 /** That a drill is due, and that the newest one failed, as far as it is so now. */
 export function drillNotices(

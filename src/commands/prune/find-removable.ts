@@ -5,7 +5,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import { listRuns, type RunSummary } from '../../runner/runs.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import { readFollowUps } from '../../store/projections/follow-ups.ts';

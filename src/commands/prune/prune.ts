@@ -7,7 +7,7 @@ import { durationFrom } from '../../cli/numbers.ts';
 import { isForPeople, printResult, printTable } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/reading.ts';
 import { isShared } from '../../compose/store-of.ts';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import { checkLog } from '../../store/log/check-log.ts';
 import { rolledBack } from '../../store/log/explain-trouble.ts';
 import { homePlace } from '../../store/log/places/folder-place.ts';

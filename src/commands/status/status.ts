@@ -9,7 +9,7 @@ import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
 import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
+import { knownDrills } from '../drill/drill-records.ts';
 import { printStatus } from './print-status.ts';
 import { statusProgress } from './status-progress.ts';
 import { writeMetrics } from './write-metrics.ts';
