@@ -9,7 +9,7 @@ import { storeNamed } from '../config/store-named.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';
 import { namesKeys } from '../store/projections/ledgers.ts';
-import { openJournalIfAny } from './reading.ts';
+import { openJournalIfAny } from './store-of.ts';
 
 /** What a home shows of a key store that it once had. */
 interface Remembered {

@@ -1,3 +1,4 @@
+import { LifeboatError } from '../base/errors.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { homeFolder } from '../config/find.ts';
 import { isPostgres } from '../config/store-address.ts';
@@ -93,4 +94,18 @@ export async function openUnchecked(context: StoreContext): Promise<JournalReade
 /** Whether several installations write to the store. */
 export async function isShared(context: StoreContext): Promise<boolean> {
   return isPostgres(await storeNamed(context.env, context.configPath));
+}
+
+/**
+ * The store for looking, or undefined for a home in which nothing was ever written. A database in which no
+ * store was made rejects with `journal.none`.
+ */
+export async function openJournalIfAny(context: StoreContext): Promise<JournalReader | undefined> {
+  try {
+    return await openReaderOf(context);
+  } catch (thrown) {
+    const isNone = thrown instanceof LifeboatError && thrown.code === 'journal.none';
+    if (isNone && !(await isShared(context))) return undefined;
+    throw thrown;
+  }
 }

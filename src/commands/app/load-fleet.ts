@@ -2,8 +2,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
-import { isShared } from '../../compose/store-of.ts';
+import { isShared, openJournalIfAny } from '../../compose/store-of.ts';
 import { troubleInHome } from '../../compose/warn-rolled-back.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -14,7 +13,7 @@ import { type InstanceFacts, nothingAsked } from '../../view/fleet/fleet-facts.t
 import type { InstanceStatus } from '../../view/fleet/fleet-status.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import { knownDrills } from '../drill/drill-records.ts';
-import { keptKeyring } from './kept-keyring.ts';
+import { keptKeyring } from './load-keys.ts';
 
 /** As `lifeboat status` asks. */
 const AT_ONCE = 8;

@@ -5,7 +5,7 @@ import type { ReportFormat } from '../../report/render-report.ts';
 import { findRun, type RunSummary } from '../../runner/runs.ts';
 import { type ReportText, reportCommand, reportFile } from '../../view/app/report-text.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
-import { brandOf } from '../run/brand-of.ts';
+import { brandOf } from '../run/run-report.ts';
 
 /** The report of a run as `lifeboat report` prints it. Rejects as that does. */
 export async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {

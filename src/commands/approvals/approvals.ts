@@ -1,5 +1,5 @@
 import { approvalPaths, readIfThere, writeBeside } from '../../approvals/approval-files.ts';
-import { fitsAsked } from '../../approvals/fits-asked.ts';
+import { fitsAsked } from '../../approvals/fits-state.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { isExpired, momentSinceAsked, requestStateOf } from '../../approvals/request-state.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
@@ -16,7 +16,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loginName, openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';

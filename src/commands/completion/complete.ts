@@ -91,7 +91,7 @@ const FINDERS: Readonly<Record<Source, Finder>> = {
       .map((one) => ({ value: one.name(), about: one.summary() })),
 };
 
-type Journal = NonNullable<Awaited<ReturnType<typeof import('../../compose/reading.ts').openJournalIfAny>>>;
+type Journal = NonNullable<Awaited<ReturnType<typeof import('../../compose/store-of.ts').openJournalIfAny>>>;
 
 /** The journal of this machine; the database of a team is behind a network. */
 async function reading<T>(
@@ -101,7 +101,7 @@ async function reading<T>(
   const { storeNamed } = await import('../../config/store-named.ts');
   const { isPostgres } = await import('../../config/store-address.ts');
   if (isPostgres(await storeNamed(env, configPath))) return undefined;
-  const { openJournalIfAny } = await import('../../compose/reading.ts');
+  const { openJournalIfAny } = await import('../../compose/store-of.ts');
   const journal = await openJournalIfAny({ env, ...(configPath === undefined ? {} : { configPath }) });
   try {
     return journal && (await read(journal));

@@ -6,7 +6,7 @@ import { onPath } from '../../base/on-path.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/find.ts';
 import { SQLITE } from '../../config/store-address.ts';
 import { storeNamed } from '../../config/store-named.ts';

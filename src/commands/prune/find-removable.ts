@@ -4,7 +4,7 @@ import { namesIn } from '../../base/names-in.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/find.ts';
 import { listRuns, type RunSummary } from '../../runner/runs.ts';
 import type { JournalReader } from '../../store/journal.ts';

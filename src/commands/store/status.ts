@@ -3,7 +3,7 @@ import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { isPostgres } from '../../config/store-address.ts';
 import { storeNamed } from '../../config/store-named.ts';
 import { LOG_STREAM } from '../../store/journal.ts';
