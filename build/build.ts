@@ -4,7 +4,7 @@ import { bundleCommands, bundleSampleApp, bundleStart, ROOT } from './bundles.ts
 import { noticesOf, packagesOf } from './licenses.ts';
 
 /*
- * `npm run build`: what ships, in `dist`. `main.cjs` has all commands; `cli.js` and `start.js` are the way
+ * `npm run build`: what ships, in `dist`. `main.cjs` has all commands; `cli.js` and `start.cjs` are the way
  * in; `sample-app.js` is the application of the lab. `packages.json` and `THIRD-PARTY-LICENSES` name what is
  * bundled.
  */

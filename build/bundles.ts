@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { bundleParts } from './parts.ts';
 import { ageWithoutFetch, drawAtOnce, drawFromMemory, startLazily, undiciInPart } from './plugins.ts';
 
 /** The folder of the checkout. */
@@ -38,19 +39,9 @@ export async function bundleCommands(
   file: string,
   plugins: readonly Plugin[] = [],
 ): Promise<Bundled & { readonly stamp: string }> {
-  const { metafile } = await build({
+  const { script, metafile } = await bundleParts('src/cli/main.ts', {
     ...COMMON,
     plugins: [...plugins, ...COMMON.plugins],
-    entryPoints: ['src/cli/main.ts'],
-    outfile: file,
-    format: 'cjs',
-    // What lies beside it is loaded by `require`: of `import` in a script that was compiled before, Node
-    // warns.
-    supported: { 'dynamic-import': false },
-    banner: {
-      js: '(function(exports,require,module,__filename,__dirname){const here=require("node:url").pathToFileURL(__filename).href;',
-    },
-    footer: { js: '})' },
     define: {
       'process.env.NODE_ENV': '"production"',
       'import.meta.url': 'here',
@@ -60,14 +51,13 @@ export async function bundleCommands(
       fetch: 'undefined',
     },
   });
-  const script = readFileSync(file, 'utf8').replace(/[^\0-\x7f]/g, escaped);
   writeFileSync(file, script);
   return { stamp: createHash('sha256').update(script).digest('hex').slice(0, 16), ...bundled(metafile) };
 }
 
 /**
  * Bundles the way in, into a folder: `cli.js`, which any Node can read and which says what it needs, and
- * `start.js`, which paints the first frame.
+ * `start.cjs`, which paints the first frame.
  */
 export async function bundleStart(folder: string, stamp: string): Promise<Bundled> {
   const { metafile } = await build({
@@ -75,20 +65,45 @@ export async function bundleStart(folder: string, stamp: string): Promise<Bundle
     entryPoints: ['src/cli.ts'],
     outdir: folder,
     format: 'esm',
-    splitting: true,
-    chunkNames: '[name]',
-    define: { BUNDLE_STAMP: JSON.stringify(stamp) },
+    plugins: [startBeside],
+    supported: { 'dynamic-import': false },
+    banner: REQUIRE,
   });
-  return bundled(metafile);
+  const script = { entryPoints: ['src/cli/start.ts'], outfile: join(folder, 'start.cjs') };
+  const { inputs } = await bundleStartScript(script, stamp);
+  return { inputs: [...bundled(metafile).inputs, ...inputs] };
 }
 
+/**
+ * The rest of the way in, as a script: for a module Node looks at all that its own modules export, which
+ * starts more of them.
+ */
+const startBeside: Plugin = {
+  name: 'start-beside',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/start\.ts$/ }, () => ({ path: './start.cjs', external: true }));
+  },
+};
+
+/** `require` in a module. */
+const REQUIRE = {
+  js: "import{createRequire as nodeRequire}from'node:module';const require=nodeRequire(import.meta.url);",
+};
+
 /** Bundles the way in of a single executable into the script `file`. */
-export async function bundleSingleStart(file: string, stamp: string): Promise<Bundled> {
+export function bundleSingleStart(file: string, stamp: string): Promise<Bundled> {
+  return bundleStartScript({ entryPoints: ['src/cli/start-single.ts'], outfile: file }, stamp);
+}
+
+async function bundleStartScript(
+  script: Pick<BuildOptions, 'entryPoints' | 'outfile'>,
+  stamp: string,
+): Promise<Bundled> {
   const { metafile } = await build({
     ...COMMON,
-    entryPoints: ['src/cli/start-single.ts'],
-    outfile: file,
+    ...script,
     format: 'cjs',
+    supported: { 'dynamic-import': false },
     define: {
       BUNDLE_STAMP: JSON.stringify(stamp),
       'import.meta.dirname': '__dirname',
@@ -106,20 +121,11 @@ export async function bundleSampleApp(folder: string): Promise<Bundled> {
     outdir: folder,
     format: 'esm',
     define: { 'process.env.NODE_ENV': '"production"' },
-    banner: {
-      js: "import{createRequire as nodeRequire}from'node:module';const require=nodeRequire(import.meta.url);",
-    },
+    banner: REQUIRE,
   });
   return bundled(metafile);
 }
 
 function bundled(metafile: Metafile): Bundled {
   return { inputs: Object.keys(metafile.inputs) };
-}
-
-/**
- * esbuild leaves only regular expressions in Unicode. V8 reads ASCII faster, and keeps it in half the memory.
- */
-function escaped(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { defineApprovals } from '../commands/approvals/define-approvals.ts';
 import { defineAudit } from '../commands/audit/define-audit.ts';
-import { SHELLS } from '../commands/completion/scripts.ts';
+import { completion, SHELLS } from '../commands/completion/completion.ts';
 import { defineDrill } from '../commands/drill/define-drill.ts';
 import { defineFollowUps } from '../commands/followups/define-follow-ups.ts';
 import { defineInit } from '../commands/init/define-init.ts';
@@ -93,7 +93,7 @@ are, 1 otherwise.`,
     program,
     'completion <shell>',
     'print the completion script for bash, zsh or fish',
-    async () => (await import('../commands/completion/completion.ts')).completion,
+    async () => completion,
     [],
     {
       hasNoForm: true,

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { printError } from './print-error.ts';
 
@@ -32,6 +31,8 @@ function forbidCores(): void {
     writeFileSync('/proc/self/coredump_filter', '0');
     if (/^Max core file size\s+0\s/mu.test(readFileSync('/proc/self/limits', 'utf8'))) return;
     const env = { PATH: process.env['PATH'] };
+    // Loading it takes as long as all the rest of this.
+    const { spawn } = process.getBuiltinModule('node:child_process');
     const limiting = spawn('prlimit', ['--pid', String(process.pid), '--core=0'], { env, stdio: 'ignore' });
     limiting.on('error', () => undefined).unref();
   } catch {

@@ -43,7 +43,7 @@ export async function parse(
     beforeError();
     if (form === 'table') own.stderr.write(text);
   };
-  const program = commandLine(version, { own, finish, helpToStderr, unhush });
+  const program = commandLine(version, { own, finish, helpToStderr, unhush, only: onlyOneIn(argv) });
   try {
     if (asksApp(argv, own)) {
       const { app } = await import('../commands/app/app.ts');
@@ -78,12 +78,25 @@ interface Hearing {
   /** Gets the help of a group that was called without a command. */
   helpToStderr(text: string): void;
   readonly unhush?: (() => void) | undefined;
+  /** The one command or group that is going to be parsed: the others get neither flags nor help. */
+  readonly only?: string | undefined;
 }
+
+/**
+ * The command that a line names, where it is its first word, so that nothing has to be known of flags to see
+ * it; undefined where all commands are asked for.
+ */
+function onlyOneIn([first = '']: readonly string[]): string | undefined {
+  return /^[a-z]/u.test(first) && !OF_ALL.has(first) ? first : undefined;
+}
+
+/** Commands that tell of the others. */
+const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 
 /** All commands with their flags and words. */
 export function commandLine(
   version: string,
-  { own, finish, helpToStderr, unhush }: Hearing = {
+  { own, finish, helpToStderr, unhush, only }: Hearing = {
     own: process,
     finish: () => undefined,
     helpToStderr: () => undefined,
@@ -105,6 +118,7 @@ export function commandLine(
 
   const command: Define = (parent, nameAndArgs, summary, load, options = [], manner = {}) => {
     const made = parent.command(nameAndArgs, { hidden: manner.hidden ?? false }).helpCommand(false);
+    if (only !== undefined && nameBelow(program, made) !== only) return made;
     describe(made, summary, manner);
     const needed = options.filter(({ mandatory }) => mandatory);
     // Commander would ask for a mandatory option before it names a misspelt one, which is that very option
@@ -126,6 +140,12 @@ export function commandLine(
   defineAll(program, command);
   for (const one of withAllBelow(program)) one.exitOverride((error) => leave(one, error));
   return program;
+}
+
+/** The name of the command, or of its group. */
+function nameBelow(program: Command, command: Command): string {
+  const { parent } = command;
+  return parent === null || parent === program ? command.name() : nameBelow(program, parent);
 }
 
 /** A command and all commands below it. */

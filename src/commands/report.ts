@@ -10,8 +10,7 @@ import type { Report } from '../report/model/model.ts';
 import { type ReportFormat, renderComparison, renderReport } from '../report/render-report.ts';
 import { findRun } from '../runner/runs.ts';
 import { whereRunIs } from './drill/drill-homes.ts';
-import { brandOf } from './run/brand-of.ts';
-import { reportOf } from './run/run-report.ts';
+import { brandOf, reportOf } from './run/run-report.ts';
 
 interface ReportFlags {
   readonly format?: ReportFormat;

@@ -6,7 +6,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
 import { printResult, printTable } from '../cli/print-result.ts';
 import { followUpsOfRun } from '../compose/open-follow-ups.ts';
-import { openJournalIfAny } from '../compose/reading.ts';
+import { openJournalIfAny } from '../compose/store-of.ts';
 import { listRuns } from '../runner/runs.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { openRuns, type RunSummary } from '../store/projections/runs.ts';

@@ -1,6 +1,7 @@
 import { LifeboatError } from '../base/errors.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { homeFolder, loadConfig } from '../config/load.ts';
+import { homeFolder } from '../config/find.ts';
+import { loadConfig } from '../config/load.ts';
 import type { CheckpointConfig } from '../config/loaded.ts';
 import { folderPlace, homePlace } from '../store/log/places/folder-place.ts';
 import { commandPlace, type Place } from '../store/log/places/place.ts';

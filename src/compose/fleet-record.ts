@@ -6,8 +6,8 @@ import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledge
 import { readPending } from '../store/projections/pending-calls.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
 import type { InstanceRecord, OpenRun, Part } from '../view/fleet/fleet-facts.ts';
-import { openJournalIfAny } from './reading.ts';
 import type { StoreContext } from './store-of.ts';
+import { openJournalIfAny } from './store-of.ts';
 
 /**
  * A recovery that is older than so many runs is not looked for: a board must not read all runs there ever

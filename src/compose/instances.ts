@@ -1,6 +1,8 @@
 import type { ActivityDeps } from '../activities/deps.ts';
+import { plainAddress } from '../base/redact.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
+import type { Config } from '../config/schema.ts';
 import type { JournalReader } from '../store/journal.ts';
 import type { RunSummary } from '../store/projections/runs.ts';
 import { lazyPlatform } from './platform-of.ts';
@@ -76,4 +78,19 @@ function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   const instance = config.instances[name];
   if (instance === undefined || instance.revision !== 'auto') return config;
   return { ...config, instances: { ...config.instances, [name]: { ...instance, revision: 62 } } };
+}
+
+/**
+ * Where the instances of a run are, and with which revision they are spoken to, for its first entry. Nothing
+ * secret stands in it.
+ */
+export function servicesOfRun(
+  { instances }: Pick<Config, 'instances'>,
+  { instance, target }: { readonly instance: string; readonly target?: string | undefined },
+): { readonly instance: string; readonly url: string; readonly revision: string }[] {
+  return [...new Set([instance, target ?? instance])].flatMap((name) => {
+    const config = Object.hasOwn(instances, name) ? instances[name] : undefined;
+    if (config === undefined) return [];
+    return [{ instance: name, url: plainAddress(config.url) ?? '', revision: String(config.revision) }];
+  });
 }

@@ -4,12 +4,12 @@ import { namesIn } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { storeNamed } from '../config/load.ts';
 import { isPostgres } from '../config/store-address.ts';
+import { storeNamed } from '../config/store-named.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { openAsking } from '../plain/ask.ts';
 import { namesKeys } from '../store/projections/ledgers.ts';
-import { openJournalIfAny } from './reading.ts';
+import { openJournalIfAny } from './store-of.ts';
 
 /** What a home shows of a key store that it once had. */
 interface Remembered {

@@ -1,6 +1,8 @@
+import { LifeboatError } from '../base/errors.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { homeFolder, storeNamed } from '../config/load.ts';
+import { homeFolder } from '../config/find.ts';
 import { isPostgres } from '../config/store-address.ts';
+import { storeNamed } from '../config/store-named.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../store/log/named-keys.ts';
 import { refuseMoved } from '../store/log/next-leaves.ts';
@@ -92,4 +94,18 @@ export async function openUnchecked(context: StoreContext): Promise<JournalReade
 /** Whether several installations write to the store. */
 export async function isShared(context: StoreContext): Promise<boolean> {
   return isPostgres(await storeNamed(context.env, context.configPath));
+}
+
+/**
+ * The store for looking, or undefined for a home in which nothing was ever written. A database in which no
+ * store was made rejects with `journal.none`.
+ */
+export async function openJournalIfAny(context: StoreContext): Promise<JournalReader | undefined> {
+  try {
+    return await openReaderOf(context);
+  } catch (thrown) {
+    const isNone = thrown instanceof LifeboatError && thrown.code === 'journal.none';
+    if (isNone && !(await isShared(context))) return undefined;
+    throw thrown;
+  }
 }

@@ -1,7 +1,7 @@
 import type { LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
-import { homeFolder } from '../config/load.ts';
+import { homeFolder } from '../config/find.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { checkLog } from '../store/log/check-log.ts';
 import { rolledBack } from '../store/log/explain-trouble.ts';

@@ -4,7 +4,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
-import { homeFolder } from '../config/load.ts';
+import { homeFolder } from '../config/find.ts';
 import type { CheckpointConfig, LoadedConfig, NotifyConfig } from '../config/loaded.ts';
 import type { Keyring, KeyStore } from '../keys/key-store.ts';
 import type { Journal } from '../store/journal.ts';

@@ -1,16 +1,15 @@
 import { hash } from 'node:crypto';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError, type ProblemInFile, problemLine } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted, refuseForeignHome } from '../base/trusted-path.ts';
+import { refuseDistrusted } from '../base/trusted-path.ts';
+import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
 import { absolute, type LoadedConfig } from './loaded.ts';
 import { duplicateKeysIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
 import { Config, type InstanceConfig } from './schema.ts';
-import { chosenStore, SQLITE } from './store-address.ts';
 
 /**
  * Reads lifeboat.yaml: `path` or the first that exists of `searchPath`. Paths inside are made absolute from
@@ -26,7 +25,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     });
     if (text === undefined) continue;
     const config = parseConfig(text, candidate);
-    if (isPipe) fromPipes.set(candidate, config);
+    if (isPipe) storesOfPipes.set(candidate, config.store);
     return config;
   }
   throw usage('config.missing', 'there is no lifeboat.yaml', [
@@ -35,77 +34,6 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     'to write one: `lifeboat init`',
     'to try it without a service: `lifeboat drill`, or `lifeboat lab > lifeboat.yaml`',
   ]);
-}
-
-/**
- * The store that the config names, and LIFEBOAT_STORE before it; `sqlite` where neither does, or there is no
- * config. A config that says nothing of a store is not looked at further: a journal can be read with a config
- * that is wrong. Rejects with `config.store` and with what `loadConfig` rejects with.
- */
-export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise<string> {
-  if (env['LIFEBOAT_STORE']) return chosenStore(env, undefined);
-  for (const candidate of path === undefined ? searchPath(env) : [resolve(path)]) {
-    const piped = fromPipes.get(candidate);
-    if (piped !== undefined) return chosenStore(env, piped.store);
-    const text = await readFirst(candidate);
-    if (text === undefined) continue;
-    // A key can be written with escapes; nobody does, and then it is parsed.
-    if (!/store|\\/u.test(text)) return SQLITE;
-    return chosenStore(env, (await loadConfig(env, path)).store);
-  }
-  return SQLITE;
-}
-
-/**
- * What may be in a config, without belief in it; undefined when there is none. What comes out of a pipe is
- * left for `loadConfig`.
- */
-async function readFirst(path: string): Promise<string | undefined> {
-  try {
-    const bytes = await readBounded(path, LONGEST, (opened) => {
-      if (!opened.isFile()) throw new Error('what a pipe gives comes only once');
-    });
-    return bytes.toString('utf8');
-  } catch (cause) {
-    return (cause as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : 'store';
-  }
-}
-
-/** What came out of a pipe comes only once. */
-const fromPipes = new Map<string, LoadedConfig>();
-
-/** Where the config is looked for, in this order. */
-function searchPath(env: NodeJS.ProcessEnv): string[] {
-  const named = env['LIFEBOAT_CONFIG'];
-  if (named !== undefined && named !== '') return [resolve(named)];
-  return [resolve('lifeboat.yaml'), join(xdgFolder(env, 'XDG_CONFIG_HOME', '.config'), 'lifeboat.yaml')];
-}
-
-/**
- * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. Throws
- * `trust.refused` when others could have written into it.
- */
-export function homeFolder(env: NodeJS.ProcessEnv): string {
-  const home = homePath(env);
-  refuseForeignHome(home);
-  return home;
-}
-
-/** Where the home is, whoever it belongs to. */
-export function homePath(env: NodeJS.ProcessEnv): string {
-  const named = env['LIFEBOAT_HOME'];
-  if (named !== undefined && named !== '') return resolve(named);
-  return xdgFolder(env, 'XDG_STATE_HOME', join('.local', 'state'));
-}
-
-/**
- * Paths in these variables are absolute; a relative one is ignored, by the XDG base directory specification.
- * It would be another folder from each folder.
- */
-function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string {
-  const named = env[variable];
-  const base = named !== undefined && isAbsolute(named) ? named : join(env['HOME'] || homedir(), below);
-  return join(base, 'lifeboat');
 }
 
 /**
@@ -121,9 +49,6 @@ export function parseConfig(text: string, path: string): LoadedConfig {
     '`lifeboat schema config` prints the keys and what they mean',
   ]);
 }
-
-/** Bytes: thousands of instances. */
-const LONGEST = 1024 * 1024;
 
 /**
  * What the YAML says. Nested without end, or made of aliases of aliases, it is refused like any other text
@@ -184,7 +109,7 @@ async function read(
   look: (opened: { isFile(): boolean }) => void,
 ): Promise<string | undefined> {
   try {
-    const bytes = await readBounded(path, LONGEST, (opened) => {
+    const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {
       refuseDistrusted('config', path, opened);
       look(opened);
     });
@@ -201,4 +126,21 @@ async function read(
 
 function usage(code: string, shortMessage: string, hints: readonly string[] = []): LifeboatError {
   return new LifeboatError(code, shortMessage, { hints, exitCode: EXIT.usage });
+}
+
+/**
+ * The instance that was named, or the only one there is; `usage.instance` (exit 2) where there are several.
+ */
+export function chosenInstance(config: LoadedConfig, named: string | undefined): string {
+  if (named !== undefined) {
+    instanceNamed(config, named);
+    return named;
+  }
+  const names = Object.keys(config.instances);
+  const [only, another] = names;
+  if (only !== undefined && another === undefined) return only;
+  throw new LifeboatError('usage.instance', 'no instance is named, and lifeboat.yaml has not just one', {
+    hints: [`add -i NAME; the instances: ${names.join(', ') || 'none'}`],
+    exitCode: EXIT.usage,
+  });
 }

@@ -102,7 +102,7 @@ function change(folder: string, constant: RegExp, into: string): void {
   const bundle = join(folder, 'main.cjs');
   const changed = replaceOnce(bundle, constant, into);
   const stamp = createHash('sha256').update(changed).digest('hex').slice(0, 16);
-  replaceOnce(join(folder, 'start.js'), /(?<=stamp:")\w{16}(?=")/, stamp);
+  replaceOnce(join(folder, 'start.cjs'), /(?<=stamp:")\w{16}(?=")/, stamp);
 }
 
 function replaceOnce(path: string, pattern: RegExp, into: string): string {

@@ -40,7 +40,7 @@ print(
   start.interactive === undefined ? 'no keychain daemon here' : against(start.interactive),
   '<= 5',
 );
-print('--version / node -e 0', against(start.version), '<= 2');
+print('--version / node -e 0', against(start.version), '<= 1.5');
 print(
   'memory at rest / node -e',
   start.memoryRatio === undefined ? 'not measured' : ratio(start.memoryRatio),

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { earlierTimes } from '../../src/commands/run/earlier-times.ts';
-import { historyOf } from '../../src/commands/run/history.ts';
+import { earlierTimes, historyOf } from '../../src/commands/run/history.ts';
 import type { Entry, JournalReader } from '../../src/store/journal.ts';
 import { answerToTheChange, makeWorld, obedient } from '../runner/world.ts';
 

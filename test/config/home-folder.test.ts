@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { homeFolder, loadConfig } from '../../src/config/load.ts';
+import { homeFolder } from '../../src/config/find.ts';
+import { loadConfig } from '../../src/config/load.ts';
 
 test('the home is where LIFEBOAT_HOME, else an absolute XDG_STATE_HOME says, else below the home of the person', () => {
   expect(homeFolder({ LIFEBOAT_HOME: '/a', XDG_STATE_HOME: '/b' })).toBe('/a');

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { parseConfig, storeNamed } from '../../src/config/load.ts';
+import { parseConfig } from '../../src/config/load.ts';
 import { chosenStore, problemOfStore } from '../../src/config/store-address.ts';
+import { storeNamed } from '../../src/config/store-named.ts';
 
 test.for([
   'sqlite',

@@ -1,14 +1,14 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
 import { openInstance } from '../../compose/service-of.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import { foldLedger, type Ledger, readLedger } from '../../store/projections/ledgers.ts';
 import { type BackupList, backupRows, type Listed } from '../../view/app/backup-list.ts';
-import { keptKeyring } from './kept-keyring.ts';
+import { keptKeyring } from './load-keys.ts';
 
 /**
  * All backups of an instance, with what journal and key store know of each. Where the service does not

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../cli/context.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { JournalReader, StoredEntry, StreamName } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import { isStreamName } from '../../store/new-entry.ts';

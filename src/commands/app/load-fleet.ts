@@ -2,8 +2,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
-import { isShared } from '../../compose/store-of.ts';
+import { isShared, openJournalIfAny } from '../../compose/store-of.ts';
 import { troubleInHome } from '../../compose/warn-rolled-back.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -11,8 +10,8 @@ import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import { type InstanceFacts, type InstanceStatus, nothingAsked } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
-import { keptKeyring } from './kept-keyring.ts';
+import { knownDrills } from '../drill/drill-records.ts';
+import { keptKeyring } from './load-keys.ts';
 
 /** As `lifeboat status` asks. */
 const AT_ONCE = 8;

@@ -12,9 +12,9 @@ import type { Operation } from '../../service/revisions.ts';
 import type { PitrRange, Restore } from '../../service/schemas.ts';
 import type { InstanceDetail, InstanceMetrics, RestoreRow } from '../../view/app/sources.ts';
 import type { Part } from '../../view/fleet/fleet-facts.ts';
-import { backupConfigFacts, overviewFacts } from '../service/instance-facts.ts';
 import type { FactLine } from '../service/print-facts.ts';
-import { keptKeyring } from './kept-keyring.ts';
+import { backupConfigFacts, overviewFacts } from '../service/print-facts.ts';
+import { keptKeyring } from './load-keys.ts';
 
 const LIMIT_MS = 20_000;
 /** Enough for a course of each path of a cluster. */

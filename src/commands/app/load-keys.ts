@@ -1,10 +1,10 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Keyring, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
 import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
-import { keptKeyring } from './kept-keyring.ts';
 
 /**
  * The keys of every instance of the config, and those that the key store has for instances beside it. Nobody
@@ -37,4 +37,17 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
   return accounts
     .map((account) => account.slice(0, account.lastIndexOf('/')))
     .filter((owner) => owner !== '');
+}
+
+const opened = new WeakMap<CommandContext, Promise<Keyring>>();
+
+/**
+ * The key store to look into, opened once for all that looks with this context: to open a vault costs 0.3 s
+ * of a processor. One that could not be opened is tried again by the next call. Rejects as `openKeys` does.
+ */
+export function keptKeyring(context: CommandContext): Promise<Keyring> {
+  const keyring = opened.get(context) ?? openKeys(context, 'look');
+  opened.set(context, keyring);
+  keyring.catch(() => opened.delete(context));
+  return keyring;
 }

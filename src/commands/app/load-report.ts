@@ -6,7 +6,7 @@ import { findRun } from '../../runner/runs.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
 import { type ReportText, reportCommand, reportFile } from '../../view/app/run-row.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
-import { brandOf } from '../run/brand-of.ts';
+import { brandOf } from '../run/run-report.ts';
 
 /** The report of a run as `lifeboat report` prints it. Rejects as that does. */
 export async function loadReport(context: CommandContext, runId: string): Promise<ReportText> {

@@ -3,7 +3,7 @@ import { stillOpen } from '../../../machines/parts/follow-up.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { listRuns } from '../../runner/runs.ts';
 import type { JournalReader, Log } from '../../store/journal.ts';
 import { openRuns, type RunSummary } from '../../store/projections/runs.ts';

@@ -1,15 +1,20 @@
 import type { CommandContext } from '../../cli/context.ts';
+import { loginName } from '../../compose/workspace.ts';
+import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import { storeNamed } from '../../config/store-named.ts';
+import { placeOf } from '../../service/address.ts';
+import { type DryRunFacts, dryRunFacts, refusedRun } from '../../view/app/dry-run-facts.ts';
+import type { Home, HomeLab } from '../../view/app/home.ts';
 import type { Loaders, TypedMoment } from '../../view/app/sources.ts';
+import type { StartWish } from '../../view/app/start-wish.ts';
 import { loadAudit } from './load-audit.ts';
 import { loadBackups } from './load-backups.ts';
-import { loadDryRun } from './load-dry-run.ts';
 import { loadEntries, loadOlderEntries } from './load-entries.ts';
 import { fleetLoader } from './load-fleet.ts';
 import { folderLooker } from './load-folder.ts';
-import { homeOf } from './load-home.ts';
 import { loadInstance } from './load-instance.ts';
-import { loadKeys } from './load-keys.ts';
+import { keptKeyring, loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
 import { loadReport } from './load-report.ts';
 import { loadDrillRuns, runsLoader } from './load-runs.ts';
@@ -45,4 +50,64 @@ async function momentTyped(text: string): Promise<TypedMoment> {
   const now = new Date();
   const read = readMoment(text, { now, earliest: new Date(0), latest: now });
   return 'time' in read ? { time: read.time.toISOString() } : read;
+}
+
+/** What a run would do, and what stands in its way; a run that would be refused is an answer too. */
+async function loadDryRun(
+  context: CommandContext,
+  config: LoadedConfig,
+  { runbook: id, ...flags }: StartWish,
+  signal: AbortSignal,
+): Promise<DryRunFacts> {
+  const { findDryRun } = await import('../run/find-dry-run.ts');
+  try {
+    const keys = () => keptKeyring(context);
+    const found = await findDryRun(context, config, [id], flags, { keys, signal });
+    return dryRunFacts(found, found.usual);
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return refusedRun(thrown);
+  }
+}
+
+/** What config and environment say. Opens nothing. */
+export async function homeOf(context: CommandContext, config: LoadedConfig): Promise<Home> {
+  const store = await storeNamed(context.env, context.configPath);
+  const folder = homeFolder(context.env);
+  return {
+    instances: Object.entries(config.instances).map(([name, { role, rehearsal, revision, url }]) => ({
+      name,
+      role,
+      isRehearsal: rehearsal,
+      revision: String(revision),
+      place: new URL(url).host,
+      ...addressOf(url),
+    })),
+    apps: Object.values(config.instances).flatMap(({ apps = [] }) => apps.map(({ name }) => name)),
+    operator: config.operator.name ?? loginName(context.env),
+    folder,
+    config: config.path,
+    store: store === 'sqlite' ? folder : withoutPassword(store),
+    lab: labIn(config),
+  };
+}
+
+function labIn({ lab, instances }: LoadedConfig): HomeLab | undefined {
+  if (lab === undefined) return undefined;
+  const { origin, host } = new URL(lab.url);
+  const elsewhere = Object.entries(instances).filter(([, { url }]) => new URL(url).origin !== origin);
+  return { place: host, elsewhere: elsewhere.map(([name]) => name) };
+}
+
+function withoutPassword(address: string): string {
+  return address.replace(/^(\w+:\/\/[^/@:]*):[^@/]*@/u, '$1@');
+}
+
+/** Nothing for an address that no client takes: opening the instance says what is wrong with it. */
+function addressOf(url: string): { readonly address?: string } {
+  try {
+    return { address: placeOf(url) };
+  } catch {
+    return {};
+  }
 }

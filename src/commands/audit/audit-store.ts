@@ -3,15 +3,16 @@ import { transcriptOf } from '../../audit/transcript/kept.ts';
 import type { Finding } from '../../audit/verdict.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import { placesHere } from '../../compose/checkpoint-places.ts';
 import { openUnchecked, type StoreContext } from '../../compose/store-of.ts';
-import { homeFolder, storeNamed } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import { isPostgres } from '../../config/store-address.ts';
+import { storeNamed } from '../../config/store-named.ts';
 import { findRun } from '../../runner/runs.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { lossesIn } from '../../store/log/losses.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { storedKey } from './stored-key.ts';
 
 /**
  * Audits the store of a context: its places, its transcripts, and the key of its key store where none is
@@ -71,5 +72,27 @@ async function opened(
     return {
       problem: { severity: 'problem', code: 'store.unreadable', shortMessage: show(thrown.shortMessage) },
     };
+  }
+}
+
+/**
+ * The public half of the signing key in the key store of this home, where that opens without asking anybody;
+ * undefined otherwise. Makes nothing: an audit of a home without a key store leaves it so.
+ */
+async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<string | undefined> {
+  const { missingVault } = await import('../../compose/keys-gone.ts');
+  const home = homeFolder(env);
+  if (missingVault(env, home) !== undefined) return undefined;
+  try {
+    const { chooseStore } = await import('../../keys/choose-store.ts');
+    const { openKeyring, rootsIn } = await import('../../keys/keyring.ts');
+    const { createSigner } = await import('../../store/log/signer.ts');
+    const store = await chooseStore({ env, home, toRead: true });
+    if (!(await rootsIn(store)).signingKey) return undefined;
+    return createSigner(await openKeyring(store).signingKey()).publicKey;
+  } catch {
+    // A store that is locked, or is nowhere, is no finding about a journal: the verdict says which key it
+    // rests on.
+    return undefined;
   }
 }

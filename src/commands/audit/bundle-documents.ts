@@ -10,9 +10,8 @@ import type { Entry, JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
 import { type PlanNames, type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
-import { brandOf } from '../run/brand-of.ts';
 import { pathOf } from '../run/refuse-unsupported.ts';
-import { reportOf } from '../run/run-report.ts';
+import { brandOf, reportOf } from '../run/run-report.ts';
 
 /**
  * What explains a record to people and lets them verify it: report, plan, machine, versions, the verifier.

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lineHash } from '../../approvals/allowed-signers.ts';
 import { begunOf } from '../../approvals/begun.ts';
-import { fitsAsked } from '../../approvals/fits-asked.ts';
+import { fitsAsked } from '../../approvals/fits-state.ts';
 import { NAMESPACE, sshSurroundings } from '../../approvals/ssh-signature.ts';
 import { localTime } from '../../approvals/verify-signature.ts';
 import { approvalFiles } from '../../audit/bundle/documents.ts';

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { show } from '../../base/text.ts';
-import { FILES } from './scripts.ts';
+import { FILES } from './completion.ts';
 
 /** What may stand at the end of a command line. */
 export interface Candidate {

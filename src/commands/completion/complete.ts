@@ -91,17 +91,17 @@ const FINDERS: Readonly<Record<Source, Finder>> = {
       .map((one) => ({ value: one.name(), about: one.summary() })),
 };
 
-type Journal = NonNullable<Awaited<ReturnType<typeof import('../../compose/reading.ts').openJournalIfAny>>>;
+type Journal = NonNullable<Awaited<ReturnType<typeof import('../../compose/store-of.ts').openJournalIfAny>>>;
 
 /** The journal of this machine; the database of a team is behind a network. */
 async function reading<T>(
   { env, configPath }: CommandContext,
   read: (journal: Journal) => Promise<T>,
 ): Promise<T | undefined> {
-  const { storeNamed } = await import('../../config/load.ts');
+  const { storeNamed } = await import('../../config/store-named.ts');
   const { isPostgres } = await import('../../config/store-address.ts');
   if (isPostgres(await storeNamed(env, configPath))) return undefined;
-  const { openJournalIfAny } = await import('../../compose/reading.ts');
+  const { openJournalIfAny } = await import('../../compose/store-of.ts');
   const journal = await openJournalIfAny({ env, ...(configPath === undefined ? {} : { configPath }) });
   try {
     return journal && (await read(journal));

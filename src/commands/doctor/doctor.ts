@@ -8,19 +8,22 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
-import { homeFolder, homePath, loadConfig } from '../../config/load.ts';
+import { homeFolder, homePath } from '../../config/find.ts';
+import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
+import { candidates } from '../../store/projections/key-epochs.ts';
+import { readLedger } from '../../store/projections/ledgers.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
+import { knownDrills } from '../drill/drill-records.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good, printChecks } from './check.ts';
 import { fileChecks } from './files.ts';
 import { lookAtInstance } from './instance.ts';
 import { keptLists } from './kept-lists.ts';
-import { keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
 import { surroundings } from './surroundings.ts';
@@ -127,4 +130,47 @@ export async function drillChecks(
   const found = `next drill due: ${dueWords(due)}`;
   if (!due.isOverdue) return [{ what: 'drills', state: 'ok', found, hints: [] }];
   return [{ what: 'drills', state: 'warn', found, hints: ['make one: `lifeboat drill --auto`'] }];
+}
+
+/**
+ * Whether every key that may be in force is held; nothing for an instance whose ledger names none. Only
+ * looks.
+ */
+async function keysHeld(
+  context: CommandContext,
+  instances: readonly string[],
+  keyring: Keyring,
+): Promise<Check[]> {
+  const found = await attempt('keys', async () => {
+    const journal = await openJournalIfAny(context);
+    try {
+      const checks: Check[] = [];
+      for (const name of instances) {
+        const { epochs } = journal === undefined ? { epochs: [] } : await readLedger(journal, name);
+        const possible = candidates(epochs).map(({ fingerprint }) => fingerprint);
+        if (possible.length > 0) checks.push(checkOf(name, possible, await keyring.list(name)));
+      }
+      return checks;
+    } finally {
+      await journal?.close();
+    }
+  });
+  return 'check' in found ? [found.check] : found.value;
+}
+
+function checkOf(name: string, possible: readonly string[], held: readonly string[]): Check {
+  const what = `${name}: keys`;
+  const missing = possible.filter((fingerprint) => !held.includes(fingerprint));
+  if (missing.length === 0)
+    return good(what, `every key that may be in force is held: ${possible.join(', ')}`);
+  return {
+    what,
+    state: 'bad',
+    found: `may be in force and is not held: ${missing.join(', ')}`,
+    hints: [
+      'its backups cannot be opened: put the key store back from a copy',
+      `or store the key again: lifeboat keys add ${name}`,
+      'or set a new key, and prove it with a backup: lifeboat run rotate-key',
+    ],
+  };
 }

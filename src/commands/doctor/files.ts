@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { type Distrust, distrustOf, judgeFolder } from '../../base/trusted-path.ts';
-import { homePath } from '../../config/load.ts';
+import { homePath } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Check, good } from './check.ts';
 

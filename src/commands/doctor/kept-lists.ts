@@ -1,8 +1,7 @@
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
-import { openStoreOf } from '../../compose/store-of.ts';
+import { openJournalIfAny, openStoreOf } from '../../compose/store-of.ts';
 import { loginName } from '../../compose/workspace.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';

@@ -1,10 +1,10 @@
 import { counted, formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import { addressOf } from '../../notify/send.ts';
 import { type KnownTarget, readGivenUp, readTargets } from '../../store/projections/outbox.ts';
-import { sentWords } from '../notify/targets.ts';
+import { sentWords } from '../notify/notify.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** More are not counted. */

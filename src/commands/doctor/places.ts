@@ -5,7 +5,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { placesOf } from '../../compose/checkpoint-places.ts';
 import { isShared, openUnchecked } from '../../compose/store-of.ts';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { rootsIn } from '../../keys/keyring.ts';

@@ -1,7 +1,7 @@
 import { secondsOf } from '../../base/format.ts';
 import type { Entry, Json } from '../../store/journal.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
-import { measuresOfRun, slicesInWords } from '../run/measure-run.ts';
+import { measuresOfRun, slicesInWords } from '../run/run-report.ts';
 import type { Stage } from './stage.ts';
 
 /** What one chapter of a drill has shown. */

@@ -6,13 +6,12 @@ import { ownProgram } from '../../base/own-program.ts';
 import { onPath } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
-import { homeFolder, storeNamed } from '../../config/load.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
+import { homeFolder } from '../../config/find.ts';
 import { SQLITE } from '../../config/store-address.ts';
-import type { DrillRecord } from '../../report/drill/drill-report.ts';
+import { storeNamed } from '../../config/store-named.ts';
 import { findRun } from '../../runner/runs.ts';
 import { plain } from '../../view/fallback/shell-text.ts';
-import { recordsIn } from './drill-records.ts';
 
 /*
  * A drill has a home of its own, so that what it did to a lab never stands among what was done to a service.
@@ -54,11 +53,6 @@ export function drillHomes(env: NodeJS.ProcessEnv): readonly string[] {
   const drills = drillsFolder(homeFolder(env));
   const names = existsSync(drills) ? readdirSync(drills).toSorted() : [];
   return names.map((name) => join(drills, name)).filter((home) => existsSync(journalIn(home)));
-}
-
-/** The records of the drills that were made from this home, oldest first. */
-export function knownDrills(env: NodeJS.ProcessEnv): readonly DrillRecord[] {
-  return recordsIn(drillsFolder(homeFolder(env)));
 }
 
 /** The journal of a drill. */

@@ -1,10 +1,11 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import writeFileAtomic from 'write-file-atomic';
 import { namesIn } from '../../base/bounded-file.ts';
 import { type FileLock, tryLock } from '../../base/file-lock.ts';
+import { homeFolder } from '../../config/find.ts';
 import { type DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
+import { drillsFolder } from './drill-homes.ts';
 
 const FILE = 'drill.json';
 const LOCK = 'drill.lock';
@@ -37,6 +38,7 @@ export async function beginRecord(
     outcome: 'running',
     chapters: [],
   };
+  const { default: writeFileAtomic } = await import('write-file-atomic');
   const write = async (one: DrillRecord) => {
     await writeFileAtomic(join(folder, FILE), `${JSON.stringify(one, undefined, 2)}\n`, { mode: 0o600 });
     return one;
@@ -62,8 +64,13 @@ export function readRecord(folder: string): DrillRecord | undefined {
   }
 }
 
+/** The records of the drills that were made from this home, oldest first. */
+export function knownDrills(env: NodeJS.ProcessEnv): readonly DrillRecord[] {
+  return recordsIn(drillsFolder(homeFolder(env)));
+}
+
 /** The drills whose folders, or links to them, lie in this one, oldest first by their names. */
-export function recordsIn(parent: string): readonly DrillRecord[] {
+function recordsIn(parent: string): readonly DrillRecord[] {
   return namesIn(parent).flatMap((name) => readRecord(join(parent, name)) ?? []);
 }
 

@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, failureOf } from '../../base/errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
+import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { locatePostgres } from '../../lab/engine/locate-postgres.ts';
 import { DEFAULT_INSTANCES, type InstanceWish } from '../../lab/instance-plan.ts';
@@ -16,15 +18,14 @@ import { appendHolding } from '../../runner/holds.ts';
 import type { Journal } from '../../store/journal.ts';
 import { COMPARED, Compared } from '../../store/recovery-facts.ts';
 import { scenarioFor } from '../lab/lab.ts';
-import { brandOf } from '../run/brand-of.ts';
+import { brandOf } from '../run/run-report.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
-import { drillInterval, notifyFailure } from './drill-config.ts';
-import { drillCommand, journalIn, knowingStore, knownDrills, newDrillHome } from './drill-homes.ts';
-import { beginRecord, chapterRecord, type OpenRecord, type Played } from './drill-records.ts';
+import { drillCommand, journalIn, knowingStore, newDrillHome } from './drill-homes.ts';
+import { beginRecord, chapterRecord, knownDrills, type OpenRecord, type Played } from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
 import { writeJunit } from './junit.ts';
-import { keepNewest } from './keep-newest.ts';
+import { keepNewest } from './keep-drills.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
 interface DrillFlags {
@@ -222,4 +223,38 @@ function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['ins
     (name): InstanceWish => ({ name, backupType: 'continuous_archiving', sampleApp: true, key: true }),
   );
   return [...DEFAULT_INSTANCES, ...made];
+}
+
+/**
+ * How often the config asks for a drill, in milliseconds; undefined where it does not, or there is none. A
+ * drill needs no config: one that cannot be read is said on stderr and changes nothing else.
+ */
+async function drillInterval(context: CommandContext): Promise<number | undefined> {
+  try {
+    return (await loadConfig(context.env, context.configPath)).drills?.every;
+  } catch (thrown) {
+    if (!(thrown instanceof LifeboatError)) throw thrown;
+    if (thrown.code !== 'config.missing' || context.configPath !== undefined)
+      context.stderr.write(`note: when the next drill is due is unknown: ${show(thrown.shortMessage)}\n`);
+    return undefined;
+  }
+}
+
+/**
+ * Notifies that a drill failed, where the config names somebody and no person looks on: whoever sits at a
+ * terminal is not asked for the passphrase of the vault for it. Never rejects; what cannot be sent now is
+ * left for the next `lifeboat notify send`.
+ */
+async function notifyFailure(context: CommandContext, { outcome }: DrillRecord): Promise<void> {
+  if (outcome === 'proven' || outcome === 'left' || context.stdin.isTTY === true) return;
+  try {
+    if ((await loadConfig(context.env, context.configPath)).notify.length === 0) return;
+    const { sendNow } = await import('../notify/notify.ts');
+    await sendNow(context);
+  } catch (thrown) {
+    // `drillInterval` has said already what is wrong with the config.
+    if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
+    const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
+    context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);
+  }
 }

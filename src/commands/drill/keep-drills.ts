@@ -1,7 +1,12 @@
 import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
+import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { homeFolder } from '../../config/find.ts';
 import type { DrillRecord } from '../../report/drill/drill-report.ts';
+import { drillsFolder } from './drill-homes.ts';
 import { isUnderWay, readRecord } from './drill-records.ts';
 
 /** The folder of a drill that may be removed. */
@@ -76,4 +81,22 @@ export function isDrillName(name: string): boolean {
 export function isOwnFolder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
+}
+
+/** Removes the oldest drills in this folder until `keep` stay, and says on stderr which ones. */
+export function keepNewest(context: CommandContext, parent: string, keep: number): void {
+  const links = drillsFolder(homeFolder(context.env));
+  finishRemovals(parent);
+  for (const old of beyond(parent, keep)) {
+    try {
+      removeDrill(old, links);
+    } catch (cause) {
+      throw new LifeboatError('output.file', `the drill ${show(old.path, 200)} cannot be removed`, {
+        hints: [`${errorCode(cause) ?? 'the system does not say why'}: remove it by hand`],
+        cause,
+        exitCode: EXIT.failed,
+      });
+    }
+    context.stderr.write(`removed the drill of ${old.record.begunAt}: ${show(old.path, 200)}\n`);
+  }
 }

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';

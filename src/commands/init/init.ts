@@ -1,19 +1,21 @@
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { counted } from '../../base/format.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { isForPeople } from '../../cli/print-result.ts';
+import { isForPeople, printResult } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
+import { parseConfig } from '../../config/load.ts';
 import type { TokenConfig } from '../../config/schema.ts';
 import { type StarterInstance, starterConfig } from '../../config/starter.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import { addressFrom } from '../../service/address.ts';
 import { type Check, printChecks } from '../doctor/check.ts';
 import { type Chosen, chooseInstances, type InstanceFlags } from './choose.ts';
-import { chooseKeyStore } from './key-store.ts';
+import { type ChosenStore, chooseKeyStore } from './key-store.ts';
 import { type ConfigPlace, placeOfConfig } from './place.ts';
-import { type Made, printMade } from './print-made.ts';
 import { left, type Prompts, promptsOn } from './prompts.ts';
-import { tryInstances } from './try-instances.ts';
 import { EDITOR_SCHEMA, writeConfig, writeEditorSchema } from './write-files.ts';
 
 export interface InitFlags extends InstanceFlags {
@@ -139,4 +141,91 @@ function untested(bad: readonly Check[]): LifeboatError {
       exitCode: bad.every(({ credentials }) => credentials === true) ? EXIT.credentials : EXIT.failed,
     },
   );
+}
+
+/** What `init` has found and done. */
+interface Made {
+  readonly place: ConfigPlace;
+  readonly instances: readonly StarterInstance[];
+  readonly checks: readonly Check[];
+  readonly keys: ChosenStore;
+  readonly written: boolean;
+  /** The config, where it is only printed. */
+  readonly text?: string;
+}
+
+/** Prints what was found, what was written, and what comes next. */
+async function printMade(context: CommandContext, made: Made): Promise<void> {
+  const { place, instances, checks, keys, written, text } = made;
+  const result = {
+    written,
+    path: place.path,
+    replaced: written && place.replaces,
+    instances: instances.map(({ name, url, revision }) => ({ name, url, revision: String(revision) })),
+    keyStore: keys.store?.kind ?? ('none' as const),
+    environment: keys.environment,
+    checks: [...checks],
+    ...(text === undefined ? {} : { config: text }),
+  };
+  await printResult(context, 'init', result, () => {
+    if (text === undefined) return inWords(context, made);
+    printChecks({ ...context, stdout: context.stderr }, checks);
+    context.stdout.write(text);
+  });
+}
+
+function inWords(context: CommandContext, { place, instances, checks, keys, written }: Made): void {
+  printChecks(context, checks);
+  if (!written) return;
+  const { stdout, configPath } = context;
+  const say = (line: string) => stdout.write(`${line}\n`);
+  say(`${show(place.path, 200)} is written, with ${counted(instances.length, 'instance')}`);
+  for (const [name, value] of Object.entries(keys.environment))
+    say(`set this for every command, for instance in your shell's profile: export ${name}=${value}`);
+  const config = configPath === undefined ? '' : ` --config ${shellQuoted(configPath)}`;
+  say(`next: lifeboat doctor${config}`);
+  for (const { name } of instances)
+    say(`next: lifeboat keys add ${name}${config}      # the encryption key that is in force`);
+}
+
+/** The instances as the config says them, and what each of them answered. */
+interface Tried {
+  readonly instances: readonly StarterInstance[];
+  readonly checks: readonly Check[];
+}
+
+/**
+ * Tries each instance as the config at `path` is going to say it, by GETs. A revision `auto` becomes the one
+ * that was found out; where nobody answers it stays. Rejects with `config.invalid` for what cannot stand in a
+ * config.
+ */
+async function tryInstances(
+  path: string,
+  wanted: readonly StarterInstance[],
+  store: KeyStore | undefined,
+  keepsAuto: boolean,
+): Promise<Tried> {
+  const config = parseConfig(starterConfig({ instances: wanted }), path);
+  const { lookAtInstance } = await import('../doctor/instance.ts');
+  const tried = await Promise.all(
+    wanted.map(async (instance) => {
+      const { checks, revision = instance.revision } = await lookAtInstance(config, instance.name, store);
+      const isKnown = !keepsAuto && checks.every(({ state }) => state !== 'bad');
+      const seen = { ...instance, revision: isKnown ? revision : instance.revision };
+      return { instance: seen, checks: [...unsafe(instance), ...checks] };
+    }),
+  );
+  return {
+    instances: tried.map(({ instance }) => instance),
+    checks: tried.flatMap(({ checks }) => checks),
+  };
+}
+
+function unsafe({ name, url }: StarterInstance): Check[] {
+  const { insecure, origin } = addressFrom(url);
+  if (!insecure) return [];
+  const found = `${show(origin, 120)} is plain http: token and keys travel in the clear`;
+  return [
+    { what: `${name}: address`, state: 'warn', found, hints: ['use the https address of the service'] },
+  ];
 }

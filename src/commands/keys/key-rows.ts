@@ -1,7 +1,7 @@
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
 import type { StoreContext } from '../../compose/store-of.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { JournalReader } from '../../store/journal.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';

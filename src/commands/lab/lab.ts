@@ -1,11 +1,13 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { ownProgram } from '../../base/own-program.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
 import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
 import { isForPeople, printResult, printTable } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { LabOptions } from '../../lab/lab.ts';
-import { queryCommand } from './lab-query.ts';
 
 interface LabFlags {
   readonly port?: string;
@@ -128,4 +130,28 @@ function portNumber(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
   throw new LifeboatError('usage.port', `${show(text, 40)} is not a port`, { exitCode: EXIT.usage });
+}
+
+/**
+ * `lifeboat lab-query NAME --folder DIR`: what the sample application of a running lab's instance holds, for
+ * the reconciliation of its config.
+ */
+export const labQuery: Action<{ readonly folder: string }> = async (context, [instance = ''], flags) => {
+  const { querySampleData } = await import('../../lab/query-sample-data.ts');
+  context.stdout.write(`${await querySampleData(flags.folder, instance)}\n`);
+  return EXIT.closed;
+};
+
+/** The same as a shell command of this very program. */
+export function queryCommand(instance: string, folder: string): string {
+  return [...ownProgram(), 'lab-query', instance, '--folder', folder].map(shellQuoted).join(' ');
+}
+
+/**
+ * `lifeboat lab-app FILE`: the sample application of a lab, which a single executable starts as a process of
+ * its own. FILE has its settings. It runs until it is ended.
+ */
+export async function labApp(): Promise<never> {
+  await import('../../lab/cloud-foundry/sample-app.ts');
+  return await new Promise<never>(() => undefined);
 }

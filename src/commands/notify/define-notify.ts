@@ -11,7 +11,7 @@ themselves; what is left is sent here, for instance by a timer.`,
     notify,
     'send',
     'deliver what is due; check whether a drill is due',
-    async () => (await import('./send.ts')).notifySend,
+    async () => (await import('./notify.ts')).notifySend,
     [new Option('--all', 'also what waits to be retried, or was given up')],
     {
       about: `Exit code 0 when each target took what it was sent, 1 otherwise. A target may
@@ -23,7 +23,7 @@ get a notification twice; its \`id\` tells.`,
     notify,
     'test [target]',
     'send a test to one target, or to each',
-    async () => (await import('./test.ts')).notifyTest,
+    async () => (await import('./notify.ts')).notifyTest,
     [],
     { about: 'It shows what each answered, and leaves nothing on record.' },
   );

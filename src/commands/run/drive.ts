@@ -1,7 +1,10 @@
+import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { runbookOf } from '../../../machines/index.ts';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { transcriptElsewhere } from '../../audit/transcript/kept.ts';
+import { namesIn } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -15,18 +18,17 @@ import type { Workspace } from '../../compose/workspace.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { Run, RunDeps } from '../../runner/run.ts';
-import type { Json } from '../../store/journal.ts';
+import type { JournalReader, Json, StreamName } from '../../store/journal.ts';
+import { isStreamName } from '../../store/new-entry.ts';
 import { afterLeaving, leftBySignal, type RunEnd, type RunPort } from '../../view/run-port.ts';
 import { approvalWatch } from '../approvals/approval-watch.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { admission } from '../approvals/present.ts';
 import { autopilot, type Policy } from './autopilot.ts';
 import { type FallbackScript, fallbackScriptFor } from './fallback-script.ts';
-import { forgetParameters } from './forget-parameters.ts';
 import { historyOf } from './history.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
-import { printEntries } from './print-entries.ts';
-import { printWaiting } from './print-waiting.ts';
+import { printEntries, printWaiting } from './print-headless.ts';
 import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
@@ -228,4 +230,27 @@ function otherVersion(
       exitCode: EXIT.usage,
     },
   );
+}
+
+/**
+ * Removes what the bindings of closed runs were made with: until a run is closed its applications may have to
+ * be bound again with it, afterwards nobody needs it, and it may hold secrets. A process that dies before
+ * leaves it to the next run that ends here. A file that cannot be removed stays, readable by its owner alone.
+ */
+async function forgetParameters(home: string, journal: JournalReader): Promise<void> {
+  const folder = join(home, 'backups', 'bindings');
+  for (const name of namesIn(folder)) {
+    const stream = `run/${name}`;
+    if (!isStreamName(stream) || !(await isClosed(journal, stream))) continue;
+    try {
+      rmSync(join(folder, name), { recursive: true, force: true });
+    } catch {
+      // The next run tries again.
+    }
+  }
+}
+
+async function isClosed(journal: JournalReader, stream: StreamName): Promise<boolean> {
+  const entries = await journal.read(stream);
+  return entries.some(({ type }) => type === 'run.closed');
 }

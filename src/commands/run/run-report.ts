@@ -1,13 +1,20 @@
 import { runbookOf } from '../../../machines/index.ts';
-import { LifeboatError } from '../../base/errors.ts';
-import { slicesOf } from '../../report/measure/slices.ts';
+import { readBounded, whyUnread } from '../../base/bounded-file.ts';
+import { failureOf, LifeboatError } from '../../base/errors.ts';
+import { formatSeconds } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { loadConfig } from '../../config/load.ts';
+import { type Brand, LARGEST_LOGO, logoOf } from '../../report/brand.ts';
+import { type Measures, measure } from '../../report/measure/measure.ts';
+import { SLICES, slicesOf } from '../../report/measure/slices.ts';
+import { untilEnd } from '../../report/model/found.ts';
 import type { Report } from '../../report/model/model.ts';
 import { buildReport, type ReportOptions } from '../../report/report.ts';
 import { followUpsOf } from '../../runner/fold.ts';
 import type { Entry, JournalReader, Log } from '../../store/journal.ts';
 import { lossesOf } from '../../store/log/losses.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
-import { measuresOfRun } from './measure-run.ts';
 
 type ReportedRun = Pick<RunSummary, 'runId' | 'instance' | 'runbook' | 'version' | 'target'>;
 
@@ -63,4 +70,58 @@ function whatItTook(
     if (thrown instanceof LifeboatError && thrown.code === 'run.diverged') return {};
     throw thrown;
   }
+}
+
+/**
+ * The name and the logo that the config gives to reports; neither without a config. A record is written
+ * however the config or the logo is: what cannot be used is said on stderr and left out.
+ */
+export async function brandOf({
+  env,
+  configPath,
+  stderr,
+}: Pick<CommandContext, 'env' | 'configPath' | 'stderr'>): Promise<Brand> {
+  let name: string | undefined;
+  try {
+    const { report } = await loadConfig(env, configPath);
+    name = report?.name;
+    if (report?.logo === undefined) return { name };
+    return { name, logo: logoOf(await bytesOf(report.logo)) };
+  } catch (thrown) {
+    if (thrown instanceof LifeboatError && thrown.code === 'config.missing') return {};
+    const { shortMessage, hints } = failureOf(thrown);
+    const rest = hints.map((hint) => `  hint: ${show(hint)}\n`).join('');
+    stderr.write(`the report is written without a logo: ${show(shortMessage)}\n${rest}`);
+    return { name };
+  }
+}
+
+async function bytesOf(path: string): Promise<Buffer> {
+  try {
+    return await readBounded(path, LARGEST_LOGO);
+  } catch (cause) {
+    throw new LifeboatError('report.logo', `${show(path, 200)} cannot be read: ${whyUnread(cause)}`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * What a run's journal tells of its times; undefined for a runbook that recovers nothing, or in a version
+ * that is not kept.
+ */
+export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
+  const { version = '' } = (entries[0]?.body ?? {}) as { readonly version?: string };
+  const known = runbookOf(runbook, version);
+  const sliceOf = known && slicesOf(known);
+  if (known === undefined || sliceOf === undefined) return undefined;
+  const own = untilEnd(entries);
+  return measure(own, { sliceOf, followUps: followUpsOf(known, own), now });
+}
+
+/** `decide 12 s, queue 1 s`: the slices that took any time. */
+export function slicesInWords({ time }: Measures): string {
+  return SLICES.filter((slice) => time.slicesMs[slice] > 0)
+    .map((slice) => `${slice} ${formatSeconds(time.slicesMs[slice] / 1000)}`)
+    .join(', ');
 }

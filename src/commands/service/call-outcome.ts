@@ -1,9 +1,10 @@
+import { adoptions } from '../../../machines/parts/doubt-question.ts';
 import { effectOf } from '../../../machines/verbs.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
+import { readable } from '../../base/format.ts';
 import type { CallEnd } from '../../runner/call.ts';
 import type { Json } from '../../store/journal.ts';
-import { candidateLines } from './candidate-lines.ts';
 
 /** What a verb gave back, with the service's ids in it. */
 export type Output = { readonly [field: string]: Json | undefined };
@@ -57,4 +58,14 @@ function inDoubt(output: Output): LifeboatError {
     ],
     exitCode: EXIT.inDoubt,
   });
+}
+
+/**
+ * What a call in doubt may have become: a line for each task that the service showed, the surest first, in
+ * the words of a run's question.
+ */
+export function candidateLines(unclear: Failure | undefined, what = 'task'): readonly string[] {
+  return adoptions(unclear, what).map(({ label, hint }) =>
+    readable(`${label.replace(/^adopt /u, '')}: ${hint}`),
+  );
 }

@@ -1,4 +1,4 @@
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatTime, readable } from '../../base/format.ts';
 import { meantBy } from '../../base/similar.ts';
 import { printableJson, show } from '../../base/text.ts';
@@ -6,19 +6,17 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { chosenInstance } from '../../compose/chosen-instance.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
-import { loadConfig } from '../../config/load.ts';
+import { chosenInstance, loadConfig } from '../../config/load.ts';
 import { takeLedger } from '../../runner/call.ts';
 import { callInWords, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
+import type { ServiceClient } from '../../service/client.ts';
 import type { Json } from '../../store/journal.ts';
 import { type Doubt, handedName, type OpenCall } from '../../store/projections/pending-calls.ts';
 import { whoIs } from '../approvals/present.ts';
-import { taskOf } from './call-outcome.ts';
-import { candidateLines } from './candidate-lines.ts';
-import type { InstanceFlags } from './on-instance.ts';
-import { refuseUnlisted } from './refuse-unlisted.ts';
+import { candidateLines, taskOf } from './call-outcome.ts';
+import { type InstanceFlags, onInstance } from './on-instance.ts';
 
 /**
  * `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what
@@ -135,3 +133,63 @@ function chosenCall(open: readonly OpenCall[], instance: string, word: string | 
     { hints: fits.slice(0, 5).map(({ intent, verb }) => `${intent}  ${verb}`), exitCode: EXIT.usage },
   );
 }
+
+const SHOWN = 10;
+
+/**
+ * Refuses an id that a call cannot have become (`usage.became`, exit 2): it is none of those that the service
+ * showed when it was asked, and not in its list now. A service that cannot be asked proves nothing: then it
+ * is a warning. What becomes of a restart, recreate or update has no id.
+ */
+async function refuseUnlisted(
+  context: CommandContext,
+  flags: InstanceFlags,
+  call: OpenCall,
+  became: number,
+): Promise<void> {
+  const list = LISTS[taskOf(call.verb)];
+  const candidates = call.unclear?.evidence['candidates'];
+  const known = Array.isArray(candidates)
+    ? candidates.map((one) => (one as { readonly id?: unknown } | null)?.id)
+    : [];
+  if (list === undefined || known.includes(became)) return;
+  let listed: Awaited<ReturnType<typeof list.read>>['value'];
+  try {
+    listed = (await onInstance(context, flags, ({ service }) => list.read(service))).value;
+  } catch (thrown) {
+    const why = failureOf(thrown).shortMessage;
+    context.stderr.write(
+      `warning: the service could not be asked whether ${became} is there: ${show(why)}\n`,
+    );
+    return;
+  }
+  if (listed.some(({ id }) => id === became)) return;
+  const newest = listed.toSorted((one, other) => other.id - one.id).slice(0, SHOWN);
+  throw new LifeboatError(
+    'usage.became',
+    `the service lists no ${list.what} ${became}; nothing was resolved`,
+    {
+      hints: [
+        ...candidateLines(call.unclear, list.what),
+        newest.length === 0
+          ? `it lists no ${list.what} at all`
+          : `it lists: ${newest.map(({ id, status }) => `${id} (${show(status, 20)})`).join(', ')}`,
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+interface List {
+  readonly what: string;
+  readonly read: (
+    service: ServiceClient,
+  ) => Promise<{ readonly value: readonly { readonly id: number; readonly status: string }[] }>;
+}
+
+/** Where what a call becomes is listed. */
+const LISTS: Readonly<Record<ReturnType<typeof taskOf>, List | undefined>> = {
+  backup: { what: 'backup', read: (service) => service.backups() },
+  restore: { what: 'restore', read: (service) => service.restores() },
+  task: undefined,
+};

@@ -8,23 +8,21 @@ import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printRecord, type ResultOf } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { depsFor, noPlatform } from '../../compose/activity-deps.ts';
-import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { type OpenInstance, openForRun } from '../../compose/service-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
-import { loadConfig } from '../../config/load.ts';
+import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Call, Caller } from '../../runner/call.ts';
 import type { Operation } from '../../service/revisions.ts';
+import { anchorOfHead } from '../../store/log/anchor.ts';
 import type { Who } from '../../store/run-entry-parts.ts';
 import { whoIs } from '../approvals/present.ts';
 import { refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
-import { adoptedLine } from './adopted.ts';
 import { listenTo } from './answers.ts';
 import { type Output, outputOf, taskOf } from './call-outcome.ts';
 import { confirmChange, refuseOtherName } from './confirm-change.ts';
-import { doubtsFirst } from './doubts-first.ts';
+import { adoptedLine, doubtsFirst } from './doubts-first.ts';
 import { follow, waitPatience } from './follow.ts';
-import { tellAnchor } from './ledger-anchor.ts';
 import { refuseBlocked, refuseChanged, type Seen } from './look-first.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
@@ -254,4 +252,15 @@ function left(isAsked: boolean, cause: unknown): LifeboatError {
       ]
     : ['nothing was sent'];
   return new LifeboatError('call.left', 'interrupted', { hints, exitCode: EXIT.interrupted, cause });
+}
+
+/**
+ * Says what to write into the ticket about a call that destroys something: no run closes behind it, so
+ * nothing else would betray a store that was rolled back to before it.
+ */
+async function tellAnchor(
+  { stderr }: Pick<CommandContext, 'stderr'>,
+  { journal }: Pick<Workspace, 'journal'>,
+): Promise<void> {
+  stderr.write(`anchor for the ticket: ${await anchorOfHead(journal.log)}\n`);
 }

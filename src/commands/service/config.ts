@@ -5,12 +5,11 @@ import { wholeNumber } from '../../cli/numbers.ts';
 import type { BackupsConfig } from '../../service/schemas.ts';
 import type { Output } from './call-outcome.ts';
 import { changeInstance, noLook } from './change.ts';
-import { backupConfigFacts } from './instance-facts.ts';
 import type { Seen } from './look-first.ts';
 import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, setKey } from './new-key.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFields, ChangeFlags } from './planned-change.ts';
-import { printFacts } from './print-facts.ts';
+import { backupConfigFacts, printFacts } from './print-facts.ts';
 
 /** `lifeboat backup-config get`: the backup configuration (endpoint 8). */
 export const configGet: Action<InstanceFlags> = async (context, _, flags) => {

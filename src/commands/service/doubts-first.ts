@@ -3,10 +3,10 @@ import { formatTime, readable } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Workspace } from '../../compose/workspace.ts';
-import type { Caller } from '../../runner/call.ts';
+import type { CallEnd, Caller } from '../../runner/call.ts';
+import type { Json } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
-import { adoptedLine } from './adopted.ts';
-import { outputOf, taskOf } from './call-outcome.ts';
+import { candidateLines, outputOf, taskOf } from './call-outcome.ts';
 
 /**
  * What comes before any change of an instance. A call of an earlier process, or of a run that is over, is
@@ -56,4 +56,37 @@ function warnOfOpenRun({ stderr }: CommandContext, run: RunSummary, name: string
   stderr.write(
     `warning: run ${show(run.runId)} of ${show(run.runbook)} ${role} is open, at: ${show(run.where)}\n`,
   );
+}
+
+/** How sure it is that what the service shows is what was asked for, in words. */
+const GRADES: Readonly<Record<string, string>> = {
+  certain: 'certainly ours',
+  likely: 'likely ours',
+  possible: 'possibly ours',
+  unlikely: 'unlikely to be ours',
+};
+
+/**
+ * One line about a call whose answer was lost and which the service shows to be done: what was taken for it,
+ * and how sure that is. Undefined for a call that was answered. Its texts come from the service and still
+ * have to be cleaned.
+ */
+export function adoptedLine({ performed, lost, evidence }: CallEnd, what: string): string | undefined {
+  if (performed.how !== 'done') return undefined;
+  const output = performed.output as Readonly<Record<string, Json>> | null | undefined;
+  if (output?.['adopted'] !== true && output?.['answer'] !== 'adopted') return undefined;
+  const why = lost === undefined ? 'the answer was not recorded' : lost.shortMessage;
+  return `adopted: ${why}, and ${seen(evidence, what)}`;
+}
+
+function seen(evidence: Json | undefined, what: string): string {
+  const { candidate, certainty, signs } = (evidence ?? {}) as Readonly<Record<string, Json>>;
+  if (candidate !== undefined) {
+    const failure = { code: '', shortMessage: '', hints: [], evidence: { candidates: [candidate] } };
+    const [line] = candidateLines(failure as never, what);
+    if (line !== undefined) return `the service shows ${line}`;
+  }
+  const grade = GRADES[String(certainty)];
+  const shown = Array.isArray(signs) && signs.length > 0 ? `: ${signs.join('; ')}` : '';
+  return `the service shows that it was done${grade === undefined ? '' : ` (${grade})`}${shown}`;
 }

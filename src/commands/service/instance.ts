@@ -5,11 +5,10 @@ import type { Action } from '../../cli/define.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { InstanceOverview } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
-import { overviewFacts, updateLine } from './instance-facts.ts';
 import { lookInPlace } from './look-first.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { Change, ChangeFlags, Wait, Weight } from './planned-change.ts';
-import { printFacts } from './print-facts.ts';
+import { overviewFacts, printFacts, updateLine } from './print-facts.ts';
 
 /** `lifeboat instance show`: the overview (endpoint 12). */
 export const instanceShow: Action<InstanceFlags> = async (context, _, flags) => {

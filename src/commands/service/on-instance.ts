@@ -1,9 +1,8 @@
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, type ResultOf } from '../../cli/print-result.ts';
-import { chosenInstance } from '../../compose/chosen-instance.ts';
 import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
-import { loadConfig } from '../../config/load.ts';
+import { chosenInstance, loadConfig } from '../../config/load.ts';
 
 /**
  * What a command asks one instance, with the name of that instance beside the answer.

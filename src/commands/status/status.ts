@@ -1,4 +1,7 @@
-import { EXIT } from '../../base/errors.ts';
+import writeFileAtomic from 'write-file-atomic';
+import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
@@ -9,10 +12,9 @@ import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
 import type { InstanceStatus } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
-import { knownDrills } from '../drill/drill-homes.ts';
-import { printStatus } from './print-status.ts';
-import { statusProgress } from './status-progress.ts';
-import { writeMetrics } from './write-metrics.ts';
+import { knownDrills } from '../drill/drill-records.ts';
+import { metricsText } from './metrics-text.ts';
+import { type FleetReport, printStatus } from './print-status.ts';
 
 interface StatusFlags {
   readonly prometheus?: string;
@@ -64,3 +66,40 @@ export const status: Action<StatusFlags> = async (context, named, flags) => {
   const isGood = instances.every(({ recoverable: { answer } }) => answer === 'yes' || answer === 'empty');
   return isGood ? EXIT.closed : EXIT.failed;
 };
+
+/**
+ * How many instances have answered, on stderr: one line that goes away again, and nothing without a terminal.
+ */
+function statusProgress(
+  { stderr }: Pick<CommandContext, 'stderr'>,
+  total: number,
+): { answered(count: number): void; end(): void } {
+  const isDrawn = stderr.isTTY === true;
+  const draw = (count: number) => {
+    if (isDrawn) stderr.write(`\r\u001b[Kasked ${count} of ${total}`);
+  };
+  draw(0);
+  return {
+    answered: draw,
+    end: () => {
+      if (isDrawn) stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/**
+ * Writes what was found for the textfile collector of Prometheus' node exporter: whole or not at all, so that
+ * the collector never reads half of it. Everybody may read the file, because the exporter is another user; it
+ * holds names and numbers and no secret. Rejects with `output.file`.
+ */
+async function writeMetrics(path: string, report: FleetReport): Promise<void> {
+  try {
+    await writeFileAtomic(path, metricsText(report), { mode: 0o644 });
+  } catch (cause) {
+    const why = FILE_TROUBLE[errorCode(cause) ?? ''] ?? errorCode(cause) ?? 'the system does not say why';
+    throw new LifeboatError('output.file', `${show(path, 200)} cannot be written: ${why}`, {
+      hints: ['the metrics that were there before stay', 'name another file with --prometheus FILE'],
+      cause,
+    });
+  }
+}

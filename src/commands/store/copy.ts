@@ -3,7 +3,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { openJournalIfAny } from '../../compose/reading.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
 import { checkedStore } from '../../config/store-address.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';

@@ -2,8 +2,8 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { storeNamed } from '../../config/load.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
+import { storeNamed } from '../../config/store-named.ts';
 
 /**
  * `lifeboat store init`: makes or migrates the schema of a team's PostgreSQL, and says who may do what in it.

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../cli/context.ts';
-import { homeFolder } from '../../config/load.ts';
+import { homeFolder } from '../../config/find.ts';
 import { isPostgres, shownStore } from '../../config/store-address.ts';
 import type { Arrival, MovedFrom } from '../../store/moving.ts';
 import { PROJECTIONS } from '../../store/projected.ts';

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { CommandContext } from '../../src/cli/context.ts';
-import { printEntries } from '../../src/commands/run/print-entries.ts';
+import { printEntries } from '../../src/commands/run/print-headless.ts';
 import { appendHolding } from '../../src/runner/holds.ts';
 import type { Journal, StreamName } from '../../src/store/journal.ts';
 import { makeWorld, obedient } from '../runner/world.ts';

@@ -1,7 +1,9 @@
-import { failureOf } from '../../base/errors.ts';
-import { show } from '../../base/text.ts';
+import { optionKey, type Question } from '../../../machines/parts/question.ts';
+import { type ExitCode, failureOf } from '../../base/errors.ts';
+import { readable } from '../../base/format.ts';
+import { printableJson, show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { printRecord } from '../../cli/print-result.ts';
+import { isForPeople, printRecord, type ResultOf } from '../../cli/print-result.ts';
 import type { DrivenRun } from '../../compose/instances.ts';
 import type { Entry, Journal, StreamName } from '../../store/journal.ts';
 
@@ -51,5 +53,51 @@ export async function printEntries(
       const { shortMessage } = failureOf(thrown);
       context.stderr.write(`warning: the last entries are not printed: ${show(shortMessage)}\n`);
     }
+  };
+}
+
+/** Where a run was left, and why. */
+interface Waiting {
+  readonly runId: string;
+  readonly why: string;
+  readonly exitCode: ExitCode;
+  /** What is true of it from now on, in one line. */
+  readonly after: string;
+  /** The question that it stands at; none where it was left for another reason. */
+  readonly question: Question | undefined;
+}
+
+/** The last words of a run that nobody here can carry on, on stderr; for programs in the form of an error. */
+export function printWaiting(context: CommandContext, waiting: Waiting): void {
+  const { runId, why, exitCode, after, question } = waiting;
+  const message = `the run waits: ${why}`;
+  if (isForPeople(context)) {
+    context.stderr.write(`lifeboat: ${readable(message, 2000)}\nhint: ${after}\n`);
+    return;
+  }
+  const error: ResultOf<'error'> = {
+    code: 'run.waits',
+    message,
+    hints: [after],
+    runId,
+    ...(question === undefined ? {} : { question: asked(question) }),
+    exit: exitCode,
+  };
+  context.stderr.write(`${printableJson({ schema: 'lifeboat.error/1', ...error })}\n`);
+}
+
+function asked(question: Question): NonNullable<ResultOf<'error'>['question']> {
+  const { kind, prompt, options } = question;
+  return {
+    kind,
+    prompt,
+    ...(question.kind === 'typed-name' ? { expected: question.expected } : {}),
+    ...(question.kind === 'time' ? { earliest: question.earliest, latest: question.latest } : {}),
+    options: options.map(({ event, label, recommended, disabled }) => ({
+      event: optionKey(event),
+      label,
+      ...(recommended === true ? { recommended } : {}),
+      ...(disabled === undefined ? {} : { disabled }),
+    })),
   };
 }

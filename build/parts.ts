@@ -1,0 +1,101 @@
+import { basename } from 'node:path';
+import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
+
+/** A script of many parts, and what it was made from. */
+export interface Parts {
+  readonly script: string;
+  readonly metafile: Metafile;
+}
+
+/**
+ * Bundles an entry point and all that it imports into one script: a function of `exports`, `require`,
+ * `module`, `__filename` and `__dirname`, whose exports are those of the entry point. It is in ASCII.
+ *
+ * What is always loaded together is one part, and each part is a function of its own. V8 keeps something of
+ * every function around the one that it runs, so that a start pays for the parts that it loads, and for no
+ * function of another part.
+ */
+export async function bundleParts(entryPoint: string, options: BuildOptions): Promise<Parts> {
+  const { outputFiles, metafile } = await build({
+    ...options,
+    entryPoints: [entryPoint],
+    outdir: 'parts',
+    format: 'esm',
+    splitting: true,
+    write: false,
+    metafile: true,
+  });
+  const names = new Map(outputFiles.map(({ path }, at) => [basename(path), `part${at}`]));
+  const parts = outputFiles.map(async ({ path, text }) => {
+    const named = text.replace(PART, (whole, file) => (names.has(file) ? `"${names.get(file)}"` : whole));
+    return `${names.get(basename(path))}${await partOf(named)}`;
+  });
+  const [entry] = Object.entries(metafile.outputs).find(([, made]) => made.entryPoint === entryPoint) ?? [];
+  const first = names.get(basename(entry ?? ''));
+  const all = (await Promise.all(parts)).join(',\n');
+  const script = `${HEAD}const parts = {__proto__: null, ${all}};\nmodule.exports = require('${first}')})`;
+  const { code } = await transform(script, { minifyWhitespace: true, target: options.target ?? 'node24' });
+  return { script: code.replace(/;?\n$/, '').replace(/[^\0-\x7f]/g, escaped), metafile };
+}
+
+/** How the files of esbuild import one another; a part has a short name, because it stands at each use. */
+const PART = /"\.\/([^"/]+-[A-Z0-9]{8}\.js)"/g;
+
+/** A module as a function that gets its exports, its module and `require`. */
+async function partOf(text: string): Promise<string> {
+  // What lies beside the script is loaded by `require`: of `import` in a script that was compiled before,
+  // Node warns.
+  const { code } = await transform(text, {
+    format: 'cjs',
+    platform: 'node',
+    target: 'node24',
+    sourcefile: 'part.mjs',
+    supported: { 'dynamic-import': false },
+  });
+  const own = code.split(/^(?=var |module\.)/m);
+  const first = own.findIndex((statement) => !HELPER.test(statement));
+  return `(exports,module,require){${own.slice(first).join('')}}`;
+}
+
+/** What esbuild puts before a module that it turns into a script; `HEAD` has what is needed of it, once. */
+const HELPERS = [
+  ...['defProp', 'getOwnPropDesc', 'getOwnPropNames', 'getProtoOf', 'hasOwnProp', 'create'],
+  ...['export', 'copyProps', 'toESM', 'toCommonJS'],
+];
+const HELPER = new RegExp(`^var __(?:${HELPERS.join('|')}) = `);
+
+/**
+ * Loads each part once. A part gives the others what it exports as it is; what is no part comes from
+ * Node, and its default export is all of it, as for any module that imports it.
+ */
+const HEAD = `(function(exports, nodeRequire, module, __filename, __dirname) {
+  const here = nodeRequire('node:url').pathToFileURL(__filename).href;
+  const loaded = new Map();
+  const areOfParts = new WeakSet();
+  function require(name) {
+    const known = loaded.get(name);
+    if (known !== undefined) return known.exports;
+    const part = parts[name];
+    if (part === undefined) return nodeRequire(name);
+    const made = { exports: {} };
+    loaded.set(name, made);
+    part(made.exports, made, require);
+    return made.exports;
+  }
+  const __export = (target, all) => {
+    for (const name in all) Object.defineProperty(target, name, { get: all[name], enumerable: true });
+  };
+  const __toCommonJS = (exported) => {
+    areOfParts.add(exported);
+    return exported;
+  };
+  const __toESM = (given) =>
+    areOfParts.has(given) ? given : Object.create(given, { default: { value: given, enumerable: true } });
+`;
+
+/**
+ * esbuild leaves only regular expressions in Unicode. V8 reads ASCII faster, and keeps it in half the memory.
+ */
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,126 @@
+import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { mostSimilar } from '../../base/similar.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import type { Action } from '../../cli/define.ts';
+import { printResult, printTable } from '../../cli/print-result.ts';
+import { stopSignal } from '../../cli/stop-signal.ts';
+import { openOutbox } from '../../compose/notifier.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
+import { beginTargets, type Delivery, deliver } from '../../notify/deliver.ts';
+import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
+import { type Sent, send } from '../../notify/send.ts';
+import { drillDue } from '../../report/drill/drill-due.ts';
+import { knownDrills } from '../drill/drill-records.ts';
+
+/** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
+export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
+  const tried = await sendNow(context, all);
+  const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
+    ...{ id, event, target, outcome },
+    ...(status === undefined ? {} : { status }),
+    ...(why === undefined ? {} : { why }),
+  }));
+  await printResult(context, 'notify-send', { items }, () => {
+    if (items.length === 0) context.stdout.write('nothing to send now\n');
+    const rows = items.map((item) => [item.id, item.target, sentWords(item)]);
+    const columns = [{ title: 'notification' }, { title: 'target' }, { title: 'outcome', gives: true }];
+    if (items.length > 0) printTable(context, columns, rows);
+  });
+  return items.every(({ outcome }) => outcome === 'delivered') ? EXIT.closed : EXIT.failed;
+};
+
+/**
+ * Delivers what is due, of runs and of drills. Rejects with what the workspace and the journal reject with.
+ */
+export async function sendNow(context: CommandContext, all = false): Promise<readonly Delivery[]> {
+  const config = await loadConfig(context.env, context.configPath);
+  const targets = targetsOf(config);
+  // Delivered here and not by the workspace, so that it can be said what became of it.
+  const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
+  const stop = stopSignal();
+  try {
+    const outbox = await openOutbox(workspace.journal, targets, () => drillNotices(context.env, config));
+    await beginTargets(outbox);
+    return await deliver(outbox, stop.signal, { all });
+  } finally {
+    stop.release();
+    await workspace.close();
+  }
+}
+
+/** `lifeboat notify test [TARGET]`: a test to each target. Exit 0 when each took it, 1 otherwise. */
+export async function notifyTest(context: CommandContext, [name]: readonly string[]): Promise<number> {
+  const targets = targetsOf(await loadConfig(context.env, context.configPath), name);
+  const body = bodyOf(testNotification(new Date()));
+  const stop = stopSignal();
+  try {
+    const items = await Promise.all(targets.map((target) => tried(target, body, stop.signal)));
+    await printResult(context, 'notify-test', { items }, () => {
+      const rows = items.map(({ target, said = '', ...sent }) => [target, sentWords(sent), said]);
+      printTable(
+        context,
+        [{ title: 'target' }, { title: 'outcome' }, { title: 'answer', gives: true }],
+        rows,
+      );
+    });
+    return items.every(({ outcome }) => outcome === 'delivered') ? EXIT.closed : EXIT.failed;
+  } finally {
+    stop.release();
+  }
+}
+
+async function tried(target: NotifyConfig, body: string, signal: AbortSignal) {
+  const { said = '', ...sent } = await send(target, body, signal);
+  const words = show(said.trim(), 200);
+  return { target: target.name, ...sent, ...(words === '' ? {} : { said: words }) };
+}
+
+/** The targets of the config, or the one of this name. Throws a usage error where there is none. */
+export function targetsOf({ notify, path }: LoadedConfig, name?: string): readonly NotifyConfig[] {
+  const found = notify.filter((target) => name === undefined || target.name === name);
+  if (found.length > 0) return found;
+  const names = notify.map((target) => target.name);
+  const what = names.length === 0 || name === undefined ? 'nobody to notify' : `no target ${show(name, 80)}`;
+  throw new LifeboatError('notify.none', `there is ${what} in ${show(path)}`, {
+    hints:
+      names.length === 0
+        ? ['name somebody: notify: [{ name: on-call, url: https://hooks.example.com/lifeboat }]']
+        : [...mostSimilar(name ?? '', names), `it has: ${names.join(', ')}`],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** What became of an attempt, in a few words. */
+export function sentWords({ outcome, status, why }: Pick<Sent, 'outcome' | 'status' | 'why'>): string {
+  const detail = why ?? (status === undefined ? '' : `status ${status}`);
+  return detail === '' ? outcome : `${outcome}: ${show(detail, 80)}`;
+}
+
+/** That a drill is due, and that the newest one failed, as far as it is so now. */
+function drillNotices(env: NodeJS.ProcessEnv, { drills }: Pick<LoadedConfig, 'drills'>): readonly Notice[] {
+  const { last, lastProven, dueAt, isOverdue } = drillDue(knownDrills(env), drills?.every, new Date());
+  const due: readonly Notice[] =
+    isOverdue && dueAt !== undefined
+      ? [
+          {
+            // Where none was ever proven, it is due at every moment, and told once.
+            id: `drill-due/${lastProven === undefined ? 'first' : dueAt}`,
+            event: 'drill-due',
+            index: undefined,
+            since: dueAt,
+          },
+        ]
+      : [];
+  if (last === undefined || !FAILED.has(last.outcome)) return due;
+  const { id: drill, scope, at: since } = last;
+  return [
+    ...due,
+    { id: `drill-failed/${drill}`, event: 'drill-failed', index: undefined, since, drill, scope },
+  ];
+}
+
+/** A drill that somebody left is no failure. */
+const FAILED: ReadonlySet<string> = new Set(['failed', 'not-proven']);
