@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { oxc, settings } from './vitest.config.ts';
+import { oxc, settings, ssr } from './vitest.config.ts';
 
 /**
  * The tests that take long. They wait for leases and in-flight windows for half of their time: with one file
@@ -7,5 +7,6 @@ import { oxc, settings } from './vitest.config.ts';
  */
 export default defineConfig({
   oxc,
+  ssr,
   test: { ...settings, maxWorkers: settings.maxWorkers + 1, include: ['test/**/*.long.test.ts'] },
 });

@@ -1,14 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
-import { type OwnProcess, parse } from '../../src/cli/program.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { type Ended, type Product, type Running, runProduct } from './product.ts';
-import { schemasIn } from './results.ts';
+import { runProductHere } from './product-here.ts';
 
 /** Somebody's machine: a folder with all that is theirs, and the product. */
 export interface Machine {
@@ -23,11 +20,11 @@ export interface Machine {
   /** Starts a command below another program, such as a tracer. */
   startUnder(under: readonly string[], ...args: string[]): Running;
   /**
-   * Runs a command to its end without a process of its own, from the source: for what it says and gives, where
-   * neither a signal, a terminal nor the end of a process is the promise.
+   * Runs a command to its end without a process of its own: for what it says, gives and does, where neither a
+   * signal, a terminal nor the end of a process is the promise.
    */
   here(...args: string[]): Promise<Ended>;
-  /** Runs a command to its end. */
+  /** Runs a command to its end, in a process of its own unless the machine was opened with `commandsHere`. */
   run(...args: string[]): Promise<Ended>;
   /** Runs a command that has to end with 0, and gives what it wrote to stdout. */
   good(...args: string[]): Promise<string>;
@@ -50,11 +47,20 @@ export interface Belongings {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+export interface MachineOptions {
+  /** Whether `run` and `good` are as `here`. `start` makes a process all the same. */
+  readonly commandsHere?: boolean;
+}
+
 /**
  * A machine on which nothing of this program has ever been. With a context it is gone when the test is, with
  * all that was started on it.
  */
-export function openMachine(product: Product, context?: Pick<TestContext, 'onTestFinished'>): Machine {
+export function openMachine(
+  product: Product,
+  context?: Pick<TestContext, 'onTestFinished'>,
+  { commandsHere = false }: MachineOptions = {},
+): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-e2e-'));
   const home = join(folder, 'home');
   const env: Record<string, string> = { HOME: folder, LIFEBOAT_HOME: home };
@@ -65,6 +71,8 @@ export function openMachine(product: Product, context?: Pick<TestContext, 'onTes
     return started;
   };
   const start = (...args: string[]) => startUnder([], ...args);
+  const here = (...args: string[]) => runProductHere(product, args, env);
+  const run = commandsHere ? here : (...args: string[]) => start(...args).ended;
   const end = async () => {
     for (const { child } of running) child.kill('SIGKILL');
     await Promise.all(running.map(({ ended }) => ended));
@@ -81,10 +89,10 @@ export function openMachine(product: Product, context?: Pick<TestContext, 'onTes
     env,
     start,
     startUnder,
-    here: (...args) => runHere(args, env),
-    run: (...args) => start(...args).ended,
+    here,
+    run,
     good: async (...args) => {
-      const { code, stdout, stderr } = await start(...args).ended;
+      const { code, stdout, stderr } = await run(...args);
       if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${stderr}`);
       return stdout;
     },
@@ -108,17 +116,6 @@ export function furnish({ folder, home, env }: Machine, belongings: Belongings):
     LIFEBOAT_PASSPHRASE_FILE: join(folder, 'passphrase'),
     ...belongings.env,
   });
-}
-
-async function runHere(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Ended> {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
-  const said = Promise.all([text(stdout), text(stderr)]);
-  const own = { stdin: Readable.from([]), stdout, stderr, env: { PATH: process.env['PATH'], ...env } };
-  const code = await parse(args, '0.0.0', own as unknown as OwnProcess, {});
-  for (const stream of [stdout, stderr]) stream.end();
-  const [printed, complained] = await said;
-  for (const output of [printed, complained]) schemasIn(output);
-  return { code, stdout: printed, stderr: complained };
 }
 
 async function readEntries(env: NodeJS.ProcessEnv, of = ''): Promise<readonly Entry[]> {

@@ -147,20 +147,28 @@ export function runProduct(
 ): Running {
   const [program = '', ...rest] = [...under, process.execPath, product.cli, ...args];
   const child = spawn(program, rest, {
-    env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: product.compiled, ...env },
+    env: { ...surroundings(product), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
   let stderr = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = once(child, 'close').then(([code]) => {
-    schemasIn(stdout);
-    schemasIn(stderr);
-    const [warning] = /^\(node:\d+\).*(?:Experimental|Deprecation)Warning.*/mu.exec(stderr) ?? [];
-    if (warning !== undefined) throw new Error(`Node warned: ${warning}`);
-    return { code: code as number | null, stdout, stderr };
-  });
+  const ended = once(child, 'close').then(([code]) => endedAs(code as number | null, stdout, stderr));
   ended.catch(() => undefined);
   return { child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** What every command has in its environment. */
+export function surroundings({ compiled }: Product): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: compiled };
+}
+
+/** Throws when it was printed what its schema does not allow, or what Node warns its developers of. */
+export function endedAs(code: number | null, stdout: string, stderr: string): Ended {
+  schemasIn(stdout);
+  schemasIn(stderr);
+  const [warning] = /^\(node:\d+\).*(?:Experimental|Deprecation)Warning.*/mu.exec(stderr) ?? [];
+  if (warning !== undefined) throw new Error(`Node warned: ${warning}`);
+  return { code, stdout, stderr };
 }

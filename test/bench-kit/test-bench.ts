@@ -5,7 +5,7 @@ import { CANARIES } from './canaries.ts';
 import type { ForeignOptions } from './foreign/options.ts';
 import { type ForeignServer, startForeignServer } from './foreign/server.ts';
 import { keysIn, leaveOldKey } from './key-store.ts';
-import { furnish, type Machine, openMachine } from './machine.ts';
+import { furnish, type Machine, type MachineOptions, openMachine } from './machine.ts';
 import { packHere } from './pack-here.ts';
 import { builtProduct, type CopyOptions, type Ended, type Product } from './product.ts';
 
@@ -21,7 +21,7 @@ export interface TestBench extends Machine {
   vault(): Promise<ReadonlyMap<string, string>>;
 }
 
-export interface BenchOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
+export interface BenchOptions extends MachineOptions, Partial<Omit<ForeignOptions, 'folder'>> {
   readonly inFlight?: string;
   /** Leave the home empty, as on the first day. */
   readonly firstDay?: boolean;
@@ -40,21 +40,30 @@ export interface BenchOptions extends Partial<Omit<ForeignOptions, 'folder'>> {
 export const ROTATE = ['run', 'rotate-key', '--instance', 'orders'] as const;
 export const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 
-/** Gives the tests of a file benches with the same product. A bench closes when its test has finished. */
+/**
+ * Gives the tests of a file benches with the same product, and with the same options unless a test has others.
+ * A bench closes when its test has finished.
+ */
 export function useBenches(
   options: CopyOptions = { cheapVault: true },
+  same: BenchOptions = {},
 ): (context: Pick<TestContext, 'onTestFinished'>, bench?: BenchOptions) => Promise<TestBench> {
   const product = builtProduct(options);
   return async (context, bench) => {
-    const opened = await openBench(product, bench);
+    const opened = await openBench(product, { ...same, ...bench });
     context.onTestFinished(() => opened.close());
     return opened;
   };
 }
 
+/** Benches as those of `useBenches`, whose commands need no process but where a test starts one. */
+export function useQuickBenches(): ReturnType<typeof useBenches> {
+  return useBenches({ cheapVault: true }, { commandsHere: true });
+}
+
 /** Sets up service and machine. The token file's content may change later, as after a new login. */
 export async function openBench(product: Product, options: BenchOptions = {}): Promise<TestBench> {
-  const machine = openMachine(product);
+  const machine = openMachine(product, undefined, options);
   const { folder, home } = machine;
   const server = options.server ?? (await startServer(join(folder, 'service'), options));
   furnish(machine, {

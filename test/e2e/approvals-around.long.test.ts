@@ -4,10 +4,10 @@ import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
 import { typesOf } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('around approvals', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('a process that is killed after the approval loses nothing: the next one confirms with it', async (context) => {
     const { expect } = context;

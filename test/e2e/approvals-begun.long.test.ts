@@ -6,7 +6,7 @@ import { describe, test } from 'vitest';
 import type { Person } from '../approvals/people.ts';
 import { type ApprovalBench, withApprovals } from '../bench-kit/approval-bench.ts';
 import { typesOf } from '../bench-kit/entries-of.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 /** Changes the config as an editor does; gives back how it was. */
 function edit({ folder }: ApprovalBench, change: (yaml: string) => string): () => void {
@@ -20,7 +20,7 @@ const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 const sha256 = (path: string) => hash('sha256', readFileSync(path), 'hex');
 
 describe.concurrent('what was asked when a run began', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is on record with its first entry: the policy, the files by their hashes, and who asks', async (context) => {
     const { expect } = context;

@@ -8,7 +8,7 @@ import { type ApprovalBench, withApprovals } from '../bench-kit/approval-bench.t
 import { typesOf } from '../bench-kit/entries-of.ts';
 import { signerOf } from '../bench-kit/key-store.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -43,7 +43,7 @@ function edit({ folder }: ApprovalBench, change: (yaml: string) => string): void
 const without = (yaml: string) => yaml.replace(/^approvals:.*\n/m, '');
 
 describe.concurrent('what a second person has signed', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('for one run opens no other one, also when its text stands in the record of that one', async (context) => {
     const { expect } = context;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
 import { typesOf } from '../bench-kit/entries-of.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 
 describe.concurrent('approvals that do not count, and what becomes of the run', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('an approval of somebody unknown, of other words, or for other things does not count', async (context) => {
     const { expect } = context;

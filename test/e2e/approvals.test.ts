@@ -6,12 +6,12 @@ import { NAMESPACE } from '../../src/approvals/ssh-signature.ts';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
 import { typesOf } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const approvalsIn = (types: readonly string[]) => types.filter((type) => type.startsWith('approval.'));
 
 describe.concurrent('a change that a second person has to approve', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('waits with exit 3, names file and command, and goes on once somebody has signed', async (context) => {
     const { expect } = context;

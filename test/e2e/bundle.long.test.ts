@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
-import { type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { canTrace, signallingAt } from '../crash/strace.ts';
 
 /** A rotation, its bundle, and the folder that a stranger has unpacked it into. */
@@ -34,7 +34,7 @@ async function bundled({ folder, rotate, run, entries }: TestBench) {
 }
 
 describe.concurrent('an evidence bundle', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is verified on another machine by the tools of the system alone', async (context) => {
     const { expect } = context;

@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { itemsIn } from '../bench-kit/results.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { originIn } from './rolled-back.ts';
 
 const CREATE = ['backups', 'create', '--instance', 'orders', '--yes'] as const;
@@ -17,7 +17,7 @@ const checksIn = (stdout: string) =>
   itemsIn<Found>(stdout).filter(({ what }) => what.startsWith('checkpoints'));
 
 describe.concurrent('checkpoints', () => {
-  const benches = useBenches();
+  const benches = useQuickBenches();
 
   test('go to every place of the config; one that is down is named and stops nothing', async (context) => {
     const { expect } = context;

@@ -3,7 +3,7 @@ import { typesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
-import { changes, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
 
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
@@ -40,7 +40,7 @@ async function killedInDoubt(bench: TestBench, ...args: string[]): Promise<void>
 }
 
 describe.concurrent('a restore in doubt', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('of a raw command keeps every run from beginning, until somebody says what it became', async (context) => {
     const { expect } = context;
@@ -113,7 +113,7 @@ describe.concurrent('a restore in doubt', () => {
 });
 
 describe.concurrent('a point in time', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
   const archiving = { instances: [{ name: 'orders', archiving: true, backups: 1 }] };
 
   test('with an offset goes to the service in UTC, and stays in the words as it was typed', async (context) => {

@@ -3,7 +3,7 @@ import { CANARIES } from '../bench-kit/canaries.ts';
 import { outputOf, statesOf, typesOf } from '../bench-kit/entries-of.ts';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 const NEVER_ARRIVED: Trouble = { work: false, answer: 'lost' };
@@ -19,7 +19,7 @@ function firstOf(method: 'PATCH' | 'POST', trouble: Trouble) {
 }
 
 describe.concurrent('a lost answer to the change of the key', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('KEY UNCERTAIN: both keys are kept and the next backup proves the new one', async (context) => {
     const { expect } = context;
@@ -65,7 +65,7 @@ describe.concurrent('a lost answer to the change of the key', () => {
 });
 
 describe.concurrent('a lost answer to the request for a backup', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([
     { what: 'the connection broke', trouble: LOST },
@@ -160,7 +160,7 @@ describe.concurrent('a lost answer to the request for a backup', () => {
 });
 
 describe.concurrent('an answer that is not true', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
   const TURNED_AWAY: Trouble = {
     answer: { status: 429, body: '<html>429 Too Many Requests</html>', html: true },
   };

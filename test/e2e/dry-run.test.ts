@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { answerIn } from '../bench-kit/results.ts';
-import { ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { ROTATE, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 interface Planned {
   readonly steps: readonly { readonly asks?: string }[];
@@ -8,7 +8,7 @@ interface Planned {
 }
 
 describe.concurrent('a dry run', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('lists a question only as long as no flag has answered it', async (context) => {
     const { expect } = context;

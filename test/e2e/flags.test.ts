@@ -3,10 +3,10 @@ import { type Entry, LOG_STREAM } from '../../src/store/journal.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { typesOf } from '../bench-kit/entries-of.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ANSWERED, changes, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, ROTATE, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('a run without a terminal', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('stops at the first question that no flag answers, and says which flag would', async (context) => {
     const { expect } = context;
@@ -161,7 +161,7 @@ describe.concurrent('a run without a terminal', () => {
 });
 
 describe.concurrent('a command line', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([
     [['rnu'], "unknown command 'rnu'\nhint: the most similar: run"],

@@ -2,10 +2,10 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 
 describe('a process that is killed while it makes its journal', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([
     { moment: 'before the tables are there', make: makeWithoutTables },

@@ -7,7 +7,7 @@ import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
-import { ANSWERED, changes, ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, ROTATE, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const NO: Trouble = {
   work: false,
@@ -33,7 +33,7 @@ function killAtPatch(others: Trouble | undefined) {
 const NEW_KEY = ['backup-config', 'set', '--instance', 'orders', '--new-key', '--confirm', 'orders'] as const;
 
 describe.concurrent('a key change whose process dies while the request is under way', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is KEY UNCERTAIN when it is sent again and refused: the key that was sent may be in force', async (context) => {
     const { expect } = context;
@@ -75,7 +75,7 @@ describe.concurrent('a key change whose process dies while the request is under 
 });
 
 describe.concurrent('a key that is entered while a run waits for it', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is stored at once, and put on record when the run has let go of the ledger', async (context) => {
     const { expect } = context;
@@ -104,7 +104,7 @@ describe.concurrent('a key that is entered while a run waits for it', () => {
 });
 
 describe.concurrent('a key store that was there and is gone', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is never replaced by a new one without a word, and doctor says what is missing', async (context) => {
     const { expect } = context;
@@ -145,7 +145,7 @@ describe.concurrent('a key store that was there and is gone', () => {
 });
 
 describe.skipIf(!hasTerminal())('a person who wants to begin without the old keys', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('types so, and is not asked again', async (context) => {
     const { expect } = context;
@@ -174,7 +174,7 @@ describe.skipIf(!hasTerminal())('a person who wants to begin without the old key
 });
 
 describe.concurrent('keys that are only looked at', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('are listed from a home that cannot be written', async (context) => {
     const { expect } = context;
@@ -196,7 +196,7 @@ describe.concurrent('keys that are only looked at', () => {
 });
 
 describe.concurrent('a stored access token', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is still there when the one that was to replace it cannot be stored', async (context) => {
     const { expect } = context;

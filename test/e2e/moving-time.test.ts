@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
 import type { Answer, Call } from '../bench-kit/foreign/call.ts';
-import { ANSWERED, changes, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, ROTATE, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { CASES, runFlow } from './flows.ts';
 
 /**
@@ -25,7 +25,7 @@ function isOverview(body: unknown): body is object {
 const CONFIRMED = CASES.filter(({ name }) => !name.endsWith('--prepare') && !name.startsWith('back-up'));
 
 describe.concurrent('where updated_at moves by itself', { timeout: 60_000 }, () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for(CONFIRMED)('$name in revision $revision is confirmed once and done', async (flow, context) => {
     const { expect } = context;
@@ -61,7 +61,7 @@ describe.concurrent('where updated_at moves by itself', { timeout: 60_000 }, () 
 });
 
 describe.concurrent('a key change beside a restore', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is not begun, and names the restore', async (context) => {
     const { expect } = context;

@@ -2,13 +2,13 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, test } from 'vitest';
 import { itemsIn } from '../bench-kit/results.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { drillAt } from '../report/drill/drills.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'];
 
 describe.concurrent('lifeboat prune', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('shows what may go and removes nothing until that is confirmed; the journal stays whole', async (context) => {
     const { expect } = context;

@@ -1,13 +1,13 @@
 import { describe, test } from 'vitest';
 import { statesOf } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { CASES, isChange, runFlow, V0_CASES } from './flows.ts';
 
 const LOST: Trouble = { answer: 'lost' };
 
 describe.concurrent('a recovery with a lost answer, against a foreign service', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([...CASES, ...V0_CASES])(
     '$name in revision $revision: a lost answer to any of its changes is asked about, and none is made twice',

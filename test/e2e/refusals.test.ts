@@ -5,12 +5,12 @@ import { describe, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { outputOf, statesOf, typesOf } from '../bench-kit/entries-of.ts';
 import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
-import { ANSWERED, changes, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const PROVE = ['run', 'back-up-and-verify', '--instance', 'orders', '--yes'] as const;
 
 describe.concurrent('a service that refuses', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([
     { when: 'at the change of the key', is: ({ method }: Call) => method === 'PATCH' },

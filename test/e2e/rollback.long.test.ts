@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest';
 import { itemsIn } from '../bench-kit/results.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import {
   accept,
   killedAtAnswer,
@@ -15,7 +15,7 @@ import {
 } from './rolled-back.ts';
 
 describe.concurrent('a call that was killed while its answer was awaited is not sent again', () => {
-  const benches = useBenches();
+  const benches = useQuickBenches();
 
   test('when it is a recreate', async (context) => {
     const { expect } = context;

@@ -6,7 +6,7 @@ import { personAt } from '../bench-kit/person.ts';
 import { runProduct } from '../bench-kit/product.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import {
   accept,
   database,
@@ -28,7 +28,7 @@ import {
 const PAGE = 4_096;
 
 describe.concurrent('a call that was killed while its answer was awaited is not sent again', () => {
-  const benches = useBenches();
+  const benches = useQuickBenches();
 
   test('when the write-ahead log is lost: it is in doubt once the loss is accepted', async (context) => {
     const { expect } = context;

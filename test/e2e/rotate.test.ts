@@ -6,10 +6,10 @@ import { CANARIES } from '../bench-kit/canaries.ts';
 import { outputOf, typesOf } from '../bench-kit/entries-of.ts';
 import { PROFILES, type Profile } from '../bench-kit/foreign/pack.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { changes, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, useBenches, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 describe.concurrent('a rotation against a foreign service', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
   const benchWithRealVault = useBenches({ cheapVault: false });
   const combinations = ([61, 62] as const).flatMap((revision) =>
     (['md5', 'sha256', 'pbkdf2'] as const).map((profile) => ({ revision, profile })),

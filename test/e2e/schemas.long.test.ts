@@ -9,7 +9,7 @@ import { withApprovals } from '../bench-kit/approval-bench.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn, schemasIn } from '../bench-kit/results.ts';
-import { ANSWERED, ROTATE, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, ROTATE, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
 
 /*
@@ -45,7 +45,7 @@ const NAMES = withAllBelow(commandLine('0.0.0'))
   .toSorted((one, other) => other.length - one.length);
 
 describe('a command with -o json prints what its schema says:', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('reading', { timeout: 120_000 }, async (context) => {
     const { run, folder, env } = await bench(context, { taskMs: 20 });
@@ -193,7 +193,7 @@ describe('a command with -o json prints what its schema says:', () => {
 });
 
 describe('-o yaml', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('prints the same as -o json', async (context) => {
     const { run } = await bench(context);

@@ -8,14 +8,14 @@ import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { Revision } from '../bench-kit/foreign/options.ts';
 import type { Running } from '../bench-kit/product.ts';
 import { answerIn, itemsIn } from '../bench-kit/results.ts';
-import { type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { hasPast } from './flows.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
 
 describe.concurrent('every endpoint from the command line', { timeout: 120_000 }, () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of
   // this.
@@ -140,7 +140,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
 });
 
 describe.concurrent('values', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([
     [['metrics', '--quantity', '0'], 'at least 1'],
@@ -197,7 +197,7 @@ describe.concurrent('values', () => {
 });
 
 describe.concurrent('a change', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([
     [['backups', 'create'], '--yes'],
@@ -416,7 +416,7 @@ describe.concurrent('a change', () => {
 });
 
 describe.concurrent('a download', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('that breaks off goes on by itself where the service offers ranges, and is whole', async (context) => {
     const { expect } = context;
@@ -462,7 +462,7 @@ describe.concurrent('a download', () => {
 });
 
 describe.concurrent('`revision: auto`', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for([61, 62, 'v0'] as const satisfies readonly Revision[])(
     'finds %s out by itself and says why',

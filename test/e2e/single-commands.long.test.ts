@@ -4,7 +4,7 @@ import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import type { ForeignServer } from '../bench-kit/foreign/server.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import type { BenchOptions, TestBench } from '../bench-kit/test-bench.ts';
-import { changes, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
@@ -154,7 +154,7 @@ const REFUSALS: readonly Refusal[] = [
 ];
 
 describe.concurrent('what a runbook stops at before it changes something', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test.for(REFUSALS)(
     'stops the single command: $at',

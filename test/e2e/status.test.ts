@@ -5,7 +5,7 @@ import type { InstanceStatus } from '../../src/view/fleet/fleet-facts.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { changes, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { parseMetrics } from '../commands/status/openmetrics.ts';
 
 const PREPARE = [
@@ -20,7 +20,7 @@ const PREPARE = [
 ];
 
 describe.concurrent('lifeboat status', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('says why an instance could not be recovered, and that it could once key, backup and card are there', async (context) => {
     const { expect } = context;

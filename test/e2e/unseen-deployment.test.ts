@@ -1,7 +1,7 @@
 import { describe, test } from 'vitest';
 import { outputOf } from '../bench-kit/entries-of.ts';
 import type { Answer, Call } from '../bench-kit/foreign/call.ts';
-import { changes, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 /** An overview that says this, whatever is true of the rest. */
 function showing(said: { readonly updated_at: string; readonly state?: string }) {
@@ -16,7 +16,7 @@ const STILL = { updated_at: '2026-03-01T00:00:00Z' };
 const UNSEEN = /it was not seen deploying; it is available .* after the recreate was accepted/u;
 
 describe.concurrent('an action that was accepted and left no trace', { timeout: 60_000 }, () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is done for the process that comes when it is over, and the record says how it is known', async (context) => {
     const { expect } = context;

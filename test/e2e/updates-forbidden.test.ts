@@ -3,7 +3,7 @@ import type { Call, Trouble } from '../bench-kit/foreign/call.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
-import { ANSWERED, type BenchOptions, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { ANSWERED, type BenchOptions, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const REFUSED: Trouble = {
   work: false,
@@ -11,7 +11,7 @@ const REFUSED: Trouble = {
 };
 
 describe.concurrent('maintenance updates of revision 61', { timeout: 60_000 }, () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   /** A service that installs no update while updates are forbidden. */
   async function honest(
