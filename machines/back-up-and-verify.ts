@@ -27,7 +27,7 @@ export const backUpAndVerifyMachine = lazyMachine({
       onDone: 'prove',
     }),
     prove: prove({
-      without: { target: 'unproven', hint: 'the backup is there, and stays unproven' },
+      without: { target: 'unproven', hint: 'the backup exists, but stays unproven' },
       onDone: 'negative',
     }),
     negative: negative({ keys: 'other', onDone: 'record' }),

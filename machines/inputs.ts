@@ -26,7 +26,7 @@ export const DisasterRecoveryInput = Common.extend({
   mode: z.enum(['prepare', 'perform', 'both']),
   /** The instance that takes over; needed unless `mode` is `prepare`. */
   target: z.string().optional(),
-  /** A `backup_id`, for another backup than the newest (domain 1.6). */
+  /** A `backup_id`, for a backup other than the newest (domain 1.6). */
   backup: z.string().optional(),
   /** The target is a lab or scratch instance that has to be removed afterwards. */
   rehearsal: z.boolean().optional(),

@@ -53,7 +53,7 @@ export const runbook = setup({
 export function givenUp(what: string): Failure {
   return {
     code: 'wait.given-up',
-    shortMessage: `waiting for ${what} was given up; the service may still go on with it`,
+    shortMessage: `you gave up waiting for ${what}; the service may still go on with it`,
     hints: [
       `trying again waits for ${what} again, and sends nothing`,
       'leaving is safe as well: `lifeboat resume` goes on from here',

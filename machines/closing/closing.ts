@@ -65,9 +65,9 @@ function stoppedTitle(context: RunContext): string {
   const { landed, outside } = context.restore;
   const name = restoredName(context);
   if (landed !== undefined || outside !== undefined)
-    return `stopped after a restore was started; it is not known what ${name} holds`;
+    return `stopped after a restore was started; what ${name} holds is not known`;
   if (context.failure?.code.startsWith('doubt.'))
-    return `stopped in doubt: it is not known whether a restore of ${name} was started`;
+    return `stopped in doubt: a restore of ${name} may have started`;
   return `stopped before anything was restored into ${name}`;
 }
 

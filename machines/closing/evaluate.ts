@@ -63,7 +63,7 @@ export function isReachable(
 }
 
 /**
- * That the service restored to another time than was asked for, as a sentence; none when it did not, or does
+ * That the service restored to a time that was not asked for, as a sentence; none when it did not, or does
  * not report the time.
  */
 export function restoredToAnotherTime({ choose: { time }, restore }: RunContext): string | undefined {

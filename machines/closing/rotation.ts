@@ -115,7 +115,7 @@ function instanceFacts({ preflight: { facts } }: RunContext): Fact[] {
     ...fact('state before', facts.service.state ?? 'not reported'),
     ...fact(
       'rights',
-      'may read; whether it may change shows only when the key is sent, and a refusal changes nothing',
+      'may read; only sending the key shows whether it may change, and a refusal changes nothing',
     ),
     ...fact('minimum key length', facts.baseline.minKeyLength ?? 'not reported'),
     ...fact('backups before', `${backups.total}, ${backups.downloadable} of them downloadable`),

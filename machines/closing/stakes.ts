@@ -80,7 +80,7 @@ function lostAfter(
   what: string,
   where: string,
 ): Pick<Stakes, 'lost' | 'lostSince'> {
-  if (time === undefined) return { lost: `everything written${where} after ${what}; when is not known` };
+  if (time === undefined) return { lost: `everything written${where} after ${what}; that time is not known` };
   return { lost: `everything written${where} after ${time}`, lostSince: time };
 }
 

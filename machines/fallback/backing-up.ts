@@ -30,7 +30,7 @@ export function backupSteps(backup: ManualBackup, state: string): FallbackStep[]
     path: '/backups',
     keep: { field: 'id', as: variable },
     once: {
-      lookFirst: `${before === undefined ? 'A backup that was triggered by this run' : `A backup with a higher id than ${before}`} may be it already: then type its id, and no second one is made. An extra backup does no harm, but it counts against retention.`,
+      lookFirst: `${before === undefined ? 'A backup that was triggered by this run' : `A backup with a higher id than ${before}`} may already be it: then type its id, and no second one is made. An extra backup does no harm, but it counts against retention.`,
       list: '/backups',
     },
   };

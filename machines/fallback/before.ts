@@ -32,8 +32,8 @@ export const keepBindingsFallback: FallbackPart<RunContext> = (context, at) => {
       do: 'by-hand',
       what:
         files.length === 0
-          ? 'Write down which applications are bound, the names of their bindings, and with which parameters (-c): after they are unbound, this cannot be looked up.'
-          : 'The parameters of the bindings are in these files of the machine that lifeboat ran on:',
+          ? 'Write down which applications are bound, and the names and parameters (-c) of their bindings: once they are unbound, this cannot be looked up.'
+          : 'The parameters of the bindings are in these files on the machine that lifeboat ran on:',
       copy: files,
     },
   ];

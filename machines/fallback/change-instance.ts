@@ -29,7 +29,7 @@ export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
         {
           state: at ?? 'release',
           title: 'allow maintenance updates again',
-          notes: ['Skip it unless you have forbidden them yourself before the change.'],
+          notes: ['Skip it unless you forbade them yourself before the change.'],
           actions: [setUpdates(context, true)],
         },
       ];

@@ -52,7 +52,7 @@ export const targetFallback: FallbackPart<RunContext> = (context, at) => {
       title: `look at ${restoredName(context)}, which takes over`,
       notes: [
         `It has to be available, of the same service and plan${service === undefined ? '' : ` (service_id ${service})`}, empty, with enough disk, and not ${context.run.instance} itself.`,
-        ...(identity?.instanceId === undefined ? [] : [`When it was checked it was ${identity.instanceId}.`]),
+        ...(identity?.instanceId === undefined ? [] : [`Its id at the check was ${identity.instanceId}.`]),
       ],
       actions: [
         { do: 'call', on: 'target', method: 'GET', path: '' },
@@ -120,7 +120,7 @@ export const guidFallback: FallbackPart<RunContext> = (context, at) => {
         ? [
             'With a key in its body this call replaces the key: keep it in two safe places first. The same key twice changes nothing.',
           ]
-        : ['Without a key in its body nothing is changed by it.'],
+        : ['Without a key in its body, it changes nothing.'],
       actions: [...(rotates ? keyed : []), plain],
     },
   ];

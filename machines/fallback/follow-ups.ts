@@ -63,14 +63,14 @@ function rebindStep(context: RunContext, app: BoundApp, state: string): Fallback
     state,
     title: `unbind, bind and restage ${app.key}`,
     notes: [
-      'Keep to this order: an application that is bound already gets no new credentials from cf bind-service, and cf says OK.',
+      'Keep to this order: an application that is bound already gets no new credentials from cf bind-service, but cf says OK.',
       ...(running === false ? ['It was stopped, so it is not restaged.'] : []),
       ...(context.followUps.doing === rebindId(app.key)
-        ? ['The run was at this one: parts of it may be done. Doing them again does no harm.']
+        ? ['The run was at this step: parts of it may be done. Doing them again does no harm.']
         : []),
       ...(from === to
         ? []
-        : [`It was bound to ${from}. When that is gone for good, unbinding may fail: answer on.`]),
+        : [`It was bound to ${from}. If that is gone for good, unbinding may fail: then answer on.`]),
     ],
     actions: [
       ...targeting(app),
@@ -108,7 +108,7 @@ function findApps(context: RunContext, state: string): FallbackStep {
     state,
     title: 'unbind, bind and restage every bound application',
     notes: [
-      'Their credentials are of the time before the restore: until then none of them works.',
+      'Their credentials are from before the restore: until this is done, none of them works.',
       ...(wanted.length === 0 ? [] : [`Asked for at the start: ${wanted.join(', ')}.`]),
     ],
     actions: [
@@ -135,7 +135,7 @@ function freshSteps(context: RunContext, at: string, state: string): FallbackSte
     state: at,
     title: `give ${name} a key of its own`,
     notes: [
-      'Without one its backups cannot be downloaded. Skip it when it has one. Keep the key in two safe places.',
+      'Without one, its backups cannot be downloaded. Skip it if it has one. Keep the key in two safe places.',
     ],
     actions: [
       { do: 'choose-key', as: 'TARGET_KEY', what: `the new key of ${name}` },
@@ -158,7 +158,7 @@ function freshSteps(context: RunContext, at: string, state: string): FallbackSte
         variable: 'FRESH_BACKUP',
         landed,
         before: on === 'target' ? undefined : context.safeguard.landed?.id,
-        notes: ['Older backups belong to the time before the restore.'],
+        notes: ['Older backups are from before the restore.'],
       },
       at,
     ),
@@ -169,7 +169,7 @@ function cardStep(context: RunContext, state: string): FallbackStep {
   return {
     state,
     title: `make a recovery card of ${restoredName(context)}`,
-    notes: ['Nothing is changed by it: without a key in its body this call only returns the guid.'],
+    notes: ['It changes nothing: without a key in its body, this call only returns the guid.'],
     actions: [
       { do: 'call', on: sideOf(context), method: 'POST', path: '/disaster-recovery/prepare', body: {} },
       { do: 'by-hand', what: 'Write down the backup_guid, and where the key is kept.' },
@@ -206,7 +206,7 @@ function cf(word: string, names: readonly string[], ...options: readonly string[
   const command = ['cf', word, ...names, ...options];
   if (!names.some((name) => name.startsWith('-'))) return { do: 'run', command };
   const what =
-    'The tool cf takes a name of this command for an option: do it in another way, by the ids of the platform.';
+    'The cf tool reads a name in this command as an option: do it another way, by the ids of the platform.';
   return { do: 'by-hand', what, copy: [command.join(' ')] };
 }
 

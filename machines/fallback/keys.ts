@@ -22,7 +22,7 @@ export const oldBackupFallback: FallbackPart<RunContext> = (context, at) => {
       ...step,
       title: `prove the newest backup, ${newest.id}, while its key is still in force`,
       notes: [
-        'After the change it may not be possible to download it any more. Skip it when it does not matter.',
+        'After the change, it may no longer be possible to download it. Skip it if that does not matter.',
       ],
     },
   ];
@@ -60,7 +60,7 @@ export const setKeyFallback: FallbackPart<RunContext> = (context, at) => {
         'Backups from now on are made with the new key; older ones keep the key they were made with.',
         ...(maySet
           ? [
-              'It may have been set already. To set the same key again changes nothing; never set another one now.',
+              'It may have been set already. Setting the same key again changes nothing; never set another now.',
             ]
           : []),
         'Way back: set the old key again the same way.',

@@ -70,7 +70,7 @@ function askFor(
     keep: { field, as: RESTORE_ID },
     once: {
       lookFirst: mayBeSent
-        ? 'THIS RUN MAY HAVE SENT IT ALREADY. A restore in the list that was triggered since then is it: type its id. If none shows up within 15 minutes, the request was lost.'
+        ? 'THIS RUN MAY HAVE SENT IT ALREADY. If the list has a restore that was triggered since then, type its id. If none shows up within 15 minutes, the request was lost.'
         : 'Stop if the list shows a restore of today that nobody can explain.',
       list: '/restores',
     },

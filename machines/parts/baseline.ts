@@ -26,7 +26,7 @@ export const BASELINE_CALLS = [
  */
 export function baselineDifferences(before: Baseline, now: Baseline): string[] {
   const found: string[] = [];
-  if (before.serviceId !== now.serviceId) found.push('it is another service instance');
+  if (before.serviceId !== now.serviceId) found.push('it is a different service instance');
   if (before.minKeyLength !== now.minKeyLength)
     found.push(
       `the minimum key length is ${now.minKeyLength ?? 'not reported'}, it was ${before.minKeyLength ?? 'not reported'}`,

@@ -82,7 +82,7 @@ function acting(verb: Action) {
         method: 'PATCH',
         path: PATHS[verb],
         what: `one ${verb} of the instance`,
-        needs: `the run is begun for it (${verb}), the name was typed, and nothing has changed since`,
+        needs: `the run was begun for it (${verb}), the name was typed, and nothing has changed since`,
         forever: 'connections are lost while the instance is down',
       },
     ],

@@ -124,7 +124,7 @@ function askWhetherAvailable(context: RunContext): RunQuestion {
     {
       event: { type: 'operator.goOn' },
       label: 'go on without knowing',
-      hint: 'nothing is sent by this; the record says that nobody looked, and the run closes without proof',
+      hint: 'this sends nothing; the record says that nobody looked, and the run closes without proof',
       recommended: true,
     },
     noStop,

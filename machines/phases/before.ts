@@ -90,7 +90,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
       next: 'over',
       failed: {
         step,
-        title: 'it is not known what is bound',
+        title: 'what is bound is not known',
         next: 'over',
         ways: {
           retry: 'asks the platform again',

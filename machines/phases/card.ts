@@ -75,7 +75,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
           needs: 'no key is in the body, so none is changed',
         },
       ],
-      wayBack: 'nothing is changed by it',
+      wayBack: 'it changes nothing',
       input: () => ({ on }),
       keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
       next: 'evaluating',
@@ -84,7 +84,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
         title: 'the recovery card is not renewed',
         next: 'over',
         ways: {
-          retry: 'asks for the guid again; nothing is changed by it',
+          retry: 'asks for the guid again, which changes nothing',
           skip: 'the card on record stays the one from before the restore',
           markDone: 'which card was made, and where is it kept?',
           stop: { disabled: FOLLOW_UPS_OPEN },

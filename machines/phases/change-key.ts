@@ -106,7 +106,7 @@ interface NotInForce {
   readonly without?: string;
 }
 
-/** The backup opens with another key than the new one. */
+/** The backup opens with a key other than the new one. */
 export function notInForce({ confirm, backup, without }: NotInForce) {
   const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));
   return state({

@@ -116,7 +116,7 @@ function backupOf({ choose: { backups } }: RunContext, wanted: number | undefine
 
 /** What the service says can be reached. */
 const RANGE_CALLS = [
-  { method: 'GET', path: '/pitr', what: 'from when to when the instance can be brought back' },
+  { method: 'GET', path: '/pitr', what: 'which times the instance can be brought back to' },
 ] as const;
 
 const RANGE_FAILED = {

@@ -138,8 +138,8 @@ const AWAY = /^service\.(?:unreachable|timeout|reset|error|not-found)$/u;
 
 /** By the code of a failure that a key would end: when entering one is the way. */
 const KEY_MISSING: Readonly<Record<string, string>> = {
-  'key.not-stored': 'enter the key, which is asked for and not shown',
-  'backup.wrong-key': 'if another key was in force: enter it, which does not show it',
+  'key.not-stored': 'enter the key; it is asked for and not shown',
+  'backup.wrong-key': 'if another key was in force: enter it; it is not shown',
 };
 
 /**

@@ -124,10 +124,10 @@ function listing(step: string): States {
     next: 'evaluating',
     failed: {
       step,
-      title: 'it is not known which applications to bind again',
+      title: 'which applications to bind again is not known',
       ways: {
         retry: 'asks the platform again',
-        skip: 'what was found before the restore becomes follow-ups, to be done by hand where need be',
+        skip: 'what was found before the restore becomes follow-ups, to be done by hand where necessary',
         markDone: { disabled: 'each application is closed on its own, in the next step' },
         stop: NO_STOP,
       },

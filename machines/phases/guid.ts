@@ -73,7 +73,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
       goOn: 'asking',
       judge: {
         label: 'ask for the guid alone, and let a new backup decide',
-        hint: 'nothing is changed by it; whichever key opens the next backup is in force',
+        hint: 'it changes nothing; whichever key opens the next backup is in force',
       },
     }),
     notInForce: notInForce({ confirm, backup, without: `#${without}.recording` }),
@@ -90,7 +90,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           needs: 'no key is in the body, so none is changed',
         },
       ],
-      wayBack: 'nothing is changed by it',
+      wayBack: 'it changes nothing',
       input: () => ({}),
       keep: (context, { backupGuid }) => changed(context, 'card', { guid: backupGuid }),
       next: 'comparing',
@@ -98,7 +98,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
         step,
         title: 'there is no guid',
         ways: {
-          retry: 'asks for the guid again; nothing is changed by it',
+          retry: 'asks for the guid again, which changes nothing',
           skip: { disabled: 'a card without a guid recovers nothing' },
           markDone: 'the guid of the backups, from the dashboard or an older card',
         },
@@ -162,7 +162,7 @@ function askAboutMismatch({ card: { guid }, preflight: { facts } }: RunContext):
   return choice(
     `the guid ${guid} is not what the id of backup ${facts?.newest?.id} begins with (${facts?.newest?.backupId})`,
     [
-      { event: { type: 'operator.lookAgain' }, label: 'ask for it again', hint: 'nothing is changed by it' },
+      { event: { type: 'operator.lookAgain' }, label: 'ask for it again', hint: 'it changes nothing' },
       {
         event: { type: 'operator.takeGuid' },
         label: 'take it all the same',

@@ -222,7 +222,7 @@ function unknownApps(context: RunContext): FollowUp {
     id: UNKNOWN,
     kind: 'rebind',
     subject: restoredName(context),
-    what: 'find every bound application, then unbind, bind and restage it: it is not known which are bound',
+    what: 'find every bound application, then unbind, bind and restage it: which are bound is not known',
     commands: [`cf service ${word(context.run.instance)}`],
   };
 }

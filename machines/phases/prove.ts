@@ -23,7 +23,7 @@ interface Proof {
   readonly mayBeGiven?: boolean;
   /** Where the run goes on without the proof, and what that costs. */
   readonly without: { readonly target: string; readonly hint: string };
-  /** Where it leads when another key than the new one opens it. */
+  /** Where it leads when a key other than the new one opens it. */
   readonly notInForce?: string;
   /** Writes the proof into the ledger at once, because the run goes on to something else. */
   readonly recorded?: boolean;

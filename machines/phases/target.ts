@@ -168,7 +168,7 @@ function askAboutTarget(context: RunContext): RunQuestion {
   const isNever = found !== undefined && isNeverPassed(found);
   const disabled = isFull
     ? `type ${target} to overwrite what it holds`
-    : 'the data of the source would be lost, or could not be read in it';
+    : 'the data of the source would be lost, or unreadable in the target';
   const question = failureQuestion(found, {
     retry,
     skip: isFull || isNever ? { disabled } : 'the recovery goes on although this was found',

@@ -53,7 +53,7 @@ export function readBackKey(deps: ActivityDeps): ActivityOf<'readBackKey'> {
         `key ${key.fingerprint} comes back changed from ${deps.keyring.store.description}`,
         {
           hints: [
-            'nothing was sent to the service; the key store is not to be trusted: run `lifeboat doctor`',
+            'nothing was sent to the service; do not trust the key store any more: run `lifeboat doctor`',
           ],
         },
       );

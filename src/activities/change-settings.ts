@@ -55,7 +55,7 @@ function notTaken(asked: BackupSettings, shown: BackupSettings, names: readonly 
   const [name] = names;
   const is = name === undefined ? '' : `: ${LABELS[name]} is ${shown[name]}, not ${asked[name]}`;
   return no('settings.not-taken', `the service accepted the settings, but does not show them${is}`, {
-    hints: ['setting them again does no harm', 'the operator of the platform may have fixed them'],
+    hints: ['setting them again does no harm', 'the operator of the platform may have locked them'],
     evidence: { asked: valuesOf(asked), shown: valuesOf(shown) },
   });
 }
@@ -109,7 +109,7 @@ export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdat
     if (now.allowed === setting.allowed) return ok({ type: now.type, allowed: now.allowed });
     const word = now.allowed ? 'allowed' : 'forbidden';
     return no('settings.not-taken', `the service accepted the setting, but says that updates are ${word}`, {
-      hints: ['setting it again does no harm', 'the operator of the platform may have fixed it'],
+      hints: ['setting it again does no harm', 'the operator of the platform may have locked it'],
     });
   });
 }

@@ -131,7 +131,7 @@ function empty(what: string): LifeboatError {
 function foreignFile(beginning: Beginning): LifeboatError {
   return new LifeboatError(
     'backup.not-a-backup',
-    `what was downloaded is no backup: it looks like ${beginning}`,
+    `what was downloaded is not a backup: it looks like ${beginning}`,
     {
       hints: [
         'a proxy or a login page may have answered instead of the service: check its url and try again',

@@ -277,7 +277,7 @@ function keptAside(thrown: unknown, path: string): LifeboatError {
 /** The words for a file that cannot be written; undefined for any other error. */
 function writeError(thrown: unknown, path: string): LifeboatError | undefined {
   const code = errorCode(thrown) ?? '';
-  const words = code === 'ENOENT' ? 'its folder is not there' : FILE_TROUBLE[code];
+  const words = code === 'ENOENT' ? 'its folder does not exist' : FILE_TROUBLE[code];
   if (words === undefined) return undefined;
   return new LifeboatError('download.write', `${show(path)} cannot be written: ${words}`, {
     hints: ['what has arrived is kept beside it: make room and try again, or name another file'],

@@ -103,7 +103,7 @@ function chosen(apps: readonly FoundApp[], only: readonly string[] | undefined):
   if (unknown.length === 0) return apps.filter((app) => only.some((name) => isNamed(app, name)));
   const known = apps.slice(0, 20).map(({ key }) => show(key, 100));
   throw new LifeboatError('app.unknown', `no application ${show(unknown.join(', '), 120)} is bound`, {
-    hints: [known.length === 0 ? 'none is known' : `known are ${known.join(', ')}`],
+    hints: [known.length === 0 ? 'none is known' : `known: ${known.join(', ')}`],
   });
 }
 

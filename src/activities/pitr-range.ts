@@ -36,7 +36,7 @@ function rangeOf(startText: string | undefined, endText: string | undefined, rea
   const end = instantOf(endText);
   const evidence = { start: shown(startText), end: shown(endText) };
   if (start === undefined || end === undefined) {
-    return no('pitr.bad-range', 'the service does not say from when to when it can restore', {
+    return no('pitr.bad-range', 'the service does not say which times it can restore to', {
       hints: ['read it again; a restore from a backup does not need it'],
       evidence,
     });
@@ -44,7 +44,7 @@ function rangeOf(startText: string | undefined, endText: string | undefined, rea
   const earliest = Math.ceil((start + MARGIN_AT_START_MS) / SECOND_MS) * SECOND_MS;
   const latest = Math.floor((end - MARGIN_AT_END_MS) / SECOND_MS) * SECOND_MS;
   if (earliest >= latest) {
-    return no('pitr.empty-range', 'there is no point in time yet that can surely be restored to', {
+    return no('pitr.empty-range', 'there is no point in time yet that can be restored to with certainty', {
       hints: [
         'wait until more has been archived, then read the range again',
         'a backup of the instance can be restored instead',

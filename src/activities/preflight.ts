@@ -136,7 +136,7 @@ function obstaclesOf({ state, runningTasks }: Baseline): Failure[] {
     obstacles.push({
       code: 'service.task-running',
       shortMessage: `a backup is under way: ${runningTasks.slice(0, 5).join(', ')}`,
-      hints: ['wait until it is done, then try again: it is not known under which key it will be written'],
+      hints: ['wait until it is done, then try again: nobody knows which key it will be written with'],
       evidence: { backups: runningTasks.slice(0, 50) },
     });
   }

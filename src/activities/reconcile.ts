@@ -67,7 +67,7 @@ function toFailure(code: string, shortMessage: string, stderr = ''): Failure {
   return new LifeboatError(code, shortMessage, {
     hints: [
       'the recovery can go on: what was lost is then measured by the time of the backup only',
-      'run the command by hand to see why; it stands under `reconcile` in lifeboat.yaml',
+      'run the command by hand to see why; it is under `reconcile` in lifeboat.yaml',
     ],
     ...(stderr === '' ? {} : { evidence: { stderr } }),
   }).toFailure();

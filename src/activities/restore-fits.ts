@@ -70,7 +70,7 @@ function against(expected: ExpectedOrigin, { metadata }: Restore): Fit | undefin
   const begun = Math.min(...times) - ROUNDING_MS;
   const ended = Math.max(...times) + ROUNDING_MS;
   if (from >= begun && (orNewer || from <= ended)) return undefined;
-  return { is: 'unlikely', why: 'it restores data of another time than that of the chosen backup' };
+  return { is: 'unlikely', why: 'it restores data from a time other than that of the chosen backup' };
 }
 
 /**
@@ -89,7 +89,7 @@ export function restoreToInstant(targetTime: string, ownBackups: readonly Backup
     if (isSameInstant(from, target)) return { is: 'ours', why: 'it restores to the time that was asked for' };
     if (base !== undefined && tellsTime(base, from))
       return { is: 'ours', why: `it begins with backup ${base.id}, the newest one before that time` };
-    return { is: 'unlikely', why: 'it restores to another time than was asked for' };
+    return { is: 'unlikely', why: 'it restores to a time other than the one asked for' };
   });
 }
 

@@ -34,14 +34,14 @@ function kindBlockers({ name, source, identity }: SeenTarget): Failure[] {
   const fresh = 'choose a fresh instance of the same service and plan';
   return [
     ...(differs(source?.serviceId, identity.serviceId)
-      ? [blocker('other-service', `target ${name} is of another service than the source`, [fresh], evidence)]
+      ? [blocker('other-service', `target ${name} is not of the service of the source`, [fresh], evidence)]
       : []),
     ...(differs(source?.planId, identity.planId)
       ? [
           blocker(
             'other-plan',
-            `target ${name} has another plan than the source`,
-            [fresh, 'with less disk, memory or other extensions the data may not fit or not start'],
+            `target ${name} does not have the plan of the source`,
+            [fresh, 'with less disk or memory, or other extensions, the data may not fit or not load'],
             evidence,
           ),
         ]
@@ -126,7 +126,7 @@ function diskBlockers({ name, room: { disk, isOpen } }: SeenTarget): Failure[] {
       ? `the disk of target ${name} is ${usedPercent} % full, and its parachute opens at ${threshold} %`
       : `the data may need ${formatBytes(needBytes ?? 0)}, ` +
         `and target ${name} has ${formatBytes(freeBytes ?? 0)} before its parachute opens`;
-  const hints = ['choose an instance with a larger disk: an open parachute stops the database in the middle'];
+  const hints = ['choose an instance with a larger disk: an open parachute stops the database mid-restore'];
   return [
     blocker('disk', finding, hints, {
       usedPercent,
@@ -222,7 +222,7 @@ function sourceOrTarget({ name, source, isAtSource, identity, backups }: SeenTar
 
 function found(name: string, why: string) {
   const failure = new LifeboatError('target.is-source', `target ${name} is the source itself: ${why}`, {
-    hints: ['choose another instance; to restore an instance in place there is restore-backup'],
+    hints: ['choose another instance; to restore an instance in place, use restore-backup'],
     evidence: { why },
   });
   return { blockers: [failure.toFailure()], warnings: [] };

@@ -12,7 +12,7 @@ import { no, ok, readVerb } from './results.ts';
 
 /**
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last
- * byte. That another key than the expected one opens it is a result, not a failure: the ledger learns
+ * byte. That a key other than the expected one opens it is a result, not a failure: the ledger learns
  * `key.refuted`, the machine decides. An expected key that is not held is not refuted: the one that opens may
  * be the same under the name of this key store.
  */

@@ -59,7 +59,7 @@ export function readIfThere(path: string): string | undefined {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw new LifeboatError('approval.refused', `${show(path)} cannot be read: ${whyUnread(cause)}`, {
-      hints: ['nothing was sent', 'remove what lies there'],
+      hints: ['nothing was sent', 'remove what is there'],
       cause,
     });
   }

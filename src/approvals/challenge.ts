@@ -119,7 +119,7 @@ function atMost(lines: readonly string[]): readonly string[] {
 }
 
 function unreadable(why: string): LifeboatError {
-  return new LifeboatError('approval.unreadable', `this is no approval request of lifeboat: ${why}`, {
-    hints: ['nothing was signed', 'take the file as the run has written it, byte for byte'],
+  return new LifeboatError('approval.unreadable', `this is not an approval request of lifeboat: ${why}`, {
+    hints: ['nothing was signed', 'use the file as the run wrote it, byte for byte'],
   });
 }

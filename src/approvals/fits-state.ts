@@ -8,7 +8,7 @@ import type { RequestState } from './request-state.ts';
 /**
  * Whether what the record asks to be approved is what the run is about to do: the text is made again from the
  * plan of this moment and has to be the one on record, and it is one of this confirmation alone. Undefined
- * when it is, else the reason, for people. So an entry that was written by somebody else than the run can
+ * when it is, else the reason, for people. So an entry that was written by something other than the run can
  * lead no signature to where it was not given. Pure.
  */
 export function fitsState(

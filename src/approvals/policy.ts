@@ -32,7 +32,7 @@ export function weakenings(begun: ApprovalPolicy, now: ApprovalPolicy): Weakenin
 }
 
 const GONE = 'the config has no `approvals` any more';
-const NONE = 'nobody is named who could approve';
+const NONE = 'the config names no approvers';
 const RANKS: readonly ApprovalLevel[] = ['none', 'overwrites', 'destructive'];
 
 function lowered(required: readonly [string, ApprovalLevel][], now: ApprovalPolicy): Weakening[] {
@@ -47,7 +47,7 @@ function lowered(required: readonly [string, ApprovalLevel][], now: ApprovalPoli
 function longer(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {
   const [was, is] = [begun.expiresSeconds ?? 0, now.expiresSeconds ?? 0];
   if (is <= was) return [];
-  return [{ what: 'a request holds longer', begun: formatSeconds(was), now: formatSeconds(is) }];
+  return [{ what: 'a request lasts longer', begun: formatSeconds(was), now: formatSeconds(is) }];
 }
 
 function unrevoked(begun: ApprovalPolicy, now: ApprovalPolicy): Weakening[] {

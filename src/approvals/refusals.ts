@@ -29,7 +29,7 @@ export function needed(request: Request): LifeboatError {
 export function expired(request: Request): LifeboatError {
   return refusal(
     'approval.expired',
-    'the request for an approval has expired; another one was written',
+    'the request for an approval has expired; a new one was written',
     request,
   );
 }
@@ -65,9 +65,9 @@ export function namesake(request: Request, name: string): LifeboatError {
 export function astray(request: Request, why: string): LifeboatError {
   return refusal(
     'approval.astray',
-    `the request on record does not fit this confirmation: ${why}; another one was written`,
+    `the request on record does not fit this confirmation: ${why}; a new one was written`,
     request,
-    ['somebody else than lifeboat wrote into the journal, or another version did: lifeboat audit verify'],
+    ['something other than lifeboat, or another version, wrote to the journal: lifeboat audit verify'],
   );
 }
 

@@ -128,7 +128,7 @@ function countedIn(
   if (linesOfKey(counting, publicKey).length > 0 || linesOfKey(list, publicKey).length === 0) return counting;
   throw refused(
     `the line of the key ${fingerprint} was not in the file of allowed signers when the run began`,
-    ['only who was listed then can approve this run'],
+    ['only people who were listed then can approve this run'],
   );
 }
 
@@ -153,7 +153,7 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
 function principalsOf(found: SshKeygenEnd, key: string): readonly string[] {
   const names = namesOf(found);
   if (names.length > 0) return names;
-  throw refused(`the key ${key} is not one of somebody who may approve now${said(found)}`);
+  throw refused(`the key ${key} does not belong to anybody who may approve now${said(found)}`);
 }
 
 function namesOf({ code, stdout }: SshKeygenEnd): readonly string[] {
@@ -186,10 +186,10 @@ async function firstGood(
         tried.add(name);
         const end = await verify(name);
         if (end.code === 0) return { principals: [name, ...names.filter((one) => one !== name)], end };
-        refusal ??= refused(`the signature does not fit this request${said(end)}`);
+        refusal ??= refused(`the signature does not match this request${said(end)}`);
       }
   }
-  throw refusal ?? refused(`the key ${key} is not one of somebody who may approve now`);
+  throw refusal ?? refused(`the key ${key} does not belong to anybody who may approve now`);
 }
 
 const NAME = /^[A-Za-z0-9._+@%:/=][\x21-\x29\x2b-\x3e\x40-\x7e]{0,255}$/;
@@ -223,6 +223,6 @@ async function firstThat<T>(all: readonly T[], holds: (one: T) => Promise<boolea
 
 function refused(why: string, hints: readonly string[] = []): LifeboatError {
   return new LifeboatError('approval.refused', why, {
-    hints: [...hints, 'nothing was sent', 'the request can still be signed by somebody who may'],
+    hints: [...hints, 'nothing was sent', 'somebody who may approve can still sign the request'],
   });
 }

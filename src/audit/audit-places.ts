@@ -116,7 +116,7 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     );
   });
   auditDemands(log, read, keys.isShared === true || heard.installations > 1, findings);
-  if (places.length === 0) findings.limit('place.none', 'no place of checkpoints was looked at');
+  if (places.length === 0) findings.limit('place.none', 'no place with checkpoints was checked');
   const pins = read.flatMap(({ place, pinned }): Pin[] => {
     const at = walk.roots.get(pinned)?.at;
     return at === undefined || pinned === 0 ? [] : [{ place: place.name, size: pinned, at }];
@@ -168,7 +168,7 @@ function auditPlace(
   const { name } = place;
   const total = walk.size();
   if (heard.some(({ checkpoint, size }) => checkpoint.size !== size || checkpoint.origin !== origin))
-    findings.problem('checkpoint.misplaced', `a checkpoint in ${name} has another name than it was given`);
+    findings.problem('checkpoint.misplaced', `a checkpoint in ${name} does not have the name it was given`);
   const [fitting, misfits] = [heard.filter(fitsLog), heard.filter((one) => !fitsLog(one))];
   const beyond = misfits.filter(({ checkpoint }) => checkpoint.size > total);
   if (beyond.length > 0 && movedTo !== undefined) {
@@ -184,11 +184,11 @@ function auditPlace(
   if (inside.length > 0) {
     const first = inside.reduce((least, { checkpoint }) => Math.min(least, checkpoint.size), total);
     const last = furthestOf(fitting.filter(({ checkpoint }) => checkpoint.size < first));
-    const other = `${name} has seen other entries ${last + 1} to ${first} than those that are here`;
+    const other = `the entries ${last + 1} to ${first} that ${name} has seen are not those that are here`;
     findings.problem('log.rewritten', `${other}: the log was rewritten`);
   }
   if (place.isRead && place.notes.length === 0)
-    findings.limit('place.empty', `no checkpoint of this log lies in ${name}`);
+    findings.limit('place.empty', `no checkpoint of this log is in ${name}`);
   if (place.isHome && place.otherLogs.length > 0) {
     const others = place.otherLogs.slice(0, 3).join(', ');
     if (total === 0)

@@ -41,7 +41,7 @@ export interface AuditReport {
 }
 
 /**
- * Reads a whole store once and computes everything anew: each entry, the tree, the times, the head, every
+ * Reads a whole store once and computes everything again: each entry, the tree, the times, the head, every
  * checkpoint of every place, the transcripts. Changes nothing, works while runs are live, and answers with
  * findings for any content whatsoever: it never rejects for what a store or a place holds.
  */

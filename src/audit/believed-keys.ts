@@ -124,6 +124,6 @@ function problemOf(result: 'unreadable' | 'unknown-key' | 'bad-signature', where
   if (result === 'unknown-key')
     return ['key.other', `a key that is not known has signed what is in ${where}`];
   if (result === 'bad-signature')
-    return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not fit`];
+    return ['checkpoint.bad-signature', `a checkpoint in ${where} was changed: its signature does not match`];
   return ['checkpoint.unreadable', `what is in ${where} is not a readable checkpoint`];
 }

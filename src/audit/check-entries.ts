@@ -6,7 +6,7 @@ import { createFindings, type Finding } from './verdict.ts';
 import { createWalk } from './walk.ts';
 
 export interface CheckedEntries {
-  /** How many entries were hashed anew. */
+  /** How many entries were hashed again. */
   readonly checked: number;
   /** How many older ones were not read. */
   readonly unread: number;
@@ -48,7 +48,7 @@ export async function checkEntries(
   walk.finish();
   const here = walk.size() === size ? walk.root() : undefined;
   if (here !== undefined && here !== root)
-    findings.problem('head.other', `${counted(size, 'entry', 'entries')} do not give the root of the log`);
+    findings.problem('head.other', `${counted(size, 'entry', 'entries')} do not match the root of the log`);
   return {
     checked: Math.max(0, walk.size() - walk.lost()),
     unread,

@@ -80,7 +80,7 @@ export function createWalk(
     const where = { stream, seq };
     let known = streams.get(stream);
     if (known === undefined) {
-      if (!isStreamName(stream)) findings.problem('stream.name', `${show(stream, 120)} is no stream`, where);
+      if (!isStreamName(stream)) findings.problem('stream.name', `not a stream: ${show(stream, 120)}`, where);
       known = { seq: 0, lost: 0, end: undefined };
       streams.set(stream, known);
     }
@@ -101,11 +101,11 @@ export function createWalk(
       const { index, stream, seq, type } = entry;
       const problem = (code: string, what: string) => findings.problem(code, what, { stream, seq });
       if (index !== next && !skipTo(index))
-        problem('log.gap', `leaf ${index} stands where leaf ${next} has to be`);
+        problem('log.gap', `leaf ${index} is where leaf ${next} has to be`);
       // What has no place in the log comes last.
       next = Math.max(next, index + 1);
       if (hash('sha256', `\0${leafText(entry)}`, 'hex') !== entry.hash)
-        problem('entry.changed', `entry ${seq} was changed: its content does not give its hash`);
+        problem('entry.changed', `entry ${seq} was changed: its content does not match its hash`);
       if (!isCanonical(entry.body)) problem('entry.body', `the body of entry ${seq} is not canonical JSON`);
       // The tree is that of the hashes: the hash of a changed entry stays signed, and only that is a finding.
       if (tree.grow(entry.hash, entry.tree) !== entry.tree)

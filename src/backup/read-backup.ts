@@ -54,7 +54,7 @@ async function* readChunks(
 function unreadable(path: string, cause: unknown): LifeboatError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
   return new LifeboatError('backup.unreadable', `cannot read the backup file "${show(path)}": ${code}`, {
-    hints: ['check the path and the rights of the file'],
+    hints: ['check the path and the permissions of the file'],
     cause,
   });
 }

@@ -32,7 +32,7 @@ export const EXIT_CODES = {
       refused:
         'the service or the platform refused the command or cannot be reached, or a file cannot be used',
       bad:
-        'something was checked and found wrong: a backup, the journal, a plan, by `doctor`; ' +
+        'something was checked and found wrong: a backup, the journal, a plan, or what `doctor` checks; ' +
         '`status` found an instance that could not be recovered, or nothing shows that it could',
     },
   },
@@ -56,7 +56,7 @@ export const EXIT_CODES = {
       overdue: 'a wait was left because it takes too long',
       held: 'busy: another process has it; wait for it',
       open: 'busy: a run of the instance is open; resume it',
-      busy: 'busy: the service is at work on the instance, or something else speaks against the change for now',
+      busy: 'busy: the service is at work on the instance, or something else rules the change out for now',
     },
   },
   credentials: {
@@ -157,7 +157,7 @@ export function failureOf(thrown: unknown): Failure {
   if (file !== undefined) return file;
   return {
     code: 'internal',
-    shortMessage: 'lifeboat met an error that it does not know',
+    shortMessage: 'lifeboat met an unexpected error',
     hints: ['what was written is kept: `lifeboat runs` and `lifeboat audit show` show the progress'],
     evidence: { error: (text.split('\n')[0] ?? '').slice(0, 300) },
   };
@@ -183,7 +183,7 @@ function fileTrouble(thrown: unknown): Failure | undefined {
 export const FILE_TROUBLE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the quota is used up',
-  EFBIG: 'the file may not become so large',
+  EFBIG: 'the file must not become that large',
   EROFS: 'the disk is read only',
   EIO: 'the disk answers with an error',
   EBUSY: 'it is in use',
@@ -191,17 +191,17 @@ export const FILE_TROUBLE: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many files open',
   EACCES: 'it is not allowed',
   EPERM: 'it is not allowed',
-  ENOENT: 'it is not there',
+  ENOENT: 'it does not exist',
   EEXIST: 'something else has this name',
-  ENOTDIR: 'a part of its path is a file and no folder',
+  ENOTDIR: 'a part of its path is a file, not a folder',
   EISDIR: 'it is a folder',
-  ELOOP: 'it is a chain of links without an end',
+  ELOOP: 'it is a link that leads back to itself',
   ENAMETOOLONG: 'its name is too long',
 };
 
 const SHORTER = 'name a shorter path';
 const MAKE_ROOM = 'make room (`df -h` shows what is free)';
-const LOOK_AT_RIGHTS = 'look at owner and rights of the path (`ls -ld` shows them)';
+const LOOK_AT_RIGHTS = 'check owner and permissions of the path (`ls -ld` shows them)';
 
 /** What helps, to follow on a colon. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -213,7 +213,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EEXIST: 'name another path',
   ENOTDIR: 'name another path',
   EISDIR: 'name a file',
-  ELOOP: 'mend the link, or name the path that it stands for',
+  ELOOP: 'repair the link, or name the path that it should lead to',
   ENAMETOOLONG: SHORTER,
 };
 
@@ -239,7 +239,7 @@ export function troubleWith(path: string, cause: unknown): { readonly why: strin
   const code = errorCode(cause);
   return {
     why: SQLITE_TROUBLE[result ?? 0] ?? FILE_TROUBLE[code ?? ''] ?? code ?? 'an unknown error',
-    advice: ADVICE[code ?? ''] ?? 'look at the rights of its folder and at the space on its disk',
+    advice: ADVICE[code ?? ''] ?? 'check the permissions of its folder and the space on its disk',
   };
 }
 

@@ -22,7 +22,7 @@ export function failureFrom(error: unknown): Failure {
   if (parsed.success) return parsed.data;
   return {
     code: 'activity.broken',
-    shortMessage: 'a step ended in a way that it does not know',
+    shortMessage: 'a step ended in an unexpected way',
     hints: ['nothing is assumed to have happened: look at the service before you retry'],
     evidence: {},
   };

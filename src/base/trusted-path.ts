@@ -66,7 +66,7 @@ export function distrustOf(path: string, opened?: Stats): Distrust[] {
     around.push(...judgeOwner(here, 'a link to it', at, uid));
     at = resolve(folder, readlinkSync(at));
   }
-  return [{ says: 'it is a chain of links without an end', mend: 'name the file itself' }];
+  return [{ says: 'it is a link that leads back to itself', mend: 'name the file itself' }];
 }
 
 const REPLACED: Distrust = { says: 'another file took its place while it was opened', mend: 'try again' };
@@ -181,7 +181,7 @@ function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: numb
   const mend =
     uid === 0
       ? `run lifeboat as that user, not as root, or: chown root ${show(path)}`
-      : `use a copy of your own, or have it made yours: chown ${uid} ${show(path)}`;
+      : `use a copy of your own, or make it yours: chown ${uid} ${show(path)}`;
   return [{ says: `${what} belongs to another user (${owner})`, mend }];
 }
 

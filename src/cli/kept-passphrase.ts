@@ -47,7 +47,7 @@ export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
 
 function locked(): LifeboatError {
   return new LifeboatError('keys.no-passphrase', 'the vault is locked: no passphrase was entered', {
-    hints: ['to start or to resume a run asks for the passphrase again'],
+    hints: ['starting or resuming a run asks for the passphrase again'],
     exitCode: EXIT.credentials,
   });
 }

@@ -55,7 +55,7 @@ function decoded(bytes: Buffer, where: string): string {
     throw refused(
       where,
       'is not UTF-8 text',
-      'save it as UTF-8; bytes that are no text go in as base64 or hex',
+      'save it as UTF-8; give bytes that are not text as base64 or hex',
     );
   }
 }
@@ -69,7 +69,7 @@ function secretIn(text: string, where: string): string {
     throw refused(
       where,
       'has more than one line',
-      'put the secret alone on the first line: it is not known which of the lines are meant',
+      'put the secret alone on the first line: lifeboat cannot tell which line is meant',
     );
   if (line !== '') return line;
   throw new LifeboatError('input.empty', `there is no secret in ${where}`, {

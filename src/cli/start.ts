@@ -79,7 +79,7 @@ async function end(exitCode: number, missing: () => string | undefined): Promise
   const why = missing();
   if (why !== undefined) {
     process.stderr.write(
-      `lifeboat: what was printed is not whole: ${why}\n` +
+      `lifeboat: the output is incomplete: ${why}\n` +
         'hint: what was done is done and on record; print it again to another place\n',
     );
   }

@@ -43,7 +43,7 @@ export function notWritten(path: string, cause: unknown): LifeboatError {
 export function isTaken(path: string): LifeboatError {
   return new LifeboatError(
     'usage.out',
-    `${show(path, 200)} is already there, and evidence is not overwritten`,
+    `${show(path, 200)} already exists, and evidence is not overwritten`,
     { hints: ['name another file with --out FILE', 'nothing was written'], exitCode: EXIT.usage },
   );
 }

@@ -101,7 +101,7 @@ function nothingListed(
   if (flags.drills) return 'there are no drills yet: try `lifeboat drill`';
   return drills === 0
     ? 'there are no runs yet: try `lifeboat drill`'
-    : 'there are no runs yet but those of drills: `lifeboat runs --drills` lists them';
+    : 'there are no runs yet except those of drills: `lifeboat runs --drills` lists them';
 }
 
 /** How many follow-ups an open run has; those of a closed one are in a ledger. */

@@ -132,7 +132,7 @@ async function windowOf(service: ServiceClient, signal: AbortSignal) {
   try {
     const { start_time: start, end_time: end } = (await service.pitrRange(signal)).value;
     if (start !== undefined && end !== undefined) return { start, end };
-    throw new LifeboatError('pitr.bad-range', 'the service does not say from when to when it can restore');
+    throw new LifeboatError('pitr.bad-range', 'the service does not say which times it can restore to');
   } catch (thrown) {
     // service-api.md section 4.1 rule 4: no continuous archiving.
     if (thrown instanceof LifeboatError && thrown.code === 'service.not-found') return 'none';

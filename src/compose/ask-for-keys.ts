@@ -106,7 +106,7 @@ export async function adoptKey(
     if (key.length !== length)
       throw other(fingerprint, `that one has ${length} characters, and this one ${key.length}`);
     if (check !== undefined && check !== checkOfGenerated(key))
-      throw other(fingerprint, 'that one was generated, and is another one');
+      throw other(fingerprint, 'that one was generated, and is a different one');
   }
   await keyring.adopt(instance, fingerprint, key);
 }

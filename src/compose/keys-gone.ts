@@ -19,7 +19,7 @@ interface Remembered {
   readonly heads: boolean;
 }
 
-/** What a person types to begin anew all the same. */
+/** What a person types to begin again all the same. */
 const WORDS = 'begin without the old keys';
 
 /** What the store that was asked for lacks. */

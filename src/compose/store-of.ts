@@ -58,7 +58,7 @@ interface OpenAs {
   readonly signer: Signer;
   /** A person has accepted that the journal of the home is gone: a new one may begin there. */
   readonly afterLoss?: boolean;
-  /** Makes the lists that commands read anew from the entries. */
+  /** Rebuilds the lists that commands read from the entries. */
   readonly rebuild?: boolean;
   /**
    * A person has accepted that the last rows of the home's journal are gone: the heads over them go as well.

@@ -39,5 +39,5 @@ function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): str
 /** Bytes that a config may have: thousands of instances. */
 export const LONGEST_CONFIG = 1024 * 1024;
 
-/** The stores that configs out of pipes name, by their paths: what a pipe gives comes only once. */
+/** The stores that configs out of pipes name, by their paths: a pipe can be read only once. */
 export const storesOfPipes = new Map<string, string | undefined>();

@@ -139,7 +139,7 @@ export function chosenInstance(config: LoadedConfig, named: string | undefined):
   const names = Object.keys(config.instances);
   const [only, another] = names;
   if (only !== undefined && another === undefined) return only;
-  throw new LifeboatError('usage.instance', 'no instance is named, and lifeboat.yaml has not just one', {
+  throw new LifeboatError('usage.instance', 'no instance is named, and lifeboat.yaml has none or several', {
     hints: [`add -i NAME; the instances: ${names.join(', ') || 'none'}`],
     exitCode: EXIT.usage,
   });

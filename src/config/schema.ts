@@ -25,7 +25,7 @@ const scheme = z
 
 const command = z.string().min(1).describe('a shell command that prints the token, such as cf oauth-token');
 const variable = z.string().min(1).describe('the environment variable that holds the token');
-const file = z.string().min(1).describe('the file that holds the token; its path counts from this file');
+const file = z.string().min(1).describe('the file that holds the token; its path is relative to this file');
 
 const OutsideToken = z.union(
   [
@@ -68,7 +68,7 @@ export const InstanceConfig = z.strictObject({
   objectives: z
     .strictObject({
       rto: Duration.optional().describe('how long a recovery may take'),
-      rpo: Duration.optional().describe('how much time of data may be lost'),
+      rpo: Duration.optional().describe('how much data may be lost, counted in time'),
     })
     .default({})
     .describe('what recoveries and drills are measured against'),
@@ -85,7 +85,7 @@ export const InstanceConfig = z.strictObject({
       }),
     )
     .default([])
-    .describe('applications to bind again after a restore, beside those that the platform names'),
+    .describe('applications to bind again after a restore, besides those that the platform names'),
   // Default by service-api.md section 8, like that of `router`.
   inFlight: Duration.prefault('15m').describe(
     'the in-flight window: how long a lost request may still be under way in the router',
@@ -104,7 +104,7 @@ export const InstanceConfig = z.strictObject({
     })
     .optional()
     .describe(
-      'a shell command that asks the data itself, such as psql; before and after a restore it measures the loss',
+      'a shell command that queries the data, such as psql; before and after a restore it measures the loss',
     ),
   approval: z
     .enum(['required', 'none'])
@@ -240,11 +240,11 @@ export const Config = z.strictObject({
   platform: z
     .union([PlatformConfig, z.literal('cf'), z.literal('none')], 'a platform is cf, none or {api: …}')
     .default('cf')
-    .describe('cf: the tool cf, where it is logged in; {api}: the API of Cloud Foundry; none: all by hand'),
+    .describe('cf: the cf tool, where it is logged in; {api}: the API of Cloud Foundry; none: all by hand'),
   runbooks: z
     .string()
     .optional()
-    .describe("folder with a team's own text for the runbooks, laid over the ones that come along"),
+    .describe("folder with a team's own text for the runbooks, laid over the built-in text"),
   approvals: ApprovalsConfig.optional().describe('who may approve destructive steps as a second person'),
   operator: z
     .strictObject({ name: z.string().optional(), email: z.string().optional() })
@@ -263,7 +263,7 @@ export const Config = z.strictObject({
     .describe('what reports are headed with'),
   drills: z
     .strictObject({
-      every: Duration.refine((ms) => ms > 0, 'an interval is longer than nothing').describe('such as 90d'),
+      every: Duration.refine((ms) => ms > 0, 'an interval is longer than zero').describe('such as 90d'),
     })
     .optional()
     .describe('how often a drill has to be proven; `status` and `doctor` say when the next one is due'),
@@ -271,7 +271,7 @@ export const Config = z.strictObject({
     .array(NotifyTarget)
     .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
     .default([])
-    .describe('webhooks and commands that are told of questions, of objectives in danger, and of ends'),
+    .describe('webhooks and commands that hear of questions, objectives in danger and ends of runs'),
   lab: LabConfig.optional().describe(
     'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
   ),

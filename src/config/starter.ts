@@ -34,7 +34,7 @@ const HEAD = `# Written by \`lifeboat init\`. \`lifeboat doctor\` checks it; \`l
 `;
 
 const REST = `
-# Applications are bound again by the tool cf where it is logged in. Other ways: the API itself, or by hand.
+# Applications are bound again by the cf tool where it is logged in. Other ways: the API itself, or by hand.
 # platform: { api: https://api.example.com }
 # platform: none
 

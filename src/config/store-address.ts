@@ -10,7 +10,7 @@ const SECRETS = /^(?:password|sslpassword|scram_client_key|scram_server_key|oaut
 
 /** Where a password belongs (libpq, "The Password File"). */
 const PASSWORD_HINT =
-  'a password belongs into ~/.pgpass (or the file that PGPASSFILE names), or into the variable PGPASSWORD';
+  'a password belongs in ~/.pgpass (or the file that PGPASSFILE names), or in the variable PGPASSWORD';
 
 /** Whether the text names a team's PostgreSQL. */
 export function isPostgres(address: string): boolean {
@@ -55,7 +55,7 @@ export function checkedStore(address: string, where: string): string {
   const [what = problem, ...hints] = problem.split(`: ${PASSWORD_HINT}`);
   throw new LifeboatError('config.store', `${where}: ${what}`, {
     hints:
-      hints.length > 0 ? [PASSWORD_HINT, 'what stood there is not repeated here: change that password'] : [],
+      hints.length > 0 ? [PASSWORD_HINT, 'the password is not repeated here: change it on the server'] : [],
     exitCode: EXIT.usage,
   });
 }

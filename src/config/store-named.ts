@@ -30,7 +30,7 @@ export async function storeNamed(env: NodeJS.ProcessEnv, path?: string): Promise
 async function readFirst(path: string): Promise<string | undefined> {
   try {
     const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {
-      if (!opened.isFile()) throw new Error('what a pipe gives comes only once');
+      if (!opened.isFile()) throw new Error('a pipe can be read only once');
     });
     return bytes.toString('utf8');
   } catch (cause) {

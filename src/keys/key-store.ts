@@ -90,7 +90,7 @@ export function checkItem(account: string, secret: Secret): void {
   }
   if (text.includes('\0') || !text.isWellFormed()) {
     throw new LifeboatError('keys.unstorable', 'the secret holds characters that a keychain cannot keep', {
-      hints: ['nothing was written', 'keys are text without NUL characters and broken surrogate pairs'],
+      hints: ['nothing was written', 'keys are text without NUL characters or broken surrogate pairs'],
     });
   }
 }

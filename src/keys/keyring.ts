@@ -146,7 +146,7 @@ export async function heldKeys(keyring: Keyring, instance: string, first?: strin
 }
 
 /**
- * Until when a request with another key than `fingerprint` may still arrive, because its answer was lost less
+ * Until when a request with a key other than `fingerprint` may still arrive, because its answer was lost less
  * than `inFlightMs` ago: it would replace a key that is set meanwhile, and the ledger would believe the wrong
  * one to be in force. Milliseconds since 1970; undefined when there is none at the time `nowMs`. Without a
  * fingerprint any key counts.

@@ -117,7 +117,7 @@ function notAFile(path: string, kind: PrivateFileKind, what: string): LifeboatEr
 function openToOthers(path: string, kind: PrivateFileKind, mode: number): LifeboatError {
   const octal = (mode & 0o777).toString(8).padStart(4, '0');
   return new LifeboatError('keys.permissions', `others can open the ${kind.name} ${show(path)} (${octal})`, {
-    hints: [`chmod 600 ${show(path)}`, 'if others use this machine, take what it held as known to them'],
+    hints: [`chmod 600 ${show(path)}`, 'if others use this machine, treat what it held as known to them'],
     evidence: { mode: octal },
   });
 }

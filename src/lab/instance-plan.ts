@@ -100,7 +100,7 @@ async function makeInstance(wish: InstanceWish, id: number, tools: InstanceTools
   await first.ended;
   if (first.backup.task.status !== 'done') {
     throw new LifeboatError('lab.backup', `the first backup of ${name} failed`, {
-      hints: ['the line before says why; is the disk full?'],
+      hints: ['the line before says why; check free space: df -h'],
     });
   }
   return { instance, wish, keyFile };

@@ -67,7 +67,7 @@ export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, '
     parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLoopback(parsed.hostname));
   if (parsed === undefined || !isSafe || parsed.username !== '' || parsed.password !== '') {
     throw new LifeboatError('config.notify', `the url of the target ${name} is not a plain https address`, {
-      hints: ['http goes only to this machine; a user or password belongs into a header'],
+      hints: ['http goes only to this machine; a user or password belongs in a header'],
       exitCode: EXIT.usage,
     });
   }

@@ -28,7 +28,7 @@ export function refusalOf(
   const words = wordsOf(errors, secrets);
   const [code, sentence, ...hints] = rowOf(status);
   const wait =
-    retryAfter === undefined ? [] : [`the platform asks to wait: Retry-After ${show(retryAfter, 60)}`];
+    retryAfter === undefined ? [] : [`the platform says to wait: Retry-After ${show(retryAfter, 60)}`];
   const options: LifeboatErrorOptions = {
     hints: [...wait, ...hints],
     evidence: { status, ...(words === '' ? {} : { words }) },

@@ -69,7 +69,7 @@ function refuseActiveSvg(bytes: Buffer): void {
       if (points || ACTIVE.test(value)) throw refused('it refers to something outside of itself');
     }
   }
-  if (at !== svg.length) throw refused(`it cannot be read behind character ${at}`);
+  if (at !== svg.length) throw refused(`it cannot be read after character ${at}`);
 }
 
 function refused(why: string): LifeboatError {

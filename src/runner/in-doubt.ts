@@ -83,7 +83,7 @@ export function lostCallEntries(
 }
 
 /**
- * The name of a lost call in the ledger. It is another one than that of a call which a run hands on: a run
+ * The name of a lost call in the ledger. It differs from that of a call which a run hands on: a run
  * that goes on gives the same intent out again, and that one is in doubt by itself.
  */
 function lostName(stream: StreamName, intent: string): string {

@@ -38,7 +38,7 @@ export async function detectRevision(address: InstanceAddress, options: DetectOp
     const list = await look(v1.read('backups', z.array(Backup), { signal }));
     if (list.seen === 'nothing') {
       const listing = await look(v0.read('backups', BackupListing, { signal }));
-      if (listing.seen === 'it') return sure('v0', 'V1 is not there, and the listing of V0 is');
+      if (listing.seen === 'it') return sure('v0', 'V1 does not list the backups, and V0 does');
       return unsure(62, 'neither V1 nor V0 lists the backups');
     }
     if (list.seen === 'trouble') return unsure(62, `V1 does not list the backups now: ${list.words}`);
@@ -59,7 +59,7 @@ function evaluate(named: boolean, download: 'there' | 'not there' | 'unclear'): 
     return unsure(naming, 'a single backup comes with its backup_id, but there is no V1 download');
   if (named) return sure(naming, 'a single backup comes with its backup_id');
   if (download === 'not there') return sure(62, 'V1 answers and has no download');
-  return unsure(62, 'V1 answers and does not tell whether it has a download');
+  return unsure(62, 'V1 answers and does not show whether it has a download');
 }
 
 function sure(revision: Revision, because: string): Detection {

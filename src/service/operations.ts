@@ -66,7 +66,7 @@ function unsupportedError(operation: Callable, revision: Revision): LifeboatErro
   const [last = '', ...others] = revisions.map((one) => nameOf(one)).reverse();
   const able = others.length === 0 ? `only ${last} can` : `${others.reverse().join(', ')} and ${last} can`;
   return new LifeboatError('service.unsupported', `${nameOf(revision)} of the service cannot ${words}`, {
-    hints: [able, 'if the service is another one, set `revision` of the instance', 'nothing was sent'],
+    hints: [able, 'if the service has another revision, set `revision` of the instance', 'nothing was sent'],
     evidence: { operation, revision },
     exitCode: EXIT.usage,
   });

@@ -60,7 +60,7 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
   500: [
     'service.error',
     'the service met an unexpected error',
-    'try again; if it stays, tell the platform operator',
+    'try again; if it persists, tell the platform operator',
   ],
   502: ['service.error', 'the router got no proper answer from the service', TRY_AGAIN_SOON],
   503: ['service.error', 'the service is not available', TRY_AGAIN_SOON],
@@ -75,7 +75,7 @@ export function problemError(problem: Problem, headers: IncomingHttpHeaders): Li
   const quoted = said === undefined || said === '' ? '' : `: "${show(said, 200)}"`;
   const wait = typeof headers['retry-after'] === 'string' ? show(headers['retry-after'], 60) : undefined;
   const options: LifeboatErrorOptions = {
-    hints: wait === undefined ? hints : [`the service asks to wait: Retry-After ${wait}`, ...hints],
+    hints: wait === undefined ? hints : [`the service says to wait: Retry-After ${wait}`, ...hints],
     evidence: {
       status,
       ...(word === undefined ? {} : { word }),

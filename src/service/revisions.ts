@@ -60,7 +60,7 @@ const TAKEN = [202];
 
 /** Sections 4.1 and 4.2, items 2 to 6. */
 const V1: Readonly<Record<Callable, Row>> = {
-  overview: row('GET', '', { 61: BOTH, 62: DONE }, 'tell about the instance', {
+  overview: row('GET', '', { 61: BOTH, 62: DONE }, 'describe the instance', {
     says: ['the name, state, service, plan and updates of the instance'],
   }),
   backups: row('GET', '/backups', { 61: DONE, 62: DONE }, 'list backups'),

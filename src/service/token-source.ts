@@ -63,7 +63,7 @@ async function readRaw(source: TokenSource, helpers: TokenHelpers): Promise<Secr
   const stored = await helpers.keychain().catch((error: unknown) => {
     throw error instanceof LifeboatError ? error : missing('the keychain cannot be read');
   });
-  if (stored === undefined) throw missing(`${placeOf(source)} is not there`);
+  if (stored === undefined) throw missing(`${placeOf(source)} does not exist`);
   return stored;
 }
 
@@ -79,7 +79,7 @@ async function readTokenFile(path: string): Promise<Secret> {
   } catch (error) {
     if (error instanceof LifeboatError) throw error;
     const why = error instanceof UnusableFile ? `: ${error.message}` : '';
-    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'is not there' : 'cannot be read';
+    const reason = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw missing(`the token file ${show(path)} ${reason}${why}`);
   }
 }

@@ -68,7 +68,7 @@ export function v1Methods(operations: Operations): Methods {
 /** Section 8. */
 function checkQuantity(quantity: number): string {
   if (Number.isSafeInteger(quantity) && quantity >= 1) return String(quantity);
-  throw new LifeboatError('service.invalid', 'the number of metrics must be a whole number from 1 on', {
+  throw new LifeboatError('service.invalid', 'the number of metrics must be a whole number of at least 1', {
     hints: ['leave it out for all of them', 'nothing was sent'],
     exitCode: EXIT.usage,
   });

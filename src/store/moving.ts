@@ -93,7 +93,7 @@ export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: n
     if (stored.index !== rim.size) break;
     rim = grow(rim, leafHash(leafText(stored))).rim;
   }
-  if (rim.size !== size) throw damaged(`it holds ${rim.size} entries in order, and not ${size}`);
+  if (rim.size !== size) throw damaged(`it holds ${rim.size} entries in order, not ${size}`);
   return rootOfRim(rim).toString('hex');
 }
 

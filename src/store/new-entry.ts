@@ -50,7 +50,7 @@ export function storableName(by: string): string {
 /** The entry of a stored row. Throws `journal.damaged` if it does not give its hash or is unreadable. */
 export function entryOf(stored: StoredEntry): Entry {
   if (hashOf(stored) !== stored.hash)
-    throw damaged(stored, 'was changed: its content does not give its hash');
+    throw damaged(stored, 'was changed: its content does not match its hash');
   return hashedEntry(stored);
 }
 

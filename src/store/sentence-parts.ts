@@ -46,7 +46,7 @@ export function policyFacts(approvals: ApprovalPolicy): (readonly [label: string
   const { required, expiresSeconds, signers, revoked } = approvals;
   return [
     ...Object.entries(required).map(([name, level]) => [`approval on ${name}`, LEVELS[level]] as const),
-    ...(expiresSeconds === undefined ? [] : [['a request holds', formatSeconds(expiresSeconds)] as const]),
+    ...(expiresSeconds === undefined ? [] : [['a request lasts', formatSeconds(expiresSeconds)] as const]),
     ...(signers === undefined ? [] : [['allowed signers', fileWords(signers)] as const]),
     ...(signers === undefined
       ? []

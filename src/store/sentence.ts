@@ -79,7 +79,7 @@ function runSentence(entry: RunEntry, before: SaidBefore): Sentence {
       return say(`the transcript of requests has ${counted(entry.body.lines, 'line')}`, 'dim');
     case 'transcript.elsewhere': {
       const where = entry.body.host === undefined ? 'on another machine' : `on ${entry.body.host}`;
-      return say(`the transcript of what was sent until now lies ${where}`, 'warn');
+      return say(`the transcript of what was sent so far is ${where}`, 'warn');
     }
     case 'activity.overdue': {
       const { activity, verb, seconds, limitSeconds, basis, detail } = entry.body;

@@ -38,7 +38,7 @@ export function createErrands({ isDriving, notice, remove, say, onDone, onOver }
     begin(title, act) {
       if (isDriving()) {
         const hints = ['Esc goes back to it; leave it there, or open a second terminal'];
-        notice({ title: 'one run at a time', text: 'this window drives a run already', hints });
+        notice({ title: 'one run at a time', text: 'this window already drives a run', hints });
         return;
       }
       const waiting = notice({ title, text: 'opening the journal and the keys', hints: [] });
@@ -46,7 +46,7 @@ export function createErrands({ isDriving, notice, remove, say, onDone, onOver }
         .then(
           (lines) => {
             remove(waiting);
-            if (lines.length > 0) notice({ title, text: 'what it said beside the screen', hints: lines });
+            if (lines.length > 0) notice({ title, text: 'what it printed meanwhile', hints: lines });
           },
           (thrown: unknown) => {
             remove(waiting);

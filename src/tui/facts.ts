@@ -9,7 +9,7 @@ export interface LiveFacts extends Facts {
    * stays for who comes back.
    */
   want(needs: readonly Need[]): void;
-  /** Asks everything that is wanted anew, at once. */
+  /** Asks again for everything that is wanted, at once. */
   refresh(): void;
   subscribe(listener: () => void): () => void;
   /** Stops all that is under way. */

@@ -35,7 +35,7 @@ export interface Host {
   press(stroke: Stroke | undefined, size: Size): void;
   paste(text: string, size: Size): void;
   open(request: ScreenRequest): void;
-  /** Names the window anew, where another program has named it in between. */
+  /** Names the window again, where another program has named it in between. */
   retitle(): void;
   /** Shows a run, and gives its end when it has ended or is left, and the screen is closed. */
   showRun(port: RunPort): Promise<RunEnd>;

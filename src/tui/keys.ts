@@ -22,7 +22,7 @@ export function keyOf(input: string, key: Key): Stroke | undefined {
   if (characters.size > 1) return { kind: 'chunk', text: input };
   const [character = ''] = characters;
   if (character !== input) return { kind: 'chunk', text: input, of: UNSPLIT[character] ?? character };
-  // A function key or another control code that has no name here is no text.
+  // A function key or another control code that has no name here is not text.
   if (/\p{Cc}/u.test(input)) return undefined;
   return { kind: 'key', key: input, text: input };
 }

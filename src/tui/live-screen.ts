@@ -58,7 +58,7 @@ export function letterKey<Intent extends string>(
 export type AppEffect =
   | { readonly type: 'open'; readonly screen: ScreenRequest }
   | { readonly type: 'back' }
-  /** Asks everything that is shown anew. */
+  /** Asks again for everything that is shown. */
   | { readonly type: 'refresh' }
   /** Puts a text into the clipboard of the terminal; `what` names it for the notice. */
   | { readonly type: 'copy'; readonly text: string; readonly what: string }

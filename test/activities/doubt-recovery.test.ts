@@ -33,7 +33,7 @@ test.for(['2026-02-28T01:29:58Z', '2026-02-28T02:10:02Z', '2025-02-28T01:30:00Z'
       failure: {
         code: 'doubt.ambiguous',
         evidence: {
-          candidates: [{ id: 2, restoredFrom: from, why: expect.stringContaining('another time') }],
+          candidates: [{ id: 2, restoredFrom: from, why: expect.stringContaining('a time other than') }],
         },
       },
     });

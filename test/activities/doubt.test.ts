@@ -297,7 +297,7 @@ describe('a lost request for a restore', () => {
       expect(judge(toTime, [old, other]).verdict).toBe('wait');
       expect(judge(toTime, [old, other], ARMED + IN_FLIGHT)).toMatchObject({
         verdict: 'ambiguous',
-        ...why('it restores to another time than was asked for'),
+        ...why('it restores to a time other than the one asked for'),
       });
     });
   });

@@ -70,7 +70,7 @@ describe('finding what is bound', () => {
     const result = await findBound(deps).run({ restored: 'instance', only: ['oders-api'] }, context);
     expect(result).toMatchObject({
       ok: false,
-      failure: { code: 'app.unknown', hints: ['known are orders-api'] },
+      failure: { code: 'app.unknown', hints: ['known: orders-api'] },
     });
   });
 
@@ -102,12 +102,12 @@ describe('finding what is bound', () => {
   });
 
   test.for<{ what: string; opened: Opened }>([
-    { what: 'there is none', opened: { none: 'the tool cf is not installed' } },
+    { what: 'there is none', opened: { none: 'the cf tool is not installed' } },
   ])('goes on by hand when $what', async ({ opened }) => {
     const { depsOn } = await world([{ name: 'orders-api' }]);
     const found = await bound(depsOn(opened));
     expect(found).toMatchObject({ way: 'hand', apps: [{ key: 'orders-api', from: 'config' }] });
-    expect(found.notes).toEqual(['by hand: the tool cf is not installed']);
+    expect(found.notes).toEqual(['by hand: the cf tool is not installed']);
   });
 
   test('goes on by hand when the platform is out of reach or does not show the instance', async () => {

@@ -81,7 +81,7 @@ describe('a challenge', () => {
       text.replace('fact: state', 'fact:  state'),
       text.replaceAll('\n', '\r\n'),
     ])
-      expect(() => parseChallenge(other), other).toThrow('no approval request');
+      expect(() => parseChallenge(other), other).toThrow('not an approval request');
   });
 });
 

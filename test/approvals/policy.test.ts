@@ -41,7 +41,7 @@ test.each<[string, ApprovalPolicy, ...string[]]>([
     without({ required: { orders: 'destructive' } }),
     'fewer changes of orders-dr need a second person',
   ],
-  ['a request holds longer', without({ expiresSeconds: 3601 }), 'a request holds longer'],
+  ['a request lasts longer', without({ expiresSeconds: 3601 }), 'a request lasts longer'],
   ['the list of revoked keys is gone', NO_LIST, 'the list of revoked keys is gone'],
   [
     'a revoked key is taken off the list for another',
@@ -61,7 +61,7 @@ test.each<[string, ApprovalPolicy, ApprovalPolicy]>([
   ['nothing has changed', BEGUN, BEGUN],
   ['more asks for one', BEGUN, without({ required: { ...BEGUN.required, lab: 'destructive' } })],
   ['a level is higher', BEGUN, without({ required: { ...BEGUN.required, 'orders-dr': 'destructive' } })],
-  ['a request holds shorter', BEGUN, without({ expiresSeconds: 60 })],
+  ['a request lasts less long', BEGUN, without({ expiresSeconds: 60 })],
   ['somebody is revoked', BEGUN, without({ revoked: file('ada', 'mallory', 'trudy') })],
   ['a list of revoked keys has come', NO_LIST, BEGUN],
   // They cannot approve, so that nothing is weaker.

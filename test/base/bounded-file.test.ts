@@ -63,7 +63,7 @@ describe('a file that somebody names', () => {
     writer.kill();
     expect(await whyNot(pipe())).toBe('nobody writes to it');
     expect(await whyNot(folder)).toBe('it is a folder');
-    expect(await whyNot(join(folder, 'none'))).toBe('it is not there');
+    expect(await whyNot(join(folder, 'none'))).toBe('it does not exist');
   });
 });
 

@@ -6,7 +6,7 @@ test('what the system says of a file is put into words, with the file and what t
   const missing = thrownBy(() => readFileSync('/nowhere/at/all'));
   expect(failureOf(missing)).toMatchObject({
     code: 'file.failed',
-    shortMessage: '/nowhere/at/all cannot be used: it is not there',
+    shortMessage: '/nowhere/at/all cannot be used: it does not exist',
     hints: [expect.stringContaining('try again'), expect.stringContaining('lifeboat runs')],
   });
   const folder = thrownBy(() => writeFileSync('/tmp', 'x'));

@@ -86,7 +86,7 @@ export const ERRANDS: readonly Errand[] = [
       return ['audit', 'export', run, '--out', join(bench.folder, BUNDLE)];
     },
     code: 0,
-    next: ({ stderr }) => (stderr.includes('is already there') ? 'done' : undefined),
+    next: ({ stderr }) => (stderr.includes('already exists') ? 'done' : undefined),
     check: async ({ bench }) => {
       const out = join(bench.folder, BUNDLE);
       if (!existsSync(out)) return ['there is no bundle'];

@@ -140,7 +140,7 @@ describe.concurrent('around approvals', () => {
     writeFileSync(config, yaml.replace('  orders:\n', '  orders:\n    approval: required\n'));
     const begun = await run('run', 'rotate-key', '--instance', 'orders', ...ANSWERED);
     expect(begun.code, begun.stderr).toBe(2);
-    expect(begun.stderr).toContain('nobody is named to give them');
+    expect(begun.stderr).toContain('the config names nobody to give them');
     await expect(entries()).rejects.toThrow('there is no journal');
   });
 
@@ -160,7 +160,7 @@ describe.concurrent('around approvals', () => {
     const changed = people.file('changed.txt', text.replace('mode: LIVE', 'mode: LIVE\u001b[2J'));
     const odd = await sign(changed, '--confirm', 'orders');
     expect(odd.code, odd.stderr).not.toBe(0);
-    expect(odd.stderr).toContain('no approval request');
+    expect(odd.stderr).toContain('not an approval request');
     expect(odd.stderr).not.toContain('\u001b');
     const good = await sign(carried, '--confirm', 'orders');
     expect(good.code, good.stderr).toBe(0);

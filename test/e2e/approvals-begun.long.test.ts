@@ -52,7 +52,7 @@ describe.concurrent('what was asked when a run began', () => {
   });
 
   test.for([
-    ['the approvals are taken out', without, 'nobody is named who could approve'],
+    ['the approvals are taken out', without, 'the config names no approvers'],
     [
       'less asks for one',
       (yaml: string) => yaml.replace('./approvers', './approvers, required: overwrites'),
@@ -64,9 +64,9 @@ describe.concurrent('what was asked when a run began', () => {
       'now: no change of orders needs a second person',
     ],
     [
-      'a request holds longer',
+      'a request lasts longer',
       (yaml: string) => yaml.replace('./approvers', './approvers, expires: 2d'),
-      'a request holds longer',
+      'a request lasts longer',
     ],
   ] as const)(
     'is not weakened in the middle: when %s, a resume is refused',

@@ -19,13 +19,13 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     expect((await rotate()).code).toBe(3);
     const { file, text } = await request();
     const attempts: readonly (readonly [string, string, string])[] = [
-      ['a stranger', people.person('mallory@example.com').sign(text), 'not one of somebody who may approve'],
+      ['a stranger', people.person('mallory@example.com').sign(text), 'belong to anybody who may approve'],
       [
         'another text',
         ada.sign(text.replace('target: orders', 'target: payroll')),
-        'does not fit this request',
+        'does not match this request',
       ],
-      ['another purpose', ada.sign(text, 'git'), 'does not fit this request'],
+      ['another purpose', ada.sign(text, 'git'), 'does not match this request'],
       ['no signature', 'yes, of course', 'holds no SSH signature'],
       ['nothing', '', 'holds no SSH signature'],
     ];
@@ -81,7 +81,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     await expect.poll(() => Date.now() > Date.parse(/^expires: (.*)$/m.exec(old.text)?.[1] ?? '')).toBe(true);
     const late = await run('resume', ...ANSWERED);
     expect(late.code, late.stderr).toBe(3);
-    expect(late.stderr).toContain('has expired; another one was written');
+    expect(late.stderr).toContain('has expired; a new one was written');
     const fresh = await request();
     expect(fresh.file).not.toBe(old.file);
     writeFileSync(`${fresh.file}.sig`, readFileSync(`${old.file}.sig`));
@@ -142,7 +142,7 @@ describe.concurrent('approvals that do not count, and what becomes of the run', 
     await approve(ada);
     const late = await run('resume', ...ANSWERED);
     expect(late.code, late.stderr).toBe(3);
-    expect(late.stderr).toContain('not one of somebody who may approve now');
+    expect(late.stderr).toContain('does not belong to anybody who may approve now');
     expect(changes(server)).toMatchObject({ patches: 0 });
   });
 

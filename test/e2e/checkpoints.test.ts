@@ -58,7 +58,7 @@ describe.concurrent('checkpoints', () => {
     expect(looked[0]).toMatchObject({
       what: 'checkpoints',
       state: 'ok',
-      found: expect.stringMatching(/: reaches entry \d+, of /u),
+      found: expect.stringMatching(/: reaches entry \d+, from /u),
     });
     expect(found('/share')).toMatchObject({ state: 'ok' });
     expect(found('/file')).toMatchObject({ state: 'warn', found: expect.stringContaining('cannot be read') });

@@ -180,7 +180,7 @@ describe.concurrent('a command line', () => {
     ],
     [
       ['run', 'rotate-key'],
-      'no instance is named, and lifeboat.yaml has not just one\nhint: add -i NAME; the instances: orders, orders-dr',
+      'no instance is named, and lifeboat.yaml has none or several\nhint: add -i NAME; the instances: orders, orders-dr',
     ],
     [['run', 'rotate-kye', 'orders'], 'there is no runbook rotate-kye\nhint: the most similar: rotate-key'],
     [['run', 'rotate-key', 'oders'], 'hint: the most similar: orders\nhint: it has: orders, orders-dr'],

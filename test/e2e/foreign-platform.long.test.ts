@@ -27,7 +27,7 @@ describe('a restore in place beside a foreign platform', () => {
     configure('{ api: "http://127.0.0.1:9", token: { file: ./platform-token } }');
     const end = await restore();
     expect(end.code, end.stderr).toBe(3);
-    expect(end.stderr).toContain('it is not known which are bound');
+    expect(end.stderr).toContain('which are bound is not known');
     expect(asked()).toEqual([]);
   });
 });

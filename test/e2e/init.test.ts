@@ -57,7 +57,7 @@ describe('lifeboat init without a terminal', () => {
     writeFileSync(path, 'mine');
     const again = await run(...words);
     expect(again.code, again.stderr).toBe(2);
-    expect(again.stderr).toContain('is already there');
+    expect(again.stderr).toContain('already exists');
     expect(readFileSync(path, 'utf8')).toBe('mine');
     const replaced = await run(...words, '--confirm', 'new.yaml', '-o', 'yaml');
     expect(parse(replaced.stdout), replaced.stderr).toMatchObject({ written: true, replaced: true });

@@ -17,7 +17,7 @@ describe('what a command prints', () => {
       const shell = `exec "$0" "$1" ${words} > ${FULL}`;
       const ended = spawnSync('/bin/sh', ['-c', shell, process.execPath, product.cli], { env });
       expect(ended.status).toBe(1);
-      expect(String(ended.stderr)).toMatch(/what was printed is not whole: the disk is full\nhint: /u);
+      expect(String(ended.stderr)).toMatch(/the output is incomplete: the disk is full\nhint: /u);
     },
   );
 

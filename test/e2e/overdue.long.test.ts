@@ -74,7 +74,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
       type(KEYS.down);
       await shows(/❯ give up waiting/);
       type(KEYS.enter);
-      await asks('waiting for the instance was given up');
+      await asks('you gave up waiting for the instance');
       expect(statesOf(await opened.entries()).at(-1)).toBe('available.waitFailed');
       type(KEYS.escape);
       await asks('leave this run?');

@@ -133,7 +133,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     await hurt.deleteRows(`leaf > ${hurt.kept} and type = 'call.ended' and stream = 'instance/orders-dr'`);
     const another = await bench.run('audit', 'verify');
     expect(another.code, another.stdout).toBe(1);
-    expect(another.stdout).toMatch(/^problem: .* leaf \d+ stands where leaf \d+ has to be$/mu);
+    expect(another.stdout).toMatch(/^problem: .* leaf \d+ is where leaf \d+ has to be$/mu);
   });
 
   test('that is emptied is not begun anew but by who accepts the loss', async (context) => {
@@ -142,7 +142,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     const { bench, hurt, restore } = scene;
     await hurt.empty();
     const again = await bench.run(...restore);
-    refused(expect, again, /^lifeboat: the journal is empty or gone, and there was one/mu);
+    refused(expect, again, /^lifeboat: the journal is empty or gone, but there was one/mu);
     expect(again.stderr).toContain('lifeboat store copy --from OLD --to NEW');
     await acceptedOnce(context, scene);
     const entries = await bench.entries();

@@ -131,7 +131,7 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
       expect(itemsIn((await home.run('runs', '--json')).stdout)).toEqual([]);
       const { code, stderr } = await home.run('instance', 'show', ...ORDERS);
       expect(code).toBe(2);
-      expect(stderr).toContain('v0 of the service cannot tell about the instance');
+      expect(stderr).toContain('v0 of the service cannot describe the instance');
       expect(home.server.calls.filter(({ answered }) => answered === 401 || Number(answered) >= 500)).toEqual(
         [],
       );

@@ -89,7 +89,7 @@ const REFUSALS: readonly Refusal[] = [
     options: (free) => ({ taskMs: 20, trouble: heldUntil(free) }),
     given: ({ run }) => run('backups', 'create', ...ORDERS, '--yes'),
     args: () => ['backup-config', 'set', '--new-key', ...SURE],
-    says: 'it is not known under which key it will be written',
+    says: 'nobody knows which key it will be written with',
     code: 3,
   },
   {

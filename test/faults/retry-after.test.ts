@@ -37,7 +37,7 @@ test.for(['21', '3600', '999999999', 'Fri, 31 Dec 2999 23:59:59 GMT'])(
       socket.write(json(429, { error: 'busy' }, { 'retry-after': wish })),
     );
     const error = (await rejection(client.backups())) as LifeboatError;
-    expect(error.hints.join()).toContain(`the service asks to wait: Retry-After ${wish}`);
+    expect(error.hints.join()).toContain(`the service says to wait: Retry-After ${wish}`);
     expect(server.requests).toHaveLength(1);
     expect(performance.now() - began).toBeLessThan(SOON_MS);
   },

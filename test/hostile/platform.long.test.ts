@@ -93,7 +93,7 @@ describe('a platform whose names are hostile', () => {
     count('texts', { 'names of a platform': FEW.length });
   });
 
-  test('acts nowhere by the tool cf either, whatever that prints when it fails', {
+  test('acts nowhere by the cf tool either, whatever that prints when it fails', {
     timeout: 180_000,
   }, async (context) => {
     const bench = await open(context, SAYABLE.slice(0, 2));

@@ -95,7 +95,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
     });
   });
 
-  test.each(['its API', 'the tool cf'])(
+  test.each(['its API', 'the cf tool'])(
     'after a restore that binds applications by %s',
     { timeout: 300_000 },
     async (way) => {

@@ -243,7 +243,7 @@ describe('a vault that cannot be used', () => {
     await expect(open()).rejects.toMatchObject({
       code: 'keys.permissions',
       shortMessage: `others can open the vault file ${path} (0640)`,
-      hints: [`chmod 600 ${path}`, 'if others use this machine, take what it held as known to them'],
+      hints: [`chmod 600 ${path}`, 'if others use this machine, treat what it held as known to them'],
     });
   });
 
@@ -285,7 +285,7 @@ describe('a vault that cannot be used', () => {
     const store = await open().catch((error: unknown) => error);
     expect(store).toMatchObject({
       code: 'keys.io',
-      shortMessage: `cannot read ${path}: a part of its path is a file and no folder`,
+      shortMessage: `cannot read ${path}: a part of its path is a file, not a folder`,
     });
   });
 });

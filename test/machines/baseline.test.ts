@@ -21,7 +21,7 @@ describe('what a confirmation of an instance rests on', () => {
     ['the same again', {}, []],
     ['a time that moved', { updatedAt: '2026-03-01T00:09:00Z' }, []],
     ['a time that is no longer reported', { updatedAt: undefined }, []],
-    ['another instance', { serviceId: '8' }, ['it is another service instance']],
+    ['another instance', { serviceId: '8' }, ['it is a different service instance']],
     ['another state', { state: 'deploying' }, ['its state is deploying, it was available']],
     ['a longer key', { minKeyLength: 32 }, ['the minimum key length is 32, it was 16']],
     ['a newer backup', { newestBackup: 4 }, ['the newest backup is 4, it was 3']],

@@ -40,7 +40,7 @@ describe.each(Object.values(runbooks))('giving up a wait of $id', ({ id, machine
 
 test('a wait that was given up says what was waited for, and which ways are safe', () => {
   const { shortMessage, hints } = givenUp('the restore');
-  expect(shortMessage).toBe('waiting for the restore was given up; the service may still go on with it');
+  expect(shortMessage).toBe('you gave up waiting for the restore; the service may still go on with it');
   expect(hints).toEqual([
     'trying again waits for the restore again, and sends nothing',
     'leaving is safe as well: `lifeboat resume` goes on from here',

@@ -45,7 +45,7 @@ describe.each([
 
   it('says so when nobody knows from when on data is lost', () => {
     const stakes = stakesOf(context({ choose: { backup: { id: 41, status: 'done' } } }));
-    expect(stakes.lost).toContain('when is not known');
+    expect(stakes.lost).toContain('that time is not known');
     expect(stakes).not.toHaveProperty('lostSince');
   });
 });

@@ -182,7 +182,7 @@ test('who may approve stands in the report as of the beginning, with what has ch
     asOf: at(0),
     begun: [
       { label: 'approval on orders', value: 'for every destructive step' },
-      { label: 'a request holds', value: '1 h' },
+      { label: 'a request lasts', value: '1 h' },
       { label: 'allowed signers', value: '1 line, SHA-256 cd' },
       { label: 'revoked keys', value: 'no list' },
     ],

@@ -13,7 +13,7 @@ import { makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from './fault-server.ts';
 import { clientAt, rejection, serve } from './serve.ts';
 
-const OVER = new LifeboatError('journal.lost-hold', 'the hold does not surely last any more', {
+const OVER = new LifeboatError('journal.lost-hold', 'the hold may have ended', {
   hints: ['nothing was sent'],
 });
 
@@ -118,7 +118,7 @@ test('a change of the platform that may not leave sends not a byte', async () =>
   expect([server.connections(), server.bytes()]).toEqual([1, 0]);
 });
 
-test('the tool cf is not started for a change that may not leave', async () => {
+test('the cf tool is not started for a change that may not leave', async () => {
   const heard: unknown[] = [];
   const tool = cfTool({ PATH: '/nowhere' }, '/nowhere', (call) => heard.push(call));
   const call = { signal: new AbortController().signal, timeoutMs: 1_000 };

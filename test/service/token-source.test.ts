@@ -81,9 +81,9 @@ for (const [what, content, words] of UNUSABLE) {
 test('a source that is not there says which one', async () => {
   const cases: readonly (readonly [TokenSource, string])[] = [
     [{ env: 'LB_NOT_SET' }, 'the token variable LB_NOT_SET is not set'],
-    [{ file: join(folder, 'nope') }, `the token file ${join(folder, 'nope')} is not there`],
+    [{ file: join(folder, 'nope') }, `the token file ${join(folder, 'nope')} does not exist`],
     [{ file: folder }, `the token file ${folder} cannot be read: it is a folder`],
-    [{ keychain: true }, 'the token in the keychain is not there'],
+    [{ keychain: true }, 'the token in the keychain does not exist'],
     [{ command: 'true' }, 'the output of the token command is empty'],
   ];
   for (const [source, words] of cases) {

@@ -84,7 +84,7 @@ test('a lock whose owner dropped it on the floor is not freed by the garbage col
   await journal.hold('run/a');
   await expect(journal.hold('run/a')).rejects.toMatchObject({
     code: 'journal.held',
-    shortMessage: expect.stringContaining('run/a is held by this process itself since '),
+    shortMessage: expect.stringContaining('run/a is held by this process itself, since '),
   });
   collectGarbage();
   const other = startAppender(home, 1);

@@ -49,7 +49,7 @@ test('a database that is removed under a run is not begun anew by the next one',
   expect(await bench.rotate()).toMatchObject({ code: 3 });
   const calls = bench.server.calls.length;
   const ends = [await bench.rotate(), await bench.run('resume', ...ANSWERED), await bench.run('runs')];
-  for (const { stderr } of ends) expect(stderr).toContain('is empty or gone, and there was one');
+  for (const { stderr } of ends) expect(stderr).toContain('is empty or gone, but there was one');
   expect(ends.map(({ code }) => code)).toEqual([5, 5, 1]);
   expect(bench.server.calls).toHaveLength(calls);
 });

@@ -49,7 +49,7 @@ describe('a journal that was there is never begun anew in silence', () => {
     const size = statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })?.size;
     await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.gone',
-      shortMessage: `the journal in ${home} is empty or gone, and there was one`,
+      shortMessage: `the journal in ${home} is empty or gone, but there was one`,
     });
     await expect(readIn(home)).rejects.toMatchObject({ code: 'journal.gone' });
     expect(statSync(join(home, 'lifeboat.db'), { throwIfNoEntry: false })?.size).toBe(size);

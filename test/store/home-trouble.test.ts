@@ -20,8 +20,8 @@ const HOMES: readonly Making[] = [
     /a shorter path/u,
     (at) => join(at, ...Array.from({ length: 6 }, () => 'a'.repeat(100))),
   ],
-  ['below a file', /: a part of its path is a file and no folder$/u, /another path/u, (at) => below(at)],
-  ['at the end of links in a circle', /: it is a chain of links without an end$/u, /the link/u, circle],
+  ['below a file', /: a part of its path is a file, not a folder$/u, /another path/u, (at) => below(at)],
+  ['at the end of links in a circle', /: it is a link that leads back to itself$/u, /the link/u, circle],
 ];
 
 test.each(HOMES)('a home %s is refused with the true reason, which no long path hides', async (...given) => {

@@ -42,7 +42,7 @@ test('a journal that is locked by a process in the middle of a write names it an
       expect.stringContaining('nothing was written'),
       expect.stringMatching(
         new RegExp(
-          `^it may be process ${holder.pid} on \\S+, which has run/a since \\S+: continue it if it was stopped`,
+          `^it may be process ${holder.pid} on \\S+, which has held run/a since \\S+: continue it if it was stopped`,
           'u',
         ),
       ),

@@ -59,6 +59,6 @@ describe('the palette', () => {
   test('starts nothing in a window that drives a run', () => {
     const { screen, at } = palette(true);
     screen.paste('resume', SIZE);
-    expect(at(SIZE).join('\n')).toContain('this window drives a run already');
+    expect(at(SIZE).join('\n')).toContain('this window already drives a run');
   });
 });

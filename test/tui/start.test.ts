@@ -165,7 +165,7 @@ test('what the dry run found in the way is shown before Enter counts', () => {
   expect(text()).toContain('hint: make room first');
   press('enter');
   expect(effects).toEqual([]);
-  expect(text()).toContain('Enter begins the run nevertheless');
+  expect(text()).toContain('Enter begins the run anyway');
   expect(text().split('the disk is full')).toHaveLength(2);
   expect(text()).toContain('hint: make room first');
   press('enter', 100);

@@ -45,7 +45,7 @@ export function bundleReadme(runId: string, anchor: string): string {
 
   journal.jsonl      every entry of the run, one a line
   ledger/            the same for each instance that the run wrote to: keys, recovery cards, proofs
-  log.jsonl          what the log says of itself: its name, the keys that sign it, losses that a person
+  log.jsonl          what the log says about itself: its name, the keys that sign it, losses that a person
                      accepted
   checkpoint.note    the signed head of the log (c2sp.org/tlog-checkpoint): its name, how many entries it
                      has, the root of the tree over them
@@ -82,7 +82,7 @@ another bundle, or use \`lifeboat audit verify\`. The anchor of this bundle is
   ${anchor}
 
 An anchor names the log, how many entries it had and the first 20 digits of the root. It ends with the
-beginning of the SHA-256 of what stands before. One in the ticket of the recovery pins every entry before it;
+beginning of the SHA-256 of what comes before. One in the ticket of the recovery pins every entry before it;
 report, plan and transcript are pinned by the key alone. Only the signer of this bundle says that no stream
 had more entries than those shown here.
 
@@ -103,8 +103,8 @@ root is shown (sizes), and hashes (nodes). To compute the root of the size in ch
   A leaf i marks the places i and i + 1, a size m the place m. The hash of the leaves from a to b - 1 is
     where a mark lies between a and b (a < mark < b): that of the node over a to c - 1 and c to b - 1,
       c - a the largest power of two below b - a;
-    for one leaf that stands in a .jsonl file: its hash;
-    for all others: the next one of the nodes, which stand in order from left to right; none is left over.
+    for one leaf that is in a .jsonl file: its hash;
+    for all others: the next one of the nodes, which are in order from left to right; none is left over.
 
 The roots at the sizes, behind each leaf, and the audit path of each leaf (RFC 6962, section 2.1.1) follow
 from the same hashes.

@@ -122,7 +122,7 @@ function ledgerFile(name: string): string {
 const MOST = 100;
 
 /**
- * The checkpoints that belong into the bundle of a run: those that name a call of it, the first one that
+ * The checkpoints that belong in the bundle of a run: those that name a call of it, the first one that
  * covers all its entries, and the newest of each key of the log, below which its endorsements count. Of
  * places that cannot be read there are none.
  */

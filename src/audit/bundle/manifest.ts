@@ -59,7 +59,7 @@ export function checkManifest(
   if (opened.result === 'unknown-key')
     findings.problem('manifest.unknown-key', 'the manifest is signed by a key that this audit does not know');
   else if (opened.result !== 'signed')
-    findings.problem('manifest.bad-signature', 'the manifest was changed: its signature does not fit');
+    findings.problem('manifest.bad-signature', 'the manifest was changed: its signature does not match');
   else if (opened.text.split('\n')[3] !== `${SUMS} ${sha256(files.get(SUMS))}`)
     findings.problem('manifest.changed', `${SUMS} is not the one that was signed`);
   const listed = new Map<string, string>();

@@ -78,7 +78,7 @@ function lineOf(entry: Entry): string {
   const { stream, seq, hash } = entry;
   const fields = { ...entry, body: canonicalBody(entry.body, `entry ${seq} of ${stream}`) };
   if (hashOf(fields) !== hash)
-    throw new LifeboatError('journal.damaged', `entry ${seq} of ${stream} does not give its hash`);
+    throw new LifeboatError('journal.damaged', `entry ${seq} of ${stream} does not match its hash`);
   return leafText(fields);
 }
 
@@ -139,7 +139,7 @@ export function readLog(
       if (entry === undefined || entry.stream !== stream || !isStreamName(stream))
         findings.problem('entry.line', `line ${at + 1} of ${name} is not an entry of its stream`);
       else if (entry.seq !== at + 1)
-        findings.problem('entry.gap', `entry ${entry.seq} stands where entry ${at + 1} has to be`, {
+        findings.problem('entry.gap', `entry ${entry.seq} is where entry ${at + 1} has to be`, {
           stream,
         });
       if (leaves.has(index) || index <= (places[at - 1] ?? -1))

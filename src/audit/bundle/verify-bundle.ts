@@ -155,7 +155,7 @@ function checkSignatures(notes: Notes, keys: readonly KeyObject[], findings: Fin
     const { result } = readCheckpoint(note, keys);
     const what = show(file, 160);
     if (result === 'bad-signature')
-      findings.problem(`checkpoint.${result}`, `${what} was changed: its signature does not fit`);
+      findings.problem(`checkpoint.${result}`, `${what} was changed: its signature does not match`);
     else if (result === 'unknown-key' && at === 0)
       findings.problem(`checkpoint.${result}`, `${what} is signed by a key that is not known`);
     else if (result === 'unknown-key')
@@ -188,7 +188,7 @@ function checkAnchors(
     const entries = counted(size, 'entry', 'entries');
     if (log !== origin) findings.problem('anchor.other', `the anchor is of ${log}, and this is ${origin}`);
     else if (size > whole)
-      findings.limit('anchor.later', `the anchor covers ${entries}, and here are ${whole}: it pins nothing`);
+      findings.limit('anchor.later', `the anchor covers ${entries}, the log has ${whole}: it pins nothing`);
     else if (shown === undefined)
       findings.limit('anchor.not-shown', `no proof shows the ${entries} of the anchor: export with --anchor`);
     else if (!shown.startsWith(root))

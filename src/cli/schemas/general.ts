@@ -46,7 +46,7 @@ export const general = {
     hints: z.array(z.string()).describe('what is safe to do next'),
     runId: runId.optional().describe('of the run that waits'),
     question: question.optional().describe('what the run that waits asks'),
-    cause: z.string().optional().describe('the words of an error that lifeboat does not know'),
+    cause: z.string().optional().describe('the original text of an unexpected error'),
     exit: z.union(Object.values(EXIT).map((code) => z.literal(code))).describe('the exit code'),
   }),
   version: schema('version', 'this lifeboat and what it runs on', {
@@ -89,7 +89,7 @@ export const general = {
         kind: z.enum(['drill', 'download', 'home']),
         path: z.string(),
         what: z.string(),
-        at: time.describe('when it was last of use'),
+        at: time.describe('when it was last used'),
         bytes,
         problem: z.string().optional().describe('why it is still there'),
       }),

@@ -11,9 +11,9 @@ const delivery = {
 /** What concerns notifications. */
 export const notify = {
   notification: schema('notification', 'what a target of `notify` gets', {
-    id: z.string().describe('the same at each attempt: drop what you have had'),
+    id: z.string().describe('the same at each attempt: ignore one that you have had'),
     event: z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'test']),
-    since: time.describe('since when it is so, RFC 3339'),
+    since: time.describe('since when this has been so, RFC 3339'),
     text: z.string().describe('one sentence for people'),
     command: z.string().describe('what goes on with it, to copy'),
     run: runId.optional().describe('missing where it is about no run, as the next fields are'),

@@ -127,7 +127,7 @@ export const runs = {
       runsBy: z
         .enum(['platform', 'cf', 'run'])
         .optional()
-        .describe('what `followups run` does it by; missing: it is done by hand'),
+        .describe('how `followups run` does it; missing: it is done by hand'),
       closed: z.string().optional().describe('how it was done, or why it was skipped'),
     }),
   ),
@@ -189,7 +189,7 @@ export const runs = {
     fingerprint: fingerprint.optional(),
     held: z.boolean().describe('whether the key store has it now'),
     stored: z.boolean().describe('whether this command stored it'),
-    onRecord: z.boolean().optional().describe('whether the ledger tells of a key; not while a run holds it'),
+    onRecord: z.boolean().optional().describe('whether the ledger has the key; not while a run holds it'),
     keptIn: z.string().describe('the key store, in words'),
   }),
 };

@@ -9,7 +9,7 @@ function answered<const Name extends string, Answer extends z.ZodType>(
   about: string,
   answer: Answer,
 ) {
-  return schema(name, about, { instance, answer: answer.describe('as the service said it') });
+  return schema(name, about, { instance, answer: answer.describe('as the service reported it') });
 }
 
 const installation = z.object({
@@ -25,13 +25,13 @@ const installation = z.object({
 export const service = {
   backups: answered(
     'backups',
-    'the backups of an instance; V0 lists restores beside them',
+    'the backups of an instance; V0 lists restores with them',
     z.union([z.array(Backup), BackupListing]),
   ),
   backup: answered('backup', 'one backup', z.union([Backup, BackupListing.shape.backups.element])),
   restores: answered(
     'restores',
-    'the restores of an instance; V0 lists backups beside them',
+    'the restores of an instance; V0 lists backups with them',
     z.union([z.array(Restore), BackupListing]),
   ),
   restore: answered('restore', 'one restore', z.union([Restore, BackupListing.shape.restores.element])),
@@ -54,7 +54,7 @@ export const service = {
       })
       .optional()
       .describe('as they are now'),
-    answer: z.json().optional().describe('as the service said it; missing where it said nothing'),
+    answer: z.json().optional().describe('as the service reported it; missing where it reported nothing'),
   }),
   download: schema('download', 'a backup that was saved', {
     path: z.string(),

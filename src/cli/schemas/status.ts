@@ -15,7 +15,7 @@ const age = seconds.optional().describe('its age; absent where it is not known')
 
 const backup = z.object({
   id: z.int(),
-  backupId: z.string().optional().describe('what a recovery into a target names it by'),
+  backupId: z.string().optional().describe('the id by which a recovery into a target names it'),
   triggeredAt: time.optional(),
   ageSeconds: age,
   meetsRpo,

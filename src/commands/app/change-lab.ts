@@ -20,7 +20,7 @@ export async function changeLab(config: LoadedConfig, change: LabChange): Promis
     }
     case 'stop-faults': {
       await askLab(lab, { method: 'DELETE', path: '/lab/faults' }, answers.LabFaults);
-      return 'all faults have ended; later steps of a scenario still come';
+      return 'all faults have ended; later steps of a scenario still follow';
     }
     case 'lose':
     case 'bring-back': {

@@ -160,7 +160,7 @@ export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, 
   return withWorkspace(context, async (workspace) => {
     const { run, asked } = await askedOf(workspace, word);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
-      throw late('approval.astray', 'lifeboat did not write the name of the request on record');
+      throw late('approval.astray', 'the name of the request on record was not written by lifeboat');
     // The file comes first: it alone stops a process that drives the run at this moment, and that one writes
     // it down.
     await writeBeside(approvalPaths(workspace.home, run, asked.challenge).withdrawn, `${reason}\n`);

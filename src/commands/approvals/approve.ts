@@ -118,7 +118,7 @@ async function signatureOver(
   key: string | undefined,
 ): Promise<string> {
   if (key === undefined) return signText(text, await (await openKeys(context)).signingKey());
-  if (key.startsWith('-')) throw usage('usage.key', 'the name of a key file does not begin with a dash');
+  if (key.startsWith('-')) throw usage('usage.key', 'the name of a key file must not begin with a dash');
   const args = ['-Y', 'sign', '-f', key, '-n', NAMESPACE];
   const { code, stdout, stderr } = await sshKeygen(args, text, { patient: true });
   if (code === 0) return stdout;

@@ -23,8 +23,8 @@ export function defineApprovals(program: Command, command: Define): void {
        lifeboat approve REQUEST.txt --key ~/.ssh/id_ed25519
      or without lifeboat:
        ssh-keygen -Y sign -n lifeboat-approval -f ~/.ssh/id_ed25519 REQUEST.txt
-  3. The signature comes back: lifeboat approvals accept RUN REQUEST.txt.sig
-  4. The name is typed, or: lifeboat resume RUN --confirm NAME
+  3. Bring the signature back: lifeboat approvals accept RUN REQUEST.txt.sig
+  4. Type the name, or: lifeboat resume RUN --confirm NAME
 Who may approve is in the file \`approvals.allowedSigners\` of lifeboat.yaml, in
 the format of ssh-keygen(1).`,
       ],
@@ -50,6 +50,6 @@ the format of ssh-keygen(1).`,
     'take a request or an approval back',
     async () => (await import('./approvals.ts')).approvalsWithdraw,
     [new Option('--reason <text>', 'why, for the record').makeOptionMandatory()],
-    { about: 'Possible until the name is typed at the run.' },
+    { about: 'Possible until the name is typed in the run.' },
   );
 }

@@ -43,7 +43,7 @@ export function refuseNobody(config: LoadedConfig): void {
   if (config.approvals !== undefined || name === undefined) return;
   throw new LifeboatError(
     'config.approvals',
-    `${name} asks for approvals, and nobody is named to give them`,
+    `${name} requires approvals, but the config names nobody to give them`,
     {
       hints: ['for instance: approvals: { allowedSigners: ./approvers }', 'nothing was begun'],
       exitCode: EXIT.usage,

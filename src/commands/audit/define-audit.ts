@@ -11,7 +11,7 @@ export function defineAudit(program: Command, command: Define): void {
     'recompute the journal, or a bundle, and its checkpoints',
     async () => (await import('./verify.ts')).auditVerifyCommand,
     [
-      new Option('--public-key <file>', 'the public key (PEM), got from elsewhere'),
+      new Option('--public-key <file>', 'the public key (PEM), obtained elsewhere'),
       anchor('an anchor from a ticket; pins all before it (repeatable)'),
     ],
     {
@@ -47,7 +47,7 @@ lines of \`audit export --lines\`; it needs no home and no config.`,
     'print the head of the store in one line, for a ticket',
     async () => (await import('./anchor.ts')).auditAnchorCommand,
     [],
-    { about: 'Kept elsewhere, it shows later whether the journal was set back or changed.' },
+    { about: 'Kept elsewhere, it shows later whether the journal was rolled back or changed.' },
   );
   command(
     audit,
@@ -55,7 +55,7 @@ lines of \`audit export --lines\`; it needs no home and no config.`,
     'go on although entries are lost; puts it on record',
     async () => (await import('./accept-loss.ts')).auditAcceptLossCommand,
     [
-      new Option('--reason <text>', 'why nothing can be put back').makeOptionMandatory(),
+      new Option('--reason <text>', 'why the journal cannot be put back').makeOptionMandatory(),
       new Option('--confirm <log>', 'the 16 hex digits of the log, in a script'),
     ],
     {

@@ -18,11 +18,11 @@ export async function refuseChanged({
   if (problems.length === 0) return;
   throw new LifeboatError(
     'journal.damaged',
-    `no entry is lost, but not all are as they were signed: ${changedInWords(problems)}`,
+    `no entry is lost, but some are not as they were signed: ${changedInWords(problems)}`,
     {
       hints: [
         'nothing was written: a loss can be accepted, a changed entry cannot',
-        'all that is wrong: `lifeboat audit verify`',
+        'to see all that is wrong: `lifeboat audit verify`',
         ...(checked.store.isShared
           ? ['the owner of the database puts it back from the newest backup', ANOTHER_DATABASE]
           : ['put lifeboat.db and lifeboat.db-wal back from the newest copy', ANOTHER_FILE]),

@@ -45,7 +45,7 @@ async function wantedEntries(
   const run = word === undefined ? [] : await journal.read(`run/${(await findRun(journal, word)).runId}`);
   const ledger = instance === undefined ? [] : await journal.read(`instance/${instance}`);
   if (run.length === 0 && ledger.length === 0) {
-    throw new LifeboatError('audit.none', `nothing is on record of instance ${show(instance ?? '', 80)}`, {
+    throw new LifeboatError('audit.none', `nothing is on record about instance ${show(instance ?? '', 80)}`, {
       exitCode: EXIT.usage,
     });
   }

@@ -42,7 +42,7 @@ async function signers(path: string): Promise<Check> {
     return {
       what,
       state: 'bad',
-      found: `${show(path)}: line ${odd.map(({ at }) => at).join(', ')} is not one of ssh-keygen(1)`,
+      found: `${show(path)}: line ${odd.map(({ at }) => at).join(', ')} is not in ssh-keygen(1) format`,
       hints: [EXAMPLE, '`lifeboat approve --print-key NAME` prints one on the machine of the second person'],
     };
   if (lines.length > 0)

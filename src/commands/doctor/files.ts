@@ -29,7 +29,7 @@ export async function fileChecks(env: NodeJS.ProcessEnv, config: LoadedConfig): 
   const checkpoints = await Promise.all(folders.map(checkpointFolder));
   const bad = [...found, ...checkpoints.filter((check) => check !== undefined)];
   if (bad.length > 0) return bad;
-  return [good('files', `nobody else can write what decides: ${all.length + checkpoints.length} looked at`)];
+  return [good('files', `nobody else can write the ${all.length + checkpoints.length} trusted paths`)];
 }
 
 function deciding(env: NodeJS.ProcessEnv, config: LoadedConfig): Deciding[] {
@@ -61,13 +61,13 @@ async function checkOf({ what, path, isSecret }: Deciding): Promise<Check | unde
   } catch (thrown) {
     if (errorCode(thrown) === 'ENOENT') return undefined;
     return checkFrom('warn', what, path, [
-      { says: `it cannot be looked at (${errorCode(thrown) ?? 'unknown'})`, mend: 'check the path' },
+      { says: `it cannot be checked (${errorCode(thrown) ?? 'unknown'})`, mend: 'check the path' },
     ]);
   }
 }
 
 /**
- * A folder on a network mount that is dead answers never. Others may share such a folder, so what they could
+ * A folder on a dead network mount never answers. Others may share such a folder, so what they could
  * do there is only said.
  */
 async function checkpointFolder(path: string): Promise<Check | undefined> {
@@ -78,7 +78,7 @@ async function checkpointFolder(path: string): Promise<Check | undefined> {
   ]);
   if (stats === undefined)
     return checkFrom('warn', what, path, [
-      { says: 'it cannot be looked at', mend: 'mount it, or make the folder' },
+      { says: 'it cannot be checked', mend: 'mount it, or make the folder' },
     ]);
   const found = judgeFolder(stats, path);
   return found.length === 0 ? undefined : checkFrom('warn', what, path, found);

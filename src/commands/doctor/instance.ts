@@ -71,7 +71,7 @@ async function oldInterface(name: string, instance: OpenInstance): Promise<Check
   return {
     what: `${name}: backups`,
     state: 'warn',
-    found: `the list can be read: ${list.value.value.length}; V0 says nothing of the instance itself`,
+    found: `the list can be read: ${list.value.value.length}; V0 says nothing about the instance itself`,
     hints: [
       ...(service.limits === undefined ? [] : [service.limits.deprecation]),
       `what can be run on ${name}: ${runnableOn(instance).join(', ')}`,

@@ -58,7 +58,7 @@ function inChecks(differences: readonly ProjectionDifference[]): Check[] {
       state: 'bad',
       found: `${what}: ${named.join(', ')}${more}`,
       hints: [
-        'the entries themselves: `lifeboat audit verify`',
+        'to check the entries themselves: `lifeboat audit verify`',
         'to rebuild the list from them: `lifeboat doctor --rebuild`',
       ],
     };

@@ -50,7 +50,7 @@ async function targetCheck(target: NotifyConfig, known: KnownTarget | undefined)
   // A recovery does not lean on it.
   if ('check' in found) return { ...found.check, state: 'warn' };
   const last = known?.last;
-  if (last === undefined) return { ...good(what, 'nothing was sent yet'), hints };
+  if (last === undefined) return { ...good(what, 'nothing has been sent yet'), hints };
   const words = `last attempt ${formatTime(last.at)} UTC, ${sentWords(last)}`;
   return last.outcome === 'delivered' ? good(what, words) : { what, state: 'warn', found: words, hints };
 }

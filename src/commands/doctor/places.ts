@@ -108,7 +108,7 @@ function placeCheck(
       what,
       state: kind === 'home' ? 'bad' : 'warn',
       found: `${show(name, 120)} cannot be read: ${show(why ?? '', 120)}`,
-      hints: ['mount it, or repair the rights of the folder; without it a rollback may go unseen'],
+      hints: ['mount it, or repair the permissions of the folder; without it a rollback may go unseen'],
     };
   const own = checkpoints.filter(({ isAccepted }) => !isAccepted);
   const misfits = own.filter(({ size, rootHere, root }) => rootHere !== root && !(isMoved && size > here));
@@ -118,7 +118,7 @@ function placeCheck(
       ? vouched > 0
         ? 'no checkpoint'
         : 'no checkpoint yet'
-      : `reaches entry ${newest.size}, of ${formatTime(newest.writtenAt)} UTC`;
+      : `reaches entry ${newest.size}, from ${formatTime(newest.writtenAt)} UTC`;
   const says = [
     ...(misfits.length === 0
       ? []
@@ -175,7 +175,7 @@ function inCheck({ checked, unread, problems }: CheckedEntries): Check[] {
         state: 'bad',
         found: changedInWords(problems),
         hints: [
-          'all that is wrong: `lifeboat audit verify`',
+          'to see all that is wrong: `lifeboat audit verify`',
           'a changed entry cannot be repaired: restore the journal from a copy',
         ],
       },

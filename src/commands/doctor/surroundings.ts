@@ -82,7 +82,7 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
   }
   const { newest, count } = result.output;
   if (newest === undefined && count === undefined)
-    return { what, state: 'warn', found: 'its output names no date and time and no number', hints: [] };
+    return { what, state: 'warn', found: 'its output has neither a time nor a number', hints: [] };
   return good(
     what,
     `newest ${newest ?? 'not reported'}, ` +

@@ -14,7 +14,7 @@ export function tlsChecks(env: NodeJS.ProcessEnv, execArgv: readonly string[] = 
     (check) => check !== undefined,
   );
   if (found.length > 0) return found;
-  return [good(TLS, 'certificates are checked, by the authorities that come with Node')];
+  return [good(TLS, 'certificates are checked, against the authorities that come with Node')];
 }
 
 function unchecked(): Check | undefined {

@@ -20,7 +20,7 @@ const CHAPTERS: readonly { readonly chapter: Chapter; readonly inFullDrill: bool
   { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
 ];
 
-/** Scenarios whose lesson shows in another runbook than a rotation. */
+/** Scenarios whose lesson shows in a runbook other than a rotation. */
 const SCENARIO_RUNBOOK: Readonly<Record<string, string>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',

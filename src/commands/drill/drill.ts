@@ -154,7 +154,7 @@ function whatStays(context: CommandContext, folder: string): string {
   const journal = journalIn(folder);
   return existsSync(journal)
     ? `no report was written; the journal is ${journal}\n  its runs: ${drillCommand(context, folder, 'runs')}`
-    : 'nothing was recorded yet';
+    : 'nothing has been recorded yet';
 }
 
 /** One chapter after the other; the first whose run is not closed ends the drill. */

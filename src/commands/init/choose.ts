@@ -44,7 +44,7 @@ export async function chooseInstances(
     addressFrom(url);
     const [only, second] = name;
     if (second !== undefined)
-      throw usage('an address has one name, and two are named', ['add --name NAME once']);
+      throw usage('one address was given, and two names for it', ['give --name NAME once']);
     const called = only ?? (await prompts?.line(NAME, problemOfName));
     if (called === undefined) throw usage('the instance has no name', ['add --name NAME']);
     const problem = problemOfName(called);

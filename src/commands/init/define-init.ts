@@ -24,13 +24,13 @@ export function defineInit(program: Command, command: Define): void {
       new Option('--token-env <variable>', 'the variable that holds it').conflicts('tokenFile'),
       new Option('--token-file <file>', 'the file that holds it'),
       new Option('--ca <file>', 'PEM file with further certificate authorities'),
-      new Option('--untested', 'write it also when an instance does not answer'),
+      new Option('--untested', 'write it even when an instance does not answer'),
       new Option('--print', 'print the config to stdout, write nothing'),
       new Option('--confirm <file>', 'replace the file of this name'),
       new Option('--yes', 'ask nothing; without --url, take all that cf shows'),
     ],
     {
-      about: `In a terminal it asks. It finds instances by the tool cf where that is logged
+      about: `In a terminal it asks. It finds instances by the cf tool where that is logged
 in, sends only GETs, and says what each instance answered. It writes where
 --config or LIFEBOAT_CONFIG says, else lifeboat.yaml in this folder, and beside
 it a JSON Schema for editors. It never writes a token. It replaces a file only

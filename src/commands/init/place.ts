@@ -29,19 +29,19 @@ export async function placeOfConfig(
   if (confirm === name) return { path, replaces: true };
   if (prompts === undefined || confirm !== undefined) throw taken(path, name);
   const isName = (text: string) => (text === name ? undefined : 'that is not its name');
-  await prompts.line(`${show(path, 200)} is there. Type ${show(name)} to replace it:`, isName);
+  await prompts.line(`${show(path, 200)} exists. Type ${show(name)} to replace it:`, isName);
   return { path, replaces: true };
 }
 
 function noFolder(folder: string): LifeboatError {
-  return new LifeboatError('init.folder', `the folder ${show(folder, 200)} is not there`, {
+  return new LifeboatError('init.folder', `the folder ${show(folder, 200)} does not exist`, {
     hints: [`make it: mkdir -p ${shellQuoted(folder)}`, 'nothing was written'],
     exitCode: EXIT.usage,
   });
 }
 
 function taken(path: string, name: string): LifeboatError {
-  return new LifeboatError('init.exists', `${show(path, 200)} is already there`, {
+  return new LifeboatError('init.exists', `${show(path, 200)} already exists`, {
     hints: [
       'nothing was written: `lifeboat init --print` shows what it would be',
       'write it to another place with --config FILE',

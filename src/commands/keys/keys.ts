@@ -155,7 +155,7 @@ async function addKey(
     });
     if (!onRecord)
       context.stderr.write(
-        `not on record yet: a run holds the ledger of ${instance}; give the same command again when it has ended\n`,
+        `not on record yet: a run holds the ledger of ${instance}; run the same command again when it has ended\n`,
       );
     return EXIT.closed;
   } finally {

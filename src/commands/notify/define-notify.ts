@@ -15,7 +15,7 @@ themselves; what is left is sent here, for instance by a timer.`,
     [new Option('--all', 'also what waits to be retried, or was given up')],
     {
       about: `Exit code 0 when each target took what it was sent, 1 otherwise. A target may
-get a notification twice; its \`id\` tells.`,
+get a notification twice; its \`id\` is the same.`,
       examples: ['lifeboat notify send', 'lifeboat notify send --all'],
     },
   );

@@ -58,7 +58,7 @@ Without RUN it is the only open run. RUN is the beginning of an id, or \`last\`.
     [new Option('--plain', 'lines instead of the full screen')],
     {
       about: `It only looks: nothing is held, sent or answered. It ends when the run ends, or
-with Ctrl-C, with exit code 0 both. With -o json it prints the entries of the
+with Ctrl-C; its exit code is 0. With -o json it prints the entries of the
 run, from the first on. Without RUN it is the only open run.`,
       examples: ['lifeboat watch', 'lifeboat watch last --plain', 'lifeboat watch 01K -o json'],
     },

@@ -221,7 +221,7 @@ function otherVersion(
 ): LifeboatError {
   return new LifeboatError(
     'run.other-version',
-    `run ${runId} was written by version ${version} of its runbook, which is not kept; this is ${current}`,
+    `run ${runId} was written by version ${version} of its runbook, and this lifeboat has ${current}`,
     {
       hints: [
         'use the version of lifeboat that began it',

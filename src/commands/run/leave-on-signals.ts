@@ -57,7 +57,7 @@ function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): n
       ? 'nothing is on its way to the service'
       : `in doubt: ${open.map(([intent]) => intent).join(', ')} may have been sent` +
         `${gone === undefined ? ', and the resume asks the service first' : ''}`;
-  stderr.write(`lifeboat: quit at once: run ${show(runId)} stands at "${show(title)}"; ${show(doubt)}\n`);
+  stderr.write(`lifeboat: quit at once: run ${show(runId)} is at "${show(title)}"; ${show(doubt)}\n`);
   stderr.write(`hint: ${afterLeaving({ runId, gone })}\n`);
   process.exit(EXIT.interrupted);
 }

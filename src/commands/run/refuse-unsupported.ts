@@ -37,7 +37,7 @@ export function refuseUnsupported(
       hints: [
         'nothing was sent',
         ...(able.length === 0 ? [] : [`what can be run on ${callee.name}: ${able.join(', ')}`]),
-        'if the service is another one, set `revision` of the instance',
+        'if the service has another revision, set `revision` of the instance',
       ],
       evidence: { operation },
       exitCode: EXIT.usage,

@@ -66,7 +66,7 @@ export async function watchPort(
     },
     fallback: () =>
       run.state().entries.some(isEnd)
-        ? '# the run is over: nothing is left of it to do by hand'
+        ? '# the run is over: nothing is left to do by hand'
         : `# only the process that drives the run has the fallback script: ${driver()}`,
     subscribe: (listener) => {
       listeners.add(listener);
@@ -106,7 +106,7 @@ export async function configIfAny({ env, configPath }: CommandContext): Promise<
 function unreadable({ runId, version }: RunSummary): LifeboatError {
   return new LifeboatError(
     'run.other-version',
-    `run ${runId} was written by version ${version} of its runbook, which is not kept`,
+    `run ${runId} was written by version ${version} of its runbook, which this lifeboat does not have`,
     {
       hints: [`read its record with: lifeboat audit show ${runId}`],
       exitCode: EXIT.usage,

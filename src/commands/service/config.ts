@@ -121,6 +121,6 @@ function settingWarnings(settings: BackupSettings, now: BackupsConfig): string[]
       (name) =>
         `${WIRE[name]} is ${now[WIRE[name]]} now: with less, the service deletes older backups by itself`,
     ),
-    ...(settings.excludedFromAutoBackup ? ['no backup is made by itself any more'] : []),
+    ...(settings.excludedFromAutoBackup ? ['no scheduled backups are made any more'] : []),
   ];
 }

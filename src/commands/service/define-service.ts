@@ -16,7 +16,7 @@ export function defineService(program: Command, command: Define): void {
 
 /** What is said of every command that changes something. */
 const CHANGES = `It says what will happen, and asks. In a script, --yes agrees to what can be
-made good again, and --confirm NAME to what cannot. The call is on the ledger of
+undone, and --confirm NAME to what cannot. The call is on the ledger of
 the instance before it is sent; a call in doubt stops the next one.`;
 
 function defineBackups(program: Command, command: Define): void {
@@ -53,7 +53,7 @@ function defineBackups(program: Command, command: Define): void {
     [
       ...naming(),
       new Option('--out <file>', 'default: INSTANCE-backup-ID.tgz.enc; - for stdout'),
-      new Option('--force', 'replace a file that is there'),
+      new Option('--force', 'replace an existing file'),
     ],
     {
       about: `It goes on where an earlier download ended, where the service offers that. At
@@ -64,7 +64,7 @@ the end it compares size and beginning, and prints the SHA-256.`,
   command(
     backups,
     'restore <id>',
-    'replace the data of the instance by a backup',
+    'replace the data of the instance with a backup',
     async () => (await import('./backups.ts')).backupsRestore,
     changing({ waits: true }),
     {

@@ -187,7 +187,7 @@ async function refuseTarget(path: string, force: boolean): Promise<void> {
     throw unusable(`${dirname(path)} is not an existing folder`, 'make it first');
   if (there?.isDirectory() === true) throw unusable(`${path} is a folder`, 'name a file in it');
   if (there !== undefined && !force)
-    throw unusable(`${path} is there already`, 'name another file with --out, or replace it with --force');
+    throw unusable(`${path} already exists`, 'name another file with --out, or replace it with --force');
 }
 
 /** Standard output is for the bytes alone, and a terminal is no place for them. */

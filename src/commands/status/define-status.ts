@@ -14,7 +14,7 @@ export function defineStatus(program: Command, command: Define): void {
     ],
     {
       about: `It sends only GETs. The exit code is 1 when an instance could not be recovered
-now, and when nothing shows that it could be.`,
+now, or when nothing shows that it could be.`,
       examples: [
         'lifeboat status',
         'lifeboat status orders -o json',

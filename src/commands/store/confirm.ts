@@ -24,7 +24,7 @@ export async function confirmTyped(
 ): Promise<void> {
   if (given === word) return;
   if (given !== undefined)
-    throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, and not ${word}`, {
+    throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, not ${word}`, {
       hints: ['nothing was changed'],
       exitCode: EXIT.usage,
     });

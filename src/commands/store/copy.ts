@@ -161,7 +161,7 @@ async function compare(
     const isSame =
       (await rootOfEntries(other.log.stored(), size)) === root && (await other.log.rootAt(size)) === root;
     if (isSame) return { size, root };
-    throw new LifeboatError('journal.damaged', 'what was copied does not give the root of the source', {
+    throw new LifeboatError('journal.damaged', 'what was copied does not match the root of the source', {
       hints: ['do not use the copy', 'this is a bug in lifeboat: please report it'],
     });
   } finally {

@@ -7,9 +7,9 @@ const Label = z
   .string()
   .regex(
     /^(?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?$/u,
-    'label value is no label: letters, digits, -_. and 63 at most',
+    'label value is not a label: letters, digits, -_. and 63 at most',
   );
-const LabelKey = z.string().regex(/^[A-Za-z0-9](?:[\w./-]{0,253}[A-Za-z0-9])?$/u, 'label key is no key');
+const LabelKey = z.string().regex(/^[A-Za-z0-9](?:[\w./-]{0,253}[A-Za-z0-9])?$/u, 'label key is not a key');
 const few = (values: object) => Object.keys(values).length <= MOST;
 
 /** Labels, which can be selected by, and annotations, which cannot. */

@@ -118,7 +118,7 @@ export async function openLogArchive(place: Place, store: LogStore, number: numb
 
 export function archiveError(what: string): LifeboatError {
   return new LifeboatError('lab.archive', `the log archive cannot be used: ${what}`, {
-    hints: ['is the disk full?'],
+    hints: ['check free space: df -h'],
   });
 }
 

@@ -83,7 +83,7 @@ async function writeEntry(entry: Entry, folder: string): Promise<void> {
   const parts = entryPath(name);
   if (parts === undefined) throw refused(name, 'its path leaves the folder');
   // The library reads a size that is no number as null, and would wait for that many bytes.
-  if (!Number.isSafeInteger(entry.header.size)) throw refused(name, 'its size is no number');
+  if (!Number.isSafeInteger(entry.header.size)) throw refused(name, 'its size is not a number');
   const kind = kindOf(entry.header);
   if (kind === undefined) throw refused(name, 'it is neither a file nor a folder');
   const path = join(folder, ...parts);

@@ -171,7 +171,7 @@ function stillBound(app: BoundApp, to: PlatformInstance, words?: string): Lifebo
     {
       hints: [
         'unbind it first: binding a bound application gives it no new credentials',
-        'was it bound again by somebody meanwhile? look again which applications are bound, then go on',
+        'if somebody bound it again meanwhile: look again which applications are bound, then go on',
       ],
       evidence: words === undefined ? {} : { words },
     },

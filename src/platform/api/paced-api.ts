@@ -47,7 +47,7 @@ export async function waitForJob(
     if (job.state === 'FAILED') {
       throw failedError(`${what} has failed`, wordsOf(job.errors ?? [], secrets), { job: guid });
     }
-    tell?.(job.state === 'POLLING' ? `${what}: the broker is at it` : what);
+    tell?.(job.state === 'POLLING' ? `${what}: the broker is working on it` : what);
     return undefined;
   });
 }

@@ -112,7 +112,7 @@ async function waitForDeployment(
     if (now !== progress) [progress, progressAt] = [now, Date.now()];
     if (Date.now() - progressAt >= pace.startupMs) {
       const minutes = Math.round(pace.startupMs / 60_000);
-      throw failedError(`the deployment of ${what} makes no progress for ${minutes} minutes`, words, {
+      throw failedError(`the deployment of ${what} has made no progress for ${minutes} minutes`, words, {
         deployment: guid,
       });
     }

@@ -24,7 +24,7 @@ export async function readParameters(
 ): Promise<ReportedParameters> {
   const byGuid = new Map<string, BindingParameters>();
   if ((await areRetrievable(capi, instance, signal)) === false) {
-    return { byGuid, unreported: 'the service does not tell them' };
+    return { byGuid, unreported: 'the service does not return them' };
   }
   let unreported: string | undefined;
   for (const { guid } of bindings) {

@@ -28,14 +28,14 @@ export async function proveRebound(
   }
   if (!isAfterRestore(binding, { runId, notBefore })) {
     return notRebound(
-      `${name} is bound to ${instance} since before the restore`,
+      `${name} has been bound to ${instance} since before the restore`,
       'unbind it first: binding a bound application changes nothing',
     );
   }
   if (stageOf(binding) !== 'there') {
     return notRebound(
-      `the binding of ${name} to ${instance} is not there yet`,
-      'wait for it, or look why it failed',
+      `the binding of ${name} to ${instance} does not exist yet`,
+      'wait for it, or find out why it failed',
     );
   }
   const at = binding.created_at ?? undefined;
@@ -56,7 +56,7 @@ export async function proveRebound(
   const since = running.startedAt ?? at;
   return {
     outcome: 'done',
-    text: `${name} is bound again and has run since: ${running.text}`,
+    text: `${name} is bound again and has been running since: ${running.text}`,
     ...(since === undefined ? {} : { at: since }),
     evidence: { ...evidence, instances: running.fresh, ...(since === undefined ? {} : { runsSince: since }) },
   };

@@ -38,16 +38,16 @@ export async function loginOfCf({
   tap,
 }: CfLoginOptions): Promise<CfLogin | { readonly none: string }> {
   const home = await privateHome(env);
-  if (home === undefined) return { none: 'the tool cf is not logged in: there is no config of it' };
+  if (home === undefined) return { none: 'the cf tool is not logged in: there is no config of it' };
   const tool = cfTool(env, home.path, tap);
   try {
     const call = { signal, timeoutMs: ASK_MS };
     const login = await tool.run(['oauth-token'], call);
-    if (login.exit !== 0) return await without(home, 'the tool cf is not logged in: run cf login');
+    if (login.exit !== 0) return await without(home, 'the cf tool is not logged in: run cf login');
     const asked = await tool.run(['api'], call);
     const where = /https?:\/\/\S+/u.exec(asked.out)?.[0];
-    if (where === undefined) return await without(home, 'the tool cf does not know its platform: run cf api');
-    const description = `Cloud Foundry at ${show(where, 120)} by the tool cf`;
+    if (where === undefined) return await without(home, 'the cf tool does not know its platform: run cf api');
+    const description = `Cloud Foundry at ${show(where, 120)} by the cf tool`;
     return { tool, home, capi: capiByCf(tool), description };
   } catch (thrown) {
     await home.remove();

@@ -143,7 +143,7 @@ export async function bindByCf(
 
 /**
  * The tool puts no label on what it makes. Without one the binding is known by its time only, which comes
- * from another clock than the restore's.
+ * from a clock other than the restore's.
  */
 async function label(
   { tool }: Session,

@@ -83,7 +83,7 @@ function refuseOption(name: string, what: string): void {
   if (!name.startsWith('-') && !name.includes('\0')) return;
   throw new LifeboatError(
     'platform.refused',
-    `the tool cf would take the name ${show(name, 60)} for an option: ${what} by hand`,
+    `the cf tool would take the name ${show(name, 60)} for an option: ${what} by hand`,
     { hints: ['or set `platform.api` in the config, which goes by ids'] },
   );
 }

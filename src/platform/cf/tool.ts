@@ -119,7 +119,7 @@ function runOnce(
       both.removeEventListener('abort', stop);
       if (signal.aborted) reject(stopped());
       else if (timeout.aborted) {
-        reject(failedError(`the tool cf took longer than ${Math.round(timeoutMs / 1000)} s`, ''));
+        reject(failedError(`the cf tool took longer than ${Math.round(timeoutMs / 1000)} s`, ''));
       } else resolve({ exit: code ?? killed ?? 'an error', out: out(), complaint: complaint() });
     });
   });
@@ -136,7 +136,7 @@ function collect(stream: NodeJS.ReadableStream, limit: number): () => string {
 }
 
 function loggedOut(): LifeboatError {
-  return new LifeboatError('credentials.refused', 'the tool cf is no longer logged in', {
+  return new LifeboatError('credentials.refused', 'the cf tool is no longer logged in', {
     hints: ['log in again: cf login, then go on: nothing is lost'],
     exitCode: EXIT.credentials,
   });
@@ -145,7 +145,7 @@ function loggedOut(): LifeboatError {
 function notRun(cause: NodeJS.ErrnoException): LifeboatError {
   const why =
     cause.code === 'ENOENT' ? 'is not installed' : `cannot be run (${show(cause.code ?? 'error', 40)})`;
-  return new LifeboatError('platform.none', `the tool cf ${why}`, {
+  return new LifeboatError('platform.none', `the cf tool ${why}`, {
     hints: ['install it and log in, or set `platform.api` in the config'],
     cause,
   });

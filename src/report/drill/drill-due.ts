@@ -53,7 +53,7 @@ function momentOf({ endedAt, begunAt }: DrillRecord): string {
 export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDue): string {
   if (dueAt === undefined || everySeconds === undefined) return 'no interval is set (config: drills.every)';
   const every = `every ${daysOf(everySeconds)}`;
-  if (lastProven === undefined) return `now: no drill was proven yet (${every})`;
+  if (lastProven === undefined) return `now: no drill has been proven yet (${every})`;
   return isOverdue
     ? `OVERDUE since ${formatTime(dueAt)} UTC (${every})`
     : `${formatTime(dueAt)} UTC (${every})`;

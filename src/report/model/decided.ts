@@ -40,7 +40,7 @@ export function deviationsOf(entries: readonly Entry[], followUps: readonly Writ
     .filter(({ body }) => /^operator\.(?:retry|again)/u.test(body.event))
     .map(({ entry, body }) => deviation('retried', body.label ?? body.event, body.reason ?? entry.at));
   const resumed = findAll(entries, 'run.resumed').map(({ entry, body }) =>
-    deviation('resumed', `another process (${body.pid}) carried the run on`, entry.at),
+    deviation('resumed', `another process (${body.pid}) went on with the run`, entry.at),
   );
   return [...bypassed(entries), ...steps, ...seenTo, ...retried, ...resumed, ...unclosed(entries)];
 }

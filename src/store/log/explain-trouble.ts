@@ -44,7 +44,7 @@ function otherStore({ store }: Trouble): readonly string[] {
 function putBack(trouble: Trouble): string {
   const { kinds, store } = trouble;
   if (kinds.includes('checkpoints-unread'))
-    return 'mount it, or repair the rights of the folder, then give the same command again';
+    return 'mount it, or repair the permissions of the folder, then run the same command again';
   if (isOfPlaces(trouble))
     return 'to put them back: copy the folder of the checkpoints from a backup, then `lifeboat audit verify`';
   const how = store.isShared
@@ -64,13 +64,13 @@ export function detailsOf(trouble: Trouble): readonly string[] {
   const { kinds, store, misfits, calls, unnamed, since, until } = trouble;
   const others = kinds.slice(1).map((kind) => WORDS[kind](trouble));
   const furthest = misfits.toSorted((one, other) => other.size - one.size)[0];
-  const newest = since === undefined ? [] : [`the newest entry is of ${formatTime(since)} UTC`];
+  const newest = since === undefined ? [] : [`the newest entry is from ${formatTime(since)} UTC`];
   return [
     ...others,
     ...(store.count === 0 ? ['no entry is left'] : newest),
     ...(until === undefined
       ? []
-      : [`the newest checkpoint that does not fit is of ${formatTime(until)} UTC`]),
+      : [`the newest checkpoint that does not fit is from ${formatTime(until)} UTC`]),
     ...(furthest === undefined ? [] : [`the largest one that does not fit: ${show(furthest.file, 200)}`]),
     ...(misfits.length > 0 && calls.length === 0
       ? ['no call that changes an instance was armed in the lost part']
@@ -98,7 +98,7 @@ const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
   gone: ({ misfits }) => {
     const [first] = misfits;
     const signed = first === undefined ? '' : `: ${first.origin} was signed in ${show(first.place, 120)}`;
-    return `the journal is empty or gone, and there was one${signed}`;
+    return `the journal is empty or gone, but there was one${signed}`;
   },
   unreadable: ({ store }) => show(store.unreadable ?? 'the journal cannot be read', 300),
   'rolled-back': ({ store, misfits }) => {
@@ -107,13 +107,13 @@ const WORDS: Readonly<Record<TroubleKind, (trouble: Trouble) => string>> = {
     const [size, place] = [furthest?.size ?? 0, show(furthest?.place ?? '', 120)];
     return size > store.end
       ? `the journal was rolled back: it ends at entry ${store.end}, and ${size} were signed in ${place}`
-      : `the journal has another history than was signed in ${place}: its entries up to ${size} differ`;
+      : `the journal has a history other than the one signed in ${place}: its entries up to ${size} differ`;
   },
   'checkpoints-removed': ({ store }) =>
     `checkpoints were removed: the journal was signed up to entry ${store.vouched}, and no place has it`,
   'checkpoints-unread': ({ store, unread }) => {
     const which = unread.map(({ name, why }) => `${show(name, 120)} (${show(why ?? '', 120)})`);
-    return `the journal was signed up to entry ${store.vouched}, and what has the checkpoint cannot be read: ${which.join(', ')}`;
+    return `the journal was signed up to entry ${store.vouched}, and that checkpoint cannot be read: ${which.join(', ')}`;
   },
   'rows-missing': ({ store }) =>
     `entries were removed from the journal: ${store.size} were signed, ${store.count} are left`,

@@ -115,7 +115,7 @@ export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   const { rim, head, said } = tip;
   if (head === undefined && rim.size === 0) return tip;
   if (head === undefined) throw unsigned(`${rim.size} entries have no signed head`);
-  if (head.size !== rim.size) throw unsigned(`${rim.size} entries are there, and ${head.size} are signed`);
+  if (head.size !== rim.size) throw unsigned(`there are ${rim.size} entries, and ${head.size} are signed`);
   const signed = signer && said.keys.has(signer.installation) ? ownCheckpoint(head.note, signer) : undefined;
   const checkpoint = signed ?? signedCheckpoint(head.note, said);
   if (checkpoint === undefined) throw unsigned('no key that the log knows has signed its newest head');
@@ -144,8 +144,8 @@ export function refuseMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   if (movedTo === undefined) return;
   throw new LifeboatError('journal.moved', `this store was moved to ${show(movedTo, 200)}`, {
     hints: [
-      'nothing was written: what is here can be read, and goes on there',
-      'name that store in lifeboat.yaml (`store`) or LIFEBOAT_STORE; for the home of before: `store: sqlite`',
+      'nothing was written: the entries here can be read; the log goes on there',
+      'name that store in lifeboat.yaml (`store`) or LIFEBOAT_STORE; for the old home: `store: sqlite`',
     ],
     exitCode: EXIT.usage,
   });
@@ -166,7 +166,7 @@ function ownEntry(type: string, body: Json): PreparedEntry {
 function unsigned(what: string): LifeboatError {
   return new LifeboatError('journal.damaged', `the journal cannot be appended to: ${what}`, {
     hints: [
-      'nothing was written: nobody signs on top of what nobody has signed',
+      'nothing was written: lifeboat does not sign on top of unsigned entries',
       '`lifeboat audit verify` says what was changed; put the journal back from a backup',
     ],
   });

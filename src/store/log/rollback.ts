@@ -220,7 +220,7 @@ function warningsOf(place: SeenPlace, store: SeenStore, reached: number): string
   const isShort = kind === 'home' && reached >= store.vouched && reachOf(place, store) < store.vouched;
   return [
     ...(isShort ? [`checkpoints were removed from ${name}; another place has them`] : []),
-    ...(first === undefined ? [] : [`${first} is no checkpoint that a known key has signed`]),
+    ...(first === undefined ? [] : [`${first} is not a checkpoint that a known key has signed`]),
   ];
 }
 

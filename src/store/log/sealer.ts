@@ -98,7 +98,7 @@ function usedTwice(place: Place, other: PlacedNote, size: number): LifeboatError
       hints: [
         'nothing was sent: what the other copy has sent is not in this one',
         `the checkpoint that does not fit: ${show(other.file, 200)}`,
-        'go on with one copy only; in the other one nothing is known of what this one sends',
+        'go on with one copy only; the other one does not know what this one sends',
         'to go on here: `lifeboat audit accept-loss --reason TEXT`',
       ],
       evidence: { place: place.name, file: other.file, size },
@@ -112,7 +112,7 @@ function notSealed(why: string, cause?: unknown): LifeboatError {
     'evidence.not-sealed',
     `the checkpoint of the log cannot be written: ${show(why, 200)}`,
     {
-      hints: ['the journal itself is complete', 'free space, or repair the rights of the checkpoint folder'],
+      hints: ['the journal itself is complete', 'free space, or make the checkpoint folder writable'],
       ...(cause === undefined ? {} : { cause }),
     },
   );

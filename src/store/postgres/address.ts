@@ -72,7 +72,7 @@ function settingsOf(query: string): ReadonlyMap<string, string> {
   const settings = new Map(new URLSearchParams(query));
   for (const name of settings.keys()) {
     if (SECRETS.includes(name.toLowerCase())) throw holdsPassword();
-    if (!SETTINGS.has(name)) throw wrong(`it has a setting that is not known: ${show(name, 60)}`);
+    if (!SETTINGS.has(name)) throw wrong(`it has an unknown setting: ${show(name, 60)}`);
   }
   const attributes = settings.get('target_session_attrs');
   if (attributes !== undefined && !['any', 'primary', 'read-write'].includes(attributes))
@@ -106,7 +106,7 @@ function serversOf(hosts: string, ports: string | undefined): readonly Server[] 
     return { host, port };
   });
   if (servers.every(({ host, port }) => host !== '' && port > 0 && port < 65_536)) return servers;
-  throw wrong('it names no server, or one without a name or with a port that cannot be');
+  throw wrong('it names no server, or one without a name or with an impossible port');
 }
 
 /**
@@ -128,7 +128,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong('it has a % that stands for nothing: write it as %25');
+    throw wrong('it has a % that encodes nothing: write it as %25');
   }
 }
 
@@ -146,8 +146,8 @@ function wrong(why: string): LifeboatError {
 function holdsPassword(): LifeboatError {
   return new LifeboatError('config.store', 'the address of the store holds a password', {
     hints: [
-      'a password belongs into ~/.pgpass (or the file that PGPASSFILE names), or into the variable PGPASSWORD',
-      'what stood there is not repeated here: change that password',
+      'a password belongs in ~/.pgpass (or the file that PGPASSFILE names), or in the variable PGPASSWORD',
+      'the password is not repeated here: change it on the server',
     ],
     exitCode: EXIT.usage,
   });

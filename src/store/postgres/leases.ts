@@ -179,7 +179,7 @@ function createHeld(proof: Proof, sent: number, surely: number, giveBack: () => 
     lasts() {
       // The process may have been stopped for longer than its lease: then the timer is late, the clock is
       // not.
-      if (!isReleased && until <= steadyNow()) lose('this process stood still for longer than it lasts');
+      if (!isReleased && until <= steadyNow()) lose('this process was stopped for longer than a hold lasts');
       return lasts();
     },
     release: giveBack,
@@ -245,7 +245,7 @@ function heldBy(
   const { by, pid, host, command } = who;
   const isOwn = pid === process.pid && host === hostname();
   const name = isOwn ? 'this process itself' : `${show(by, 60)} (process ${pid} on ${show(host, 60)})`;
-  return new LifeboatError('journal.held', `${resource} is held by ${name} since ${show(since, 30)}`, {
+  return new LifeboatError('journal.held', `${resource} is held by ${name}, since ${show(since, 30)}`, {
     hints,
     evidence: { by, pid, host, since, command },
   });

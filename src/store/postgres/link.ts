@@ -17,7 +17,7 @@ export interface Session {
   onNotice(listener: () => void): void;
 }
 
-/** One connection to the store, made when it is needed and made anew when it broke. Works take turns. */
+/** One connection to the store, made when it is needed and made again when it broke. Works take turns. */
 export interface Link {
   /**
    * Rejects with `journal.unreachable` when the connection cannot be made or breaks: whether the statement in

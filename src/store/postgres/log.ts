@@ -62,7 +62,7 @@ async function computed<T>(session: Session, compute: (node: NodeOf) => T): Prom
     const { leaf } = placeOf(level, index);
     throw new LifeboatError(
       'journal.damaged',
-      `entry ${leaf} of the log is not there, or its hashes are not`,
+      `entry ${leaf} of the log is missing, or its hashes are missing`,
       {
         hints: ['`lifeboat audit verify` says what else is damaged'],
       },
@@ -196,7 +196,7 @@ export interface Seen {
 export function createSeen(): Seen {
   let last: Pick<Entry, 'index' | 'hash'> | undefined;
   let head: { readonly size: number; readonly root: string } | undefined;
-  const gone = (index: number) => rolledBack(`entry ${index} of the log is gone, or is another one`);
+  const gone = (index: number) => rolledBack(`entry ${index} of the log is gone, or is a different one`);
   return {
     size: () => Math.max(head?.size ?? 0, (last?.index ?? -1) + 1),
     acknowledged(entry) {

@@ -92,7 +92,7 @@ export async function holdersInPostgres(where: Where): Promise<readonly string[]
     );
     return found.map(
       ({ resource, holder, since }) =>
-        `${holderInWords(holder)}, which has ${show(resource, 120)} since ${since}`,
+        `${holderInWords(holder)}, which has held ${show(resource, 120)} since ${since}`,
     );
   } finally {
     await link.close();

@@ -35,7 +35,7 @@ export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
   readonly signer: Signer;
   /** Milliseconds that a hold lasts without a renewal, by the database's clock; default 15 s. */
   readonly ttl?: number;
-  /** Make the rows of the projections anew from the entries. */
+  /** Rebuild the rows of the projections from the entries. */
   readonly rebuild?: boolean;
 }
 

@@ -43,7 +43,7 @@ export function isEmptied(file: string): boolean {
 
 /** A fresh journal in the place of an old one would look as if nothing had ever been sent. */
 export function emptied(home: string): LifeboatError {
-  return new LifeboatError('journal.gone', `the journal in ${home} is empty or gone, and there was one`, {
+  return new LifeboatError('journal.gone', `the journal in ${home} is empty or gone, but there was one`, {
     hints: [
       'nothing was written: what earlier runs sent is not known any more',
       'put lifeboat.db and lifeboat.db-wal back from a backup, then `lifeboat audit verify`',

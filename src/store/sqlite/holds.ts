@@ -94,7 +94,7 @@ function whyLost(lock: StreamLock, refuseOtherFile: () => void): string | undefi
     refuseOtherFile();
     return lock.isWhole() ? undefined : LOCK_GONE;
   } catch (error) {
-    return error instanceof LifeboatError ? error.shortMessage : 'the journal cannot be looked at';
+    return error instanceof LifeboatError ? error.shortMessage : 'the journal cannot be inspected';
   }
 }
 

@@ -36,7 +36,7 @@ export interface SqliteStoreOptions {
   readonly now?: () => Date;
   /** A person accepted that the journal is gone: a new one begins, and the rest of the old is set aside. */
   readonly afterLoss?: boolean;
-  /** Make the rows of the projections anew from the entries. */
+  /** Rebuild the rows of the projections from the entries. */
   readonly rebuild?: boolean;
   /** A person has accepted that the last rows are gone: the heads that were signed over them go as well. */
   readonly setBack?: boolean;

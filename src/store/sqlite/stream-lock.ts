@@ -58,7 +58,7 @@ function lockFile(path: string, stream: StreamName, infoPath: string): FileLock 
       });
     const { why, advice } = troubleWith(path, error);
     throw new LifeboatError('journal.lost', `the lock of ${stream} cannot be taken: ${why}`, {
-      hints: [`${advice}: it lies below LIFEBOAT_HOME`],
+      hints: [`${advice}: it is below LIFEBOAT_HOME`],
       evidence: { error: error instanceof Error ? error.message : String(error) },
       cause: error,
     });
@@ -68,15 +68,15 @@ function lockFile(path: string, stream: StreamName, infoPath: string): FileLock 
 
 function heldBy(stream: StreamName, infoPath: string): LifeboatError {
   const hints = [
-    'it is free as soon as that process ends; a lock of a dead process does not exist',
-    'do not delete lock files: two writers would follow',
+    'it is free as soon as that process ends; a dead process holds no lock',
+    'do not delete lock files: two processes could then write at once',
   ];
   const holder = readHolder(infoPath);
   if (holder === undefined)
     return new LifeboatError('journal.held', `${stream} is held by another process`, { hints });
   const { pid, host, since, command } = holder;
   const who = pid === process.pid ? 'this process itself' : `process ${pid} on ${show(host, 60)}`;
-  return new LifeboatError('journal.held', `${stream} is held by ${who} since ${show(since, 30)}`, {
+  return new LifeboatError('journal.held', `${stream} is held by ${who}, since ${show(since, 30)}`, {
     hints,
     evidence: { pid, host, since, command },
   });
@@ -146,7 +146,7 @@ export function holdersIn(home: string): readonly string[] {
     if (kind === '' || holder === undefined || !isThere(holder)) continue;
     const { pid, host, since } = holder;
     const what = `${kind}/${show(of, 80)}`;
-    found.set(pid, `process ${pid} on ${show(host, 60)}, which has ${what} since ${show(since, 30)}`);
+    found.set(pid, `process ${pid} on ${show(host, 60)}, which has held ${what} since ${show(since, 30)}`);
   }
   return [...found.values()].slice(0, MOST_NAMED);
 }

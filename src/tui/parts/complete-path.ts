@@ -32,7 +32,7 @@ export function completed(field: Field, names: FolderNames): Field {
   return inserted(field, common.slice(word.length) + (isWhole ? '/' : ''));
 }
 
-/** Whole code points: half of one is no text. */
+/** Whole code points: half of one is not text. */
 function inCommon(one: string, other: string): string {
   const others = Array.from(other);
   const all = Array.from(one);

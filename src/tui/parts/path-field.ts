@@ -208,7 +208,7 @@ function fileLines({ part }: Fact<CheckedFile>, ready: string, width: number, lo
   if (part.state !== 'known') return [];
   return part.value === 'readable'
     ? wrapLine([span(`${look.glyphs.done} `, 'status.ok'), span(ready)], width, 2)
-    : wrapLine([span('  it is no plain file, and is read only when it is taken', 'text.dim')], width, 2);
+    : wrapLine([span('  it is not a plain file, and is read only when it is taken', 'text.dim')], width, 2);
 }
 
 /** Why the folder shows no names. */

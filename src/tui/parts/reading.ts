@@ -27,7 +27,7 @@ export const READING_KEYS: readonly BoundKey<ReadingIntent>[] = [
     intent: 'page-up',
     keys: ['pageup'],
     shown: 'PgUp',
-    label: 'back in the text',
+    label: 'scroll back',
     description: 'scroll back by a page',
     inFooter: false,
   },

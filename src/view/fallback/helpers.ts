@@ -152,7 +152,7 @@ sha256() {
   else openssl dgst -sha256 "$1"; fi
 }
 
-# decrypt FILE DIGEST...: with the key that lies in $W/key.
+# decrypt FILE DIGEST...: with the key that is in $W/key.
 decrypt() { openssl enc -d -aes-256-cbc "${'$'}{@:2}" -pass "file:$W/key" -in "$1" 2> /dev/null; }
 
 # open_file FILE KEY: decrypts, unzips and lists it; true when every program of the pipe succeeded to the
@@ -167,7 +167,7 @@ open_file() {
     ends="${'$'}{PIPESTATUS[*]}"
     case $ends in
       '0 0 0') how="readable: $(wc -l < "$W/list" | tr -d ' ') entries in its tar" ;;
-      '0 0 '*) how='intact: decrypted and unzipped to its end; its content is no tar' ;;
+      '0 0 '*) how='intact: decrypted and unzipped to its end; its content is not a tar' ;;
       *) continue ;;
     esac
     break

@@ -62,7 +62,7 @@ function renderRun({ command, otherwise }: Of<'run'>): string {
   if (![...command, ...(otherwise?.command ?? [])].every(isTypeable)) {
     return renderByHand({
       do: 'by-hand',
-      what: 'A name of this command cannot be typed as it is. Do it in another way, by the ids of the platform.',
+      what: 'A name in this command cannot be typed as it is. Do it another way, by the ids of the platform.',
       copy: [command.join(' ')],
     });
   }

@@ -78,7 +78,7 @@ function unknown(code: string, text: string): Reason {
   return { answer: 'unknown', code, text };
 }
 
-/** What the interface has no call for is no reason: V0 says nothing of the instance itself. */
+/** What the interface has no call for is no reason: V0 says nothing about the instance itself. */
 function unanswered(what: string, part: Part<unknown>): Reason[] {
   if (part.state === 'failed') return [unknown(part.code, `${what} could not be read: ${part.why}`)];
   return part.state === 'unasked' ? [unknown(`unasked.${what}`, `${what} was not asked for`)] : [];

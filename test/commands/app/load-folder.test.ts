@@ -77,7 +77,7 @@ test('a folder that is not there says so', async () => {
   const { folder, home } = openHome();
   await expect(folder('~/nowhere/')).rejects.toMatchObject({
     code: 'input.file',
-    shortMessage: `${join(home, 'nowhere')} cannot be listed: it is not there`,
+    shortMessage: `${join(home, 'nowhere')} cannot be listed: it does not exist`,
   });
 });
 

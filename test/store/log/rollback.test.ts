@@ -88,7 +88,7 @@ test('a store that went on after it was rolled back has another history', async 
   for (const intent of ['c', 'd']) await again.arm(intent);
   const { trouble } = await again.check();
   expect(trouble).toMatchObject({ kinds: ['rolled-back'], misfits: [{ size: 7 }] });
-  expect(trouble && inShort(trouble)).toMatch(/has another history than was signed/);
+  expect(trouble && inShort(trouble)).toMatch(/has a history other than the one signed/);
 });
 
 test('checkpoints that were removed are missed, unless another place has them', async () => {
@@ -120,9 +120,9 @@ test('checkpoints that cannot be read are not called removed, and what to do is 
   const { trouble } = await store.check();
   expect(trouble?.kinds).toEqual(['checkpoints-unread']);
   if (trouble === undefined) throw new Error('no trouble');
-  expect(inShort(trouble)).toMatch(/what has the checkpoint cannot be read: .*checkpoints/u);
+  expect(inShort(trouble)).toMatch(/that checkpoint cannot be read: .*checkpoints/u);
   expect(inShort(trouble)).not.toContain('removed');
-  expect(rolledBack(trouble).hints.join('\n')).toContain('then give the same command again');
+  expect(rolledBack(trouble).hints.join('\n')).toContain('then run the same command again');
 });
 
 test('rows that were removed, and rows that nobody signed, are found by the count', async () => {
@@ -252,7 +252,7 @@ test('a checkpoint that nobody known has signed stops nothing, and is named', as
   writeFileSync(join(folder, '901'), 'half a no', { mode: 0o600 });
   const { trouble, warnings } = await store.check();
   expect(trouble).toBeUndefined();
-  expect(warnings).toEqual([`${join(folder, '901')} is no checkpoint that a known key has signed`]);
+  expect(warnings).toEqual([`${join(folder, '901')} is not a checkpoint that a known key has signed`]);
 });
 
 test('a lost part in which more was armed than a checkpoint names tells how many, and takes none for answered by that', async () => {

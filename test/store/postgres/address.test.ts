@@ -69,7 +69,7 @@ describe('the address of a store', () => {
     ['postgres://a:99999/x', 'port'],
     ['postgres://a/x?sslmode=maybe', 'sslmode is one of'],
     ['postgres://a/x?target_session_attrs=standby', 'read-write only'],
-    ['postgres://a/x?options=-c%20x', 'not known: options'],
+    ['postgres://a/x?options=-c%20x', 'an unknown setting: options'],
     ['postgres://a/%zz', '%25'],
   ])('%s is refused, with the reason', (url, why) => {
     expect(() => parse(url)).toThrow(why);

@@ -97,7 +97,7 @@ describe('the keys', () => {
     const several = none('orders', 'orders-dr');
     several.press('a');
     expect(several.effects).toEqual([
-      { type: 'say', text: 'no key shows which instance is meant: press : and type `add a key`' },
+      { type: 'say', text: 'no row names the instance: press : and type `add a key`' },
     ]);
   });
 });
@@ -181,7 +181,7 @@ describe('a key from a file', () => {
         state: 'failed',
         at: new Date(0),
         code: 'input.file',
-        why: '/x cannot be read: it is not there',
+        why: '/x cannot be read: it does not exist',
         hints: ['nothing was stored or sent'],
       },
       isAsking: false,
@@ -191,10 +191,10 @@ describe('a key from a file', () => {
     expect(one.effects).toEqual([{ type: 'say', text: 'type the path of the file first' }]);
     one.screen.paste('/x\n', { columns: 80, rows: 12 });
     one.fits();
-    expect(one.text()).toContain('/x cannot be read: it is not there');
+    expect(one.text()).toContain('/x cannot be read: it does not exist');
     expect(one.text()).toContain('hint: nothing was stored or sent');
     one.press('enter');
-    expect(one.effects.at(-1)).toEqual({ type: 'say', text: '/x cannot be read: it is not there' });
+    expect(one.effects.at(-1)).toEqual({ type: 'say', text: '/x cannot be read: it does not exist' });
     expect(one.screen.isTyping()).toBe(true);
   });
 

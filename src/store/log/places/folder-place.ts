@@ -105,7 +105,7 @@ class FolderPlace implements Place {
     { installation, publicKey }: Pick<Signer, 'installation' | 'publicKey'>,
   ): Promise<readonly PlacedNote[]> {
     const claim = claimOf(note);
-    if (claim === undefined) throw new Error('it is no checkpoint');
+    if (claim === undefined) throw new Error('it is not a checkpoint');
     const path = join(this.#root, folderOf(claim.origin), pathOfSize(claim.size));
     const modes = await this.#makeFolders(dirname(path));
     if (!this.#keysKept.has(installation)) {

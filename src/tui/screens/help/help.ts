@@ -19,7 +19,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
     intent: 'page-up',
     keys: ['pageup', 'up', 'k'],
     shown: 'PgUp',
-    label: 'back in the text',
+    label: 'scroll back',
     description: 'previous page',
     inFooter: false,
   },

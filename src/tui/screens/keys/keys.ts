@@ -219,7 +219,7 @@ function wantingKey(
   const [only, ...others] = around.facts.get('home', null).last?.value.instances ?? [];
   return only !== undefined && others.length === 0
     ? { instance: only.name }
-    : { why: 'no key shows which instance is meant: press : and type `add a key`' };
+    : { why: 'no row names the instance: press : and type `add a key`' };
 }
 
 function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {

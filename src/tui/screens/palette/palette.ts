@@ -150,7 +150,7 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
   const home = facts.get('home', null).last?.value;
   const instances = home?.instances ?? [];
   const open = (facts.get('runs', null).last?.value ?? []).filter(({ status }) => status === 'open');
-  const driving = isDriving ? 'this window drives a run already: open a second terminal' : undefined;
+  const driving = isDriving ? 'this window already drives a run: open a second terminal' : undefined;
   return [
     ...keys
       .filter(({ shown, label, keys: names }) => shown !== '' && label !== '' && names.length > 0)

@@ -166,7 +166,7 @@ export function pagingIn(modes: readonly Mode[]): readonly Binding[] {
       keys: ['pageup'],
       modes,
       shown: 'PgUp',
-      label: 'back in the text',
+      label: 'scroll back',
       description: 'previous page of the text',
       onScreen: 'never',
     },

@@ -13,7 +13,7 @@ const WORDS: Readonly<Record<FieldIntent, readonly [shown: string, description: 
   left: ['', 'move the cursor to the left'],
   right: ['left/right', 'move the cursor in the field; with Ctrl, by a word'],
   'word-left': ['', 'move the cursor to the word before'],
-  'word-right': ['', 'move the cursor behind the word'],
+  'word-right': ['', 'move the cursor to the end of the word'],
   begin: ['', 'move the cursor to the beginning'],
   end: ['Home/End', 'move the cursor to the beginning or to the end of the field'],
 };

@@ -59,7 +59,7 @@ function warningLines({ warned }: State, hints: readonly string[], width: number
   return [
     ...wrapLine([span(`${look.glyphs.warn} ${warned}`, 'status.warn')], width, 2),
     ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
-    ...wrapLine([span('  Enter begins the run nevertheless, Esc goes a step back')], width, 2),
+    ...wrapLine([span('  Enter begins the run anyway, Esc goes a step back')], width, 2),
     BLANK,
   ];
 }

@@ -148,7 +148,7 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
 
 /** A target is replaced: whether a backup of it was proven stands in nobody's way. */
 function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
-  if (status === undefined) return [{ text: 'it was not asked yet', tone: 'plain' }];
+  if (status === undefined) return [{ text: 'it has not been asked yet', tone: 'plain' }];
   const { newestBackup, provenBackup, card } = status;
   return [
     {

@@ -146,7 +146,7 @@ test('a link where a checkpoint is about to be written stays, and so does what i
 test('a folder that is not there is made to be written, and is down to be read', async () => {
   const [signer, folder] = [freshSigner(), join(temporaryHome(), 'share')];
   const wanted = { origin: ORIGIN, beyond: 0, most: 1 };
-  expect(await folderPlace(folder).look(wanted)).toEqual({ result: 'down', why: 'it is not there' });
+  expect(await folderPlace(folder).look(wanted)).toEqual({ result: 'down', why: 'it does not exist' });
   expect(await folderPlace(folder).write(noteOf(signer, 5), signer)).toEqual({ result: 'written' });
 });
 
