@@ -1,15 +1,13 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
 import type { Keyring } from '../keys/key-store.ts';
-import { checkOfGenerated } from '../keys/keyring.ts';
 import { fold } from '../runner/fold.ts';
 import { inputOf } from '../runner/run-log.ts';
-import type { Entry, Journal, JournalReader } from '../store/journal.ts';
-import { readKeyFact } from '../store/projections/key-facts.ts';
+import type { Entry, Journal } from '../store/journal.ts';
+import { adoptKey } from './adopt-key.ts';
 import type { DrivenRun } from './instances.ts';
 
 /** By their fingerprints: keys that were entered here for a run, and those that it goes on without. */
@@ -86,34 +84,4 @@ function lackingError(run: DrivenRun, lacking: readonly string[], store: string)
       exitCode: EXIT.waiting,
     },
   );
-}
-
-/**
- * Keeps a key under the fingerprint by which the record knows it, and which another key store has made.
- * Rejects with `keys.other` (exit 2) for one that cannot be it: of another length, or, where that key was
- * generated, another one. Of a key that a person chose, nothing more can be checked.
- */
-export async function adoptKey(
-  { journal, keyring }: { readonly journal: Pick<JournalReader, 'read'>; readonly keyring: Keyring },
-  instance: string,
-  fingerprint: string,
-  key: Secret,
-): Promise<void> {
-  for (const entry of await journal.read(`instance/${instance}`)) {
-    const fact = readKeyFact(entry);
-    if (fact?.type !== 'key.pending' || fact.body.fingerprint !== fingerprint) continue;
-    const { length, check } = fact.body;
-    if (key.length !== length)
-      throw other(fingerprint, `that one has ${length} characters, and this one ${key.length}`);
-    if (check !== undefined && check !== checkOfGenerated(key))
-      throw other(fingerprint, 'that one was generated, and is a different one');
-  }
-  await keyring.adopt(instance, fingerprint, key);
-}
-
-function other(fingerprint: string, why: string): LifeboatError {
-  return new LifeboatError('keys.other', `this is not key ${fingerprint}: ${why}`, {
-    hints: ['nothing was stored and nothing was sent'],
-    exitCode: EXIT.usage,
-  });
 }

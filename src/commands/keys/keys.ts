@@ -9,7 +9,7 @@ import { askHidden } from '../../cli/hidden-prompt.ts';
 import { hush } from '../../cli/hush.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
-import { adoptKey } from '../../compose/ask-for-keys.ts';
+import { adoptKey } from '../../compose/adopt-key.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
 import { openKeys, openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts';
