@@ -66,13 +66,16 @@ function recoveryPointView(measures: Measures): ObjectiveView {
 }
 
 /** From the newest record that is there again to the moment up to which there was data. */
-function howMeasured({ by, recoveredTo, lostAt, lostBy }: RecoveryPoint): string {
+function howMeasured({ by, recoveredTo, lostAt, lostBy, lostMs }: RecoveryPoint): string {
   const source = {
     data: 'by the data',
     restored_from: 'by what the service restored',
     'chosen-time': 'by the chosen time',
   }[by];
-  return `${source}: ${formatTime(recoveredTo)} to ${formatTime(lostAt)} UTC (${lostBy})`;
+  const [recovered, lost] = [formatTime(recoveredTo), formatTime(lostAt)];
+  return lostMs === 0
+    ? `${source}: recovered up to ${recovered} UTC, no earlier than ${lostBy} (${lost} UTC)`
+    : `${source}: ${recovered} to ${lost} UTC (${lostBy})`;
 }
 
 function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {

@@ -8,6 +8,7 @@ import { runEntry } from '../../src/store/run-entries.ts';
 import { readHtml } from './html-words.ts';
 import {
   armed,
+  at,
   closed,
   followUps,
   journalOf,
@@ -18,6 +19,7 @@ import {
   performed,
   recovery,
   recoveryLines,
+  replaced,
   sliceOf,
   started,
 } from './recovery.ts';
@@ -176,6 +178,16 @@ test('a recovery point that is not measured by the data says why', () => {
   expect(report.measured?.rpo.result).toBe('missed');
   expect(renderReport(report, 'md')).toContain(
     'measured by what the service says it restored. It is not measured by the data: the newest record after the restore is newer than what was restored',
+  );
+});
+
+test('a recovery point of nothing does not read backwards', () => {
+  const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
+  const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
+  const report = reportOf(journalOf(started({ objectives }), lines), []);
+  expect(report.measured?.rpo).toMatchObject({ result: 'met', measuredSeconds: 0 });
+  expect(renderReport(report, 'md')).toContain(
+    'The recovery point is zero: the newest restored data, of 2026-03-01 02:53:20, is no older than 2026-03-01 02:51:40, the newest record before; measured by the data itself',
   );
 });
 

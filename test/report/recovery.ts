@@ -206,3 +206,14 @@ export const recovery: readonly Entry[] = journalOf(
     followUps: followUps.map(({ commands: _, doable: __, ...rest }) => ({ ...rest })),
   }),
 );
+
+/** The same line, with another answer to the reconciliation. */
+export function replaced(line: Line, when: 'before' | 'after', output: object): Line {
+  const next = when === 'before' ? 30 : 160;
+  const body = line.entry.body as { event?: { type: string } };
+  if (line.at !== next || body.event?.type !== 'xstate.done.actor.reconcile') return line;
+  return {
+    ...line,
+    entry: { ...line.entry, body: { ...body, event: { ...body.event, output } } as Line['entry']['body'] },
+  };
+}

@@ -5,7 +5,7 @@ import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
-import { at, followUps, journalOf, recovery, recoveryLines, started } from '../report/recovery.ts';
+import { at, followUps, journalOf, recovery, recoveryLines, replaced, started } from '../report/recovery.ts';
 import { followUpRunbook } from './follow-up-runbook.ts';
 
 const choice: Question = { kind: 'choice', prompt: 'go on?', options: [] };
@@ -242,6 +242,19 @@ describe('objectives', () => {
           'by the data: 2026-03-01 02:53:20 to 2026-03-01 02:59:20 UTC (the newest record before), 1000 rows before, 940 after',
       },
     ]);
+  });
+
+  test('never run backwards: what was recovered to a moment after the loss says so', () => {
+    const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
+    const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
+    const [, point] = viewOf({ followUps: open }, journalOf(started({ objectives }), lines)).objectives;
+    expect(point).toMatchObject({
+      value: 0,
+      verdict: 'met',
+      detail: expect.stringContaining(
+        'by the data: recovered up to 2026-03-01 02:53:20 UTC, no earlier than the newest record before (2026-03-01 02:51:40 UTC)',
+      ),
+    });
   });
 
   test('are met or missed once it is over, and plain where there is no limit', () => {

@@ -73,14 +73,18 @@ function howLost({ point, rpo }: Measured): string {
   if (point === undefined && rpo.why !== undefined) return `The recovery point was not measured: ${rpo.why}.`;
   if (point === undefined)
     return 'The recovery point was not measured: neither the data nor the service reported it.';
-  const ends = `from ${time(point.recoveredTo)}, the newest restored data, to ${time(point.lostAt)}, ${point.lostBy}`;
+  const [recovered, lost] = [time(point.recoveredTo), `${time(point.lostAt)}, ${point.lostBy}`];
+  const is =
+    rpo.measuredSeconds === 0
+      ? `zero: the newest restored data, of ${recovered}, is no older than ${lost}`
+      : `the time from ${recovered}, the newest restored data, to ${lost}`;
   const by = {
     data: 'by the data itself, with the reconciliation command',
     restored_from: 'by what the service says it restored',
     'chosen-time': 'by the chosen point in time',
   }[point.by];
   const instead = point.because === undefined ? '' : ` It is not measured by the data: ${point.because}.`;
-  return `The recovery point is the time ${ends}; measured ${by}.${instead}`;
+  return `The recovery point is ${is}; measured ${by}.${instead}`;
 }
 
 function result({ result: word, why }: Measured['rto']): Text {

@@ -5,10 +5,10 @@ import {
   at,
   followUps,
   journalOf,
-  type Line,
   performed,
   recovery,
   recoveryLines,
+  replaced,
   sliceOf,
   started,
 } from '../recovery.ts';
@@ -150,14 +150,3 @@ describe('how much was lost', () => {
     ).toBeUndefined();
   });
 });
-
-/** The same line, with another answer to the reconciliation. */
-function replaced(line: Line, when: 'before' | 'after', output: object): Line {
-  const next = when === 'before' ? 30 : 160;
-  const body = line.entry.body as { event?: { type: string } };
-  if (line.at !== next || body.event?.type !== 'xstate.done.actor.reconcile') return line;
-  return {
-    ...line,
-    entry: { ...line.entry, body: { ...body, event: { ...body.event, output } } as Line['entry']['body'] },
-  };
-}
