@@ -3,6 +3,8 @@ import type { Secret } from '../base/secret.ts';
 
 /** The passphrase of the vault, kept in memory for as long as the process lives. */
 export interface KeptPassphrase {
+  /** Whether whoever is asked may leave the prompt and go on without it. */
+  readonly isOptional: boolean;
   /** The one that is kept; without one, asks for it, once for all that want it at the same time. */
   get(ask: () => Promise<Secret>): Promise<Secret>;
   /** Another one is to be asked for: this one was refused. */
@@ -12,6 +14,7 @@ export interface KeptPassphrase {
 export function keepPassphrase(): KeptPassphrase {
   let asked: Promise<Secret> | undefined;
   return {
+    isOptional: false,
     get(ask) {
       if (asked !== undefined) return asked;
       const asking = ask();
@@ -35,6 +38,7 @@ export function keepPassphrase(): KeptPassphrase {
 export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
   let isAsked = false;
   return {
+    isOptional: true,
     get: (ask) =>
       kept.get(() => {
         if (isAsked) return Promise.reject(locked());

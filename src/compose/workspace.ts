@@ -222,8 +222,10 @@ export function loginName(env: NodeJS.ProcessEnv): string {
 
 function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
   if (purpose === 'open') {
-    const ask = () => askHidden('passphrase of the vault', context);
-    return context.passphrase?.get(ask) ?? ask();
+    const { passphrase } = context;
+    const leave = passphrase?.isOptional === true ? ' (Ctrl-C: go on without it)' : '';
+    const ask = () => askHidden(`passphrase of the vault${leave}`, context);
+    return passphrase?.get(ask) ?? ask();
   }
   return askHidden('a new passphrase for the vault, 12 characters or more', context, { twice: true });
 }

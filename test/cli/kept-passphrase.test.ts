@@ -49,6 +49,7 @@ test.for([
   const { ask, asked } = person(...entered);
   const kept = keepPassphrase();
   const looking = askOnlyOnce(kept);
+  expect([kept, looking].map(({ isOptional }) => isOptional)).toEqual([false, true]);
   await looking.get(ask).catch(() => undefined);
   if (forget) looking.forget();
   await expect(looking.get(ask)).rejects.toMatchObject({ code: 'keys.no-passphrase' });
