@@ -243,7 +243,7 @@ describe.concurrent('a command line', () => {
     expect(await reported('last')).toBe(second);
     expect(await reported(first.slice(0, 24).toLowerCase())).toBe(first);
     expect((await here('audit', 'show', 'last')).stdout).toContain(second);
-    expect((await here('report', '')).stderr).toContain('there is no run without a name');
+    expect((await here('report', '')).stderr).toContain("there is no run ''");
     expect((await here('report', first.slice(0, 4))).stderr).toContain('there is more than one run');
   });
 });
