@@ -51,7 +51,7 @@ export async function benchStart(rounds = 9): Promise<StartBench> {
       memoryRatio: memory.length === 0 ? undefined : median(memory),
     };
   } finally {
-    await rm(home, { recursive: true, force: true });
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
