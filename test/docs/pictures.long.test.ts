@@ -117,7 +117,7 @@ function wordsIn(svg: string): string[] {
   return (
     texts
       .join(' ')
-      .replaceAll(/\b(?:[0-9A-Z]{26}\b|01[0-9A-Z]{8,23}…)/gu, 'ID')
+      .replaceAll(/\b01[0-9A-Z]{8,24}(?:…|\b)/gu, 'ID')
       // One that is cut may have no digit left.
       .replaceAll(/(?<![\p{Letter}\d-])[\da-f-]+…/gu, ' ')
       // Guids and fingerprints: hexadecimal digits, at least one of them no letter.

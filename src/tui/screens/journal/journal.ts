@@ -212,7 +212,7 @@ function columnsOf({ stream }: EntriesWanted) {
     },
     { title: 'at (UTC)', cell: ({ at }: EntryRow): Line => [span(at)], drop: 1 },
     ...(stream === undefined
-      ? [{ title: 'stream', cell: (row: EntryRow): Line => [span(row.stream)], least: 12, drop: 2 }]
+      ? [{ title: 'stream', cell: (row: EntryRow): Line => [span(shortOf(row.stream))], least: 12, drop: 2 }]
       : []),
     { title: 'by', cell: ({ by }: EntryRow): Line => [span(by)], least: 6, drop: 5 },
     { title: 'type', cell: ({ type }: EntryRow): Line => [span(type, 'text.dim')], drop: 4 },
