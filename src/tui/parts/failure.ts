@@ -10,6 +10,12 @@ export function failureLines(
 ): readonly Line[] {
   return [
     ...wrapLine([span(`${glyphs.failed} ${text}`, 'status.bad')], width, 2),
-    ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
+    ...hintLines(hints, width),
   ];
+}
+
+/** What is safe to do next, `indent` cells from the edge; further rows of a hint stand below its first word. */
+export function hintLines(hints: readonly string[], width: number, indent = 2): readonly Line[] {
+  const label = `${' '.repeat(indent)}hint: `;
+  return hints.flatMap((hint) => wrapLine([span(`${label}${hint}`)], width, label.length));
 }

@@ -3,6 +3,7 @@ import { splitAt } from '../../../plain/width.ts';
 import { bodyRows, type EntryRow } from '../../../view/app/entries-page.ts';
 import type { AuditFacts, AuditTrust, Fact } from '../../../view/app/sources.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
+import { hintLines } from '../../parts/failure.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 import { trustLines } from './trust.ts';
@@ -70,7 +71,7 @@ export function auditLines(
   if (part.state === 'failed')
     return [
       ...wrapLine([span('the log was not verified: ', 'status.bad'), span(part.why)], width, 2),
-      ...(part.hints ?? [BY_HAND]).flatMap((hint) => wrapLine([span(`hint: ${hint}`)], width, 6)),
+      ...hintLines(part.hints ?? [BY_HAND], width, 0),
       ...trustLines(trust, width),
     ];
   if (last === undefined || isAsking)

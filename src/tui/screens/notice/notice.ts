@@ -2,6 +2,7 @@ import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { BoundKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { hintLines } from '../../parts/failure.ts';
 import { BLANK, span } from '../../span.ts';
 
 /** Something that a person has to know: what happened, and what is safe to do next. */
@@ -41,7 +42,7 @@ export function noticeScreen({ title, text, hints }: Notice): OpenScreen {
         BLANK,
         ...wrapLine([span(text, 'text.strong')], columns, 2),
         BLANK,
-        ...hints.flatMap((hint) => wrapLine([span(`hint: ${hint}`)], columns, 6)),
+        ...hintLines(hints, columns, 0),
       ];
       return scrolledBody(lines, 0, size, look);
     },

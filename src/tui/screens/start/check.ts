@@ -5,7 +5,7 @@ import { commandOf, type StartWish, stakesOf } from '../../../view/app/start-wis
 import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
-import { failureLines } from '../../parts/failure.ts';
+import { failureLines, hintLines } from '../../parts/failure.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { chosenBackup, listOf } from './moment.ts';
 import { knownInstances, type State, wishOf } from './state.ts';
@@ -58,7 +58,7 @@ function warningLines({ warned }: State, hints: readonly string[], width: number
   if (warned === undefined) return [];
   return [
     ...wrapLine([span(`${look.glyphs.warn} ${warned}`, 'status.warn')], width, 2),
-    ...hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
+    ...hintLines(hints, width),
     ...wrapLine([span('  Enter begins the run anyway, Esc goes a step back')], width, 2),
     BLANK,
   ];

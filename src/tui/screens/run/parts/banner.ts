@@ -1,6 +1,7 @@
 import type { QuestionView, RunView } from '../../../../view/run-view.ts';
 import type { Size } from '../../../bands.ts';
 import { wrapLine } from '../../../line.ts';
+import { hintLines } from '../../../parts/failure.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 import type { UiState } from '../screen-state.ts';
@@ -11,8 +12,7 @@ export function bannerLines(banner: RunView['banner'], width: number, look: Look
   if (banner === undefined) return [];
   const token = tokenOf(banner.tone);
   const text = wrapLine([span(`${signOf(banner.tone, look)} `, token), span(banner.text, token)], width, 2);
-  const hints = banner.hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8));
-  return [...text, ...hints];
+  return [...text, ...hintLines(banner.hints, width)];
 }
 
 /** So many rows of it stand above a run; the rest is at the end of the text. */

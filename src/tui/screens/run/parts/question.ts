@@ -2,6 +2,7 @@ import type { QuestionOption, QuestionView, WayOn } from '../../../../view/run-v
 import type { Size } from '../../../bands.ts';
 import { commandLines } from '../../../command-lines.ts';
 import { hasText, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
+import { hintLines } from '../../../parts/failure.ts';
 import { type Line, type Look, span } from '../../../span.ts';
 import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
 import { approvalRows } from './approval.ts';
@@ -123,7 +124,7 @@ function tailLines(state: QuestionState, width: number): Line[] {
   if (state.problem === undefined) return [];
   return [
     ...wrapLine([span(`! ${state.problem.text}`, 'status.warn')], width, 2),
-    ...state.problem.hints.flatMap((hint) => wrapLine([span(`  hint: ${hint}`)], width, 8)),
+    ...hintLines(state.problem.hints, width),
   ];
 }
 
