@@ -76,12 +76,13 @@ function choiceFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** Whether it is from the card, was chosen before the run began, or was typed in it. */
+/** Whether it is from the card or a list, was chosen before the run began, or was typed in it. */
 function originOf(
   { guid, how }: NonNullable<RunContext['source']['from']>,
   asked: string | undefined,
 ): string {
   if (how === 'card') return 'on record';
+  if (how === 'seen') return 'listed last';
   return guid === asked ? 'chosen' : 'typed';
 }
 

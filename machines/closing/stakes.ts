@@ -1,3 +1,4 @@
+import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { Stakes } from '../parts/question.ts';
@@ -19,19 +20,36 @@ export function stakesOfTime(context: RunContext): Stakes {
 
 /** Of a recovery into another instance. */
 export function stakesOfTarget(context: RunContext): Stakes {
-  const { run, source, target, card } = context;
+  const { run, target } = context;
   const name = restoredName(context);
   const { identity } = target.facts ?? {};
   const held =
     identity === undefined
       ? ''
       : `: ${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`;
-  const chosen = card.onRecord?.proven.find(({ backupId }) => backupId === source.from?.guid)?.triggeredAt;
-  const what = source.from?.what === 'newest' ? 'the newest backup was made' : 'the chosen backup was made';
   return {
     overwritten: `all data in ${name}${held}`,
-    ...lostAfter(chosen, what, ` in ${run.instance}`),
+    ...lostWithSource(context),
     wayBack: `none for ${name}; ${run.instance} and its backups are not touched`,
+  };
+}
+
+/** By what is known of the chosen backup. The newest may have been made after the last look at the source. */
+function lostWithSource({ run, source: { from }, card: { onRecord } }: RunContext) {
+  const { card, proven = [], seen } = onRecord ?? {};
+  const where = ` in ${run.instance}`;
+  const listed = [card?.newest ?? [], seen?.backups ?? []].flat();
+  if (from?.what !== 'newest') {
+    const chosen = [...proven, ...listed].find(({ backupId }) => backupId === from?.guid);
+    return lostAfter(chosen?.triggeredAt, 'the chosen backup was made', where);
+  }
+  const [known] = listed
+    .flatMap(({ triggeredAt }) => triggeredAt ?? [])
+    .sort((one, other) => (instantOf(other) ?? 0) - (instantOf(one) ?? 0));
+  if (known === undefined) return lostAfter(undefined, 'the newest backup was made', where);
+  return {
+    lost: `everything written${where} after its newest backup, made at ${known} or later`,
+    lostSince: known,
   };
 }
 

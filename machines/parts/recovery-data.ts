@@ -70,6 +70,13 @@ export const CardDraft = RecoveryCard.partial({ preparedAt: true }).extend({
 export type CardDraft = z.infer<typeof CardDraft>;
 
 /**
+ * The done backups that an instance listed when it was looked at last, the newest first, and when that was.
+ * No evidence: a file of this machine, for a recovery of which nothing else is on record.
+ */
+export const LastSeen = z.object({ at: z.string(), backups: z.array(BackupFacts) });
+export type LastSeen = z.infer<typeof LastSeen>;
+
+/**
  * The card that the ledger holds, older proven backups, and which keys are at hand. Nothing of the service is
  * called for it.
  */
@@ -77,6 +84,7 @@ export const CardOnRecord = z.object({
   card: RecoveryCard.optional(),
   proven: z.array(ProvenBackup),
   keysHeld: z.array(Fingerprint),
+  seen: LastSeen.optional(),
 });
 export type CardOnRecord = z.infer<typeof CardOnRecord>;
 

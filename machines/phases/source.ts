@@ -16,15 +16,23 @@ export const SourceSlice = z.object({
       guid: z.string(),
       fingerprint: z.string(),
       what: z.enum(['newest', 'backup']),
-      how: z.enum(['card', 'typed']),
+      how: z.enum(['card', 'seen', 'typed']),
     })
     .optional(),
 });
 type From = NonNullable<z.infer<typeof SourceSlice>['from']>;
 
-const ID = { source: '[A-Za-z0-9][A-Za-z0-9-]{7,99}', says: 'a guid has letters, digits and hyphens only' };
+/** So many backups of a kind are offered; the id of any other one can be typed. */
+const MOST = 10;
 
-/** What is recovered, and with which key: from the card, or typed. Nothing of the source is called. */
+/** What an id looks like no reference says (service-api.md section 2.1): what can be pasted in one piece. */
+const ID = { source: '[!-~]{8,200}', says: 'a guid has 8 characters or more, and no spaces' };
+const IS_ID = new RegExp(`^(?:${ID.source})$`);
+
+/**
+ * What is recovered, and with which key: from the card, from the list that the instance gave last, or typed.
+ * Nothing of the source is called.
+ */
 export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
   const head = {
     title: 'choose what is recovered',
@@ -37,14 +45,14 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
   return phase(head, (step) => ({
     ...readRecord(step, 'evaluating'),
     evaluating: state({
-      meta: { title: 'whether there is a card' },
+      meta: { title: 'whether anything of it is on record' },
       always: [
         {
           guard: ({ context }) => context.run.asked.guid !== undefined,
           target: 'choosingKey',
           actions: assign(({ context }) => take(context, context.run.asked.guid ?? '')),
         },
-        { guard: ({ context }) => context.card.onRecord?.card !== undefined, target: 'asking' },
+        { guard: ({ context }) => hasSomethingToOffer(context), target: 'asking' },
         { target: 'enteringGuid' },
       ],
     }),
@@ -54,7 +62,7 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
       on: {
         'operator.useNewest': {
           target: 'choosingKey',
-          actions: assign(({ context }) => take(context, context.card.onRecord?.card?.backupGuid ?? '')),
+          actions: assign(({ context }) => take(context, newestGuid(context)?.guid ?? '')),
         },
         'operator.useBackup': {
           target: 'choosingKey',
@@ -141,27 +149,62 @@ function withKey(context: RunContext, fingerprint: string): Partial<RunContext> 
  * The `backup_id` of a certain backup is the guid with the time at its end; with the guid alone the newest
  * one is taken.
  */
-function fromGuid({ card: { onRecord } }: RunContext, guid: string): From {
-  const { card, proven = [] } = onRecord ?? {};
+const TIME_AT_END = /-\d{10,}$/;
+
+function fromGuid(context: RunContext, guid: string): From {
+  const { card, proven = [] } = context.card.onRecord ?? {};
   const known = proven.find(({ backupId }) => backupId === guid);
+  const isSeen = listedLast(context).some(
+    ({ backupId = '' }) => backupId === guid || guidIn(backupId) === guid,
+  );
   return {
     guid,
     fingerprint: known?.fingerprint ?? card?.fingerprint ?? '',
-    what: known !== undefined || /-\d{10,}$/.test(guid) ? 'backup' : 'newest',
-    how: known !== undefined || card?.backupGuid === guid ? 'card' : 'typed',
+    what: known !== undefined || TIME_AT_END.test(guid) ? 'backup' : 'newest',
+    how: known !== undefined || card?.backupGuid === guid ? 'card' : isSeen ? 'seen' : 'typed',
   };
 }
 
-function askForSource({ card: { onRecord }, run: { instance } }: RunContext): RunQuestion {
-  const { card, proven = [] } = onRecord ?? {};
-  return choice(`what of ${instance} is recovered?`, [
-    {
-      event: { type: 'operator.useNewest' },
-      label: 'its newest backup',
-      hint: `by guid ${card?.backupGuid}, from the card of ${card?.preparedAt}`,
-      recommended: true,
-    },
-    ...proven.slice(0, 10).flatMap(({ backupId, id, triggeredAt, fingerprint }): Option[] =>
+/** The guid that the id of a backup begins with (domain 1.2); undefined for an id of another form. */
+function guidIn(backupId: string): string | undefined {
+  return TIME_AT_END.test(backupId) ? backupId.replace(TIME_AT_END, '') : undefined;
+}
+
+/** Backups of the list that the instance gave last, by ids that can be sent; whatever else it holds. */
+function listedLast({ card: { onRecord } }: RunContext) {
+  return (onRecord?.seen?.backups ?? []).filter(({ backupId = '' }) => IS_ID.test(backupId));
+}
+
+/** By which guid the newest backup is recovered: that of the card, or what ids of backups begin with. */
+function newestGuid(context: RunContext): { readonly guid: string; readonly hint: string } | undefined {
+  const { card, seen } = context.card.onRecord ?? {};
+  if (card !== undefined)
+    return { guid: card.backupGuid, hint: `by guid ${card.backupGuid}, from the card of ${card.preparedAt}` };
+  const [newest] = listedLast(context);
+  const guid = guidIn(newest?.backupId ?? '');
+  if (guid === undefined) return undefined;
+  return { guid, hint: `by guid ${guid}, with which the ids of the backups listed at ${seen?.at} begin` };
+}
+
+function hasSomethingToOffer(context: RunContext): boolean {
+  return context.card.onRecord?.card !== undefined || listedLast(context).length > 0;
+}
+
+function askForSource(context: RunContext): RunQuestion {
+  const { proven = [], seen } = context.card.onRecord ?? {};
+  const newest = newestGuid(context);
+  return choice(`what of ${context.run.instance} is recovered?`, [
+    ...(newest === undefined
+      ? []
+      : [
+          {
+            event: { type: 'operator.useNewest' } as const,
+            label: 'its newest backup',
+            hint: newest.hint,
+            recommended: true,
+          },
+        ]),
+    ...proven.slice(0, MOST).flatMap(({ backupId, id, triggeredAt, fingerprint }): Option[] =>
       backupId === undefined
         ? []
         : [
@@ -172,6 +215,16 @@ function askForSource({ card: { onRecord }, run: { instance } }: RunContext): Ru
             },
           ],
     ),
+    ...listedLast(context)
+      .filter(({ backupId }) => !proven.some((other) => other.backupId === backupId))
+      .slice(0, MOST)
+      .map(
+        ({ backupId = '', id, triggeredAt }): Option => ({
+          event: { type: 'operator.useBackup', guid: backupId },
+          label: `backup ${id} of ${triggeredAt ?? 'an unknown time'}, not proven`,
+          hint: `listed by the instance at ${seen?.at}; everything after it is lost`,
+        }),
+      ),
     {
       event: { type: 'operator.typeGuid' },
       label: 'enter a guid',

@@ -1,3 +1,4 @@
+import type { LastSeen } from '../../machines/parts/recovery-data.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { NoPlatform, Platform } from '../platform/platform.ts';
@@ -22,6 +23,8 @@ export interface ActivityDeps {
   readonly name: string;
   /** What the ledger of this instance knows at this moment. */
   readonly ledger: () => Promise<Ledger>;
+  /** The backups that this instance listed when this machine looked at it last. */
+  readonly lastSeen: () => LastSeen | undefined;
   /** As the config names them; bound again after a restore, whether the platform knows them or not. */
   readonly apps: readonly {
     readonly name: string;

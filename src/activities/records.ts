@@ -106,8 +106,8 @@ export function recordCard(_: ActivityDeps): ActivityOf<'recordCard'> {
 
 /**
  * What the instance's ledger and the key store know for a recovery without the instance: the newest card, the
- * backups that were opened with a key, newest first, and the keys at hand. Nothing of the service is called:
- * it may be gone.
+ * backups that were opened with a key, newest first, the keys at hand, and the backups that it listed when it
+ * was looked at last. Nothing of the service is called: it may be gone.
  */
 export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
   return readVerb(async () => {
@@ -115,7 +115,8 @@ export function readCard(deps: ActivityDeps): ActivityOf<'readCard'> {
     await deps.keyring.store.probe();
     const keysHeld = [...(await deps.keyring.list(deps.name))];
     const { card, proven } = await deps.ledger();
-    return ok({ ...(card === undefined ? {} : { card }), proven: [...proven], keysHeld });
+    const seen = deps.lastSeen();
+    return ok({ ...(card && { card }), proven: [...proven], keysHeld, ...(seen && { seen }) });
   });
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
@@ -6,6 +7,7 @@ import { placeOf } from '../service/address.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { currentKey } from '../store/projections/key-epochs.ts';
 import { foldLedger, readLedger } from '../store/projections/ledgers.ts';
+import { backupsLastSeen } from './last-seen.ts';
 import type { OpenInstance } from './service-of.ts';
 import { expiryOf } from './token-expiry.ts';
 
@@ -35,6 +37,7 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
     tokenExpires: async () => expiryOf(await instance.token()),
     inHand: (fingerprint) => setup.pendingKeys?.get(fingerprint),
     ledger,
+    lastSeen: () => LastSeen.safeParse(backupsLastSeen(setup.home, name, placeOf(config.url))).data,
     apps: config.apps,
     dashboardUrl: config.url,
     place: placeOf(config.url),

@@ -26,6 +26,8 @@ export interface AskFleet {
   readonly atOnce: number;
   /** Gets each instance as soon as its answers are there, in no order. */
   readonly answered: (facts: InstanceFacts) => void;
+  /** Gets the done backups that an instance lists, for when it is lost. Never rejects. */
+  readonly remember?: (name: string, done: readonly ListedBackup[], at: Date) => Promise<void>;
   /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
   /** Once it is aborted, no further instance is asked, and what is under way is let go. */
@@ -75,6 +77,7 @@ async function askService(ask: AskFleet, name: string): Promise<FromService> {
         service.supports('pitrRange') ? part(() => windowOf(service, stop.signal)) : MISSING,
         isDiskAsked ? part(() => diskOf(service, stop.signal)) : undefined,
       ]);
+      if (backups.state === 'known') await ask.remember?.(name, backups.value.done, backups.at);
       return { overview, backups, window, ...(disk === undefined ? {} : { disk }) };
     } finally {
       stop.abort();

@@ -122,7 +122,11 @@ function howToAnswer(question: QuestionView, inTerminal: readonly string[]): str
       ...inTerminal,
     ];
   }
-  const flag = flagFor(question);
+  const isOfGuid = question.options.some(({ event }) => event === 'operator.typeGuid');
+  const flag = [
+    ...flagFor(question),
+    ...(isOfGuid ? ['--guid WORD answers this with a guid or a backup_id'] : []),
+  ];
   return [...(flag.length === 0 ? ['no flag answers this'] : flag), ...inTerminal];
 }
 

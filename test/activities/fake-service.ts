@@ -201,6 +201,7 @@ export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): F
       currentKey: async () => undefined,
       tokenExpires: async () => undefined,
       ledger: async () => foldLedger(fake.ledger),
+      lastSeen: () => undefined,
       apps: [],
       dashboardUrl: 'https://dashboard.example/service-instances/orders',
       place: 'dashboard.example/orders',

@@ -77,7 +77,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: 'src/compose/**',
-    packages: ['zod'],
+    packages: ['write-file-atomic', 'zod'],
     node: ['fs', 'os', 'path'],
     rooms: [
       'machines',

@@ -48,6 +48,29 @@ describe.concurrent('lifeboat status', () => {
     });
   });
 
+  test('what it saw of an instance is offered once the instance is lost, without a recovery card', async (context) => {
+    const { expect } = context;
+    let isLost = false;
+    const { here, rotate, server } = await bench(context, {
+      trouble: ({ instance }) => (isLost && instance === 'orders' ? { answer: 'lost' } : undefined),
+    });
+    expect((await rotate()).code).toBe(0);
+    await here('status', '--json');
+    isLost = true;
+    const recovery = ['run', 'disaster-recovery', 'orders', '--target', 'orders-dr', '--perform', '--yes'];
+    const ended = await here(...recovery, '--confirm', 'orders-dr');
+    expect(ended.code, ended.stderr).toBe(3);
+    expect(ended.stderr).toMatch(/backup 900041 of [^,]+, not proven/u);
+    expect(ended.stderr).toMatch(/backup 900058 of [^,]+, proven/u);
+    expect(changes(server).posts).toBe(1);
+    const chosen = ['--guid', 'bkp:4.900058~c2', '--yes', '--confirm', 'orders-dr'];
+    const resumed = await here('resume', 'last', ...chosen);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(server.calls.findLast(({ path }) => path.endsWith('/perform'))?.body).toMatchObject({
+      backup_guid: 'bkp:4.900058~c2',
+    });
+  });
+
   test('an instance that never answers is unknown when its time is over, and holds up no other', async (context) => {
     const { expect } = context;
     const never = new Promise<undefined>(() => undefined);

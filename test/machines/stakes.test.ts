@@ -51,9 +51,10 @@ describe.each([
 });
 
 describe('what a recovery into a target costs', () => {
+  const from = { guid: 'g-1', fingerprint: '3fe1b0c2d4a5', what: 'backup', how: 'card' } as const;
   const recovery: RunContext = {
     ...initialContext({ input: { instance: 'orders', target: 'orders-dr' } }),
-    source: { from: { guid: 'g-1', fingerprint: '3fe1b0c2d4a5', what: 'backup', how: 'card' } },
+    source: { from },
   };
 
   it('is the data of the target, and never that of the source', () => {
@@ -71,6 +72,17 @@ describe('what a recovery into a target costs', () => {
       lost: `everything written in orders after ${MADE}`,
       lostSince: MADE,
     });
+  });
+
+  it('names the newest backup that was ever listed, where the newest one is recovered', () => {
+    const seen = { at: MADE, backups: [{ id: 3, backupId: 'g-1', status: 'done', triggeredAt: MADE }] };
+    const onRecord = { proven: [], keysHeld: [], seen };
+    const newest = { ...recovery, source: { from: { ...from, what: 'newest' as const } } };
+    expect(stakesOfTarget({ ...newest, card: { onRecord } })).toMatchObject({
+      lost: `everything written in orders after its newest backup, made at ${MADE} or later`,
+      lostSince: MADE,
+    });
+    expect(stakesOfTarget(newest).lost).toContain('that time is not known');
   });
 });
 

@@ -156,6 +156,9 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
   }
   const enter = question.options.find((option) => option.event.type === 'operator.enterKey');
   if (key !== undefined && enter !== undefined) return { event: optionKey(enter.event) };
+  // Whoever names a guid means that one, whatever is recommended.
+  const type = question.options.find((option) => option.event.type === 'operator.typeGuid');
+  if (policy.word !== undefined && type !== undefined) return { event: optionKey(type.event) };
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
   const proof = recommended === undefined ? proofFor(question, policy) : undefined;
   if (proof !== undefined) return proof;

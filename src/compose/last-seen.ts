@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { readPlainFile } from '../base/bounded-file.ts';
+import { makeFolderInside } from '../base/trusted-path.ts';
+import { homeFolder } from '../config/find.ts';
+import type { LoadedConfig } from '../config/loaded.ts';
+import { makePrivateFolder } from '../store/folders.ts';
+import type { ListedBackup } from '../view/fleet/fleet-facts.ts';
+
+/*
+ * The backups that an instance listed last: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance
+ * cannot be asked for them, and a recovery takes the id of one. It is no evidence: a run offers it, the
+ * operator confirms it, and the service decides. So it is unsigned, and looking at instances never fails
+ * because of it.
+ */
+
+/** More are in the list of the service, where it can be asked. */
+const MOST = 20;
+/** Bytes: twenty backups, however long their ids. */
+const MOST_BYTES = 64 * 1024;
+/** Milliseconds after which a list that has not changed is dated anew. */
+const DATED_MS = 10 * 60 * 1000;
+
+/** Keeps the newest of the done backups that an instance lists, the newest first. Never rejects. */
+export function rememberBackups(
+  { env }: { readonly env: NodeJS.ProcessEnv },
+  config: LoadedConfig,
+): (name: string, done: readonly ListedBackup[], at: Date) => Promise<void> {
+  return async (name, done, at) => {
+    const backups = done.slice(0, MOST).map((backup) => ({ ...backup, status: 'done' }));
+    const url = config.instances[name]?.url;
+    if (backups.length === 0 || url === undefined) return;
+    try {
+      const [home, { placeOf }] = [homeFolder(env), await import('../service/address.ts')];
+      const seen = { at: at.toISOString(), place: placeOf(url), backups };
+      const text = `${JSON.stringify(seen)}\n`;
+      if (text.length > MOST_BYTES || isKept(readKept(home, name), seen)) return;
+      const { default: writeFileAtomic } = await import('write-file-atomic');
+      makePrivateFolder(home);
+      makeFolderInside(home, join(home, 'last-seen'));
+      await writeFileAtomic(pathOf(home, name), text, { mode: 0o600 });
+    } catch {
+      // A full disk, a home that can only be read: the look at the instance is what was asked for.
+    }
+  };
+}
+
+/**
+ * What was kept of an instance, for a parser: undefined where nothing was, where its name stood for another
+ * address then, or where it cannot be read.
+ */
+export function backupsLastSeen(home: string, name: string, place: string): unknown {
+  const kept = readKept(home, name);
+  return kept?.['place'] === place ? kept : undefined;
+}
+
+function isKept(
+  kept: Readonly<Record<string, unknown>> | undefined,
+  seen: { readonly at: string; readonly place: string; readonly backups: unknown },
+): boolean {
+  const age = Date.parse(seen.at) - Date.parse(String(kept?.['at']));
+  const isRecent = age >= 0 && age < DATED_MS;
+  return (
+    isRecent &&
+    kept?.['place'] === seen.place &&
+    JSON.stringify(kept['backups']) === JSON.stringify(seen.backups)
+  );
+}
+
+function readKept(home: string, name: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const kept: unknown = JSON.parse(readPlainFile(pathOf(home, name), MOST_BYTES).toString());
+    return typeof kept === 'object' && kept !== null ? { ...kept } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function pathOf(home: string, name: string): string {
+  return join(home, 'last-seen', `${name}.json`);
+}

@@ -1,0 +1,75 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { backupsLastSeen, rememberBackups } from '../../src/compose/last-seen.ts';
+import type { LoadedConfig } from '../../src/config/loaded.ts';
+
+const PLACE = 'dashboard.example/orders';
+const BACKUPS = [{ id: 7, backupId: 'g-1742693407644', triggeredAt: '2026-03-01T02:00:00Z' }];
+const AT = new Date('2026-03-01T03:00:00Z');
+
+function look(url = 'https://dashboard.example/service-instances/orders') {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-seen-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const home = join(folder, 'home');
+  const config = { instances: { orders: { url } } } as unknown as LoadedConfig;
+  return {
+    home,
+    remember: rememberBackups({ env: { LIFEBOAT_HOME: home } }, config),
+    seen: (place = PLACE) => backupsLastSeen(home, 'orders', place),
+  };
+}
+
+test('what an instance listed last is found again, in a file that only its owner reads', async () => {
+  const { home, remember, seen } = look();
+  await remember('orders', BACKUPS, AT);
+  expect(seen()).toMatchObject({ at: AT.toISOString(), backups: [{ ...BACKUPS[0], status: 'done' }] });
+  expect(statSync(join(home, 'last-seen', 'orders.json')).mode & 0o777).toBe(0o600);
+});
+
+test('an empty list replaces nothing, and another list replaces the one before', async () => {
+  const { remember, seen } = look();
+  await remember('orders', BACKUPS, AT);
+  await remember('orders', [], AT);
+  expect(seen()).toMatchObject({ backups: [{ id: 7 }] });
+  await remember('orders', [{ id: 8 }, ...BACKUPS], AT);
+  expect(seen()).toMatchObject({ backups: [{ id: 8 }, { id: 7 }] });
+});
+
+test('a list that has not changed is dated anew after ten minutes, and not before', async () => {
+  const { remember, seen } = look();
+  await remember('orders', BACKUPS, AT);
+  await remember('orders', BACKUPS, new Date('2026-03-01T03:09:59Z'));
+  expect(seen()).toMatchObject({ at: AT.toISOString() });
+  await remember('orders', BACKUPS, new Date('2026-03-01T03:10:00Z'));
+  expect(seen()).toMatchObject({ at: '2026-03-01T03:10:00.000Z' });
+});
+
+test('what was listed under the same name by another instance is not offered', async () => {
+  const { remember, seen } = look();
+  await remember('orders', BACKUPS, AT);
+  expect(seen('dashboard.example/another')).toBeUndefined();
+});
+
+test('a file that is no list gives nothing, and the next look replaces it', async () => {
+  const { home, remember, seen } = look();
+  mkdirSync(join(home, 'last-seen'), { recursive: true, mode: 0o700 });
+  for (const text of ['', '[', 'null', '"a"', '{"place":7}', 'x'.repeat(100_000)]) {
+    writeFileSync(join(home, 'last-seen', 'orders.json'), text);
+    expect(seen()).toBeUndefined();
+  }
+  await remember('orders', BACKUPS, AT);
+  expect(seen()).toMatchObject({ backups: [{ id: 7 }] });
+});
+
+test('a home that is foreign, or leads elsewhere, takes nothing and stops nobody', async () => {
+  const { home, remember, seen } = look();
+  mkdirSync(join(home, 'elsewhere'), { recursive: true, mode: 0o700 });
+  symlinkSync(join(home, 'elsewhere'), join(home, 'last-seen'));
+  await remember('orders', BACKUPS, AT);
+  expect(seen()).toBeUndefined();
+  chmodSync(home, 0o777);
+  await remember('orders', BACKUPS, AT);
+  expect(seen()).toBeUndefined();
+});
