@@ -14,6 +14,8 @@ import { expiryOf } from './token-expiry.ts';
 /** What the verbs share whatever instance they act on. */
 export interface Setup {
   readonly home: string;
+  /** Where verbs keep what they fetch; in the home without it. */
+  readonly folder?: string;
   readonly keyring: Keyring;
   /** None where nothing was ever written. */
   readonly journal: JournalReader | undefined;
@@ -31,7 +33,7 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
     name,
     service,
     keyring: setup.keyring,
-    folder: join(setup.home, 'backups', name),
+    folder: join(setup.folder ?? setup.home, 'backups', name),
     inFlightMs: config.inFlight,
     currentKey: async () => currentKey((await ledger()).epochs)?.fingerprint,
     tokenExpires: async () => expiryOf(await instance.token()),

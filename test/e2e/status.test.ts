@@ -58,6 +58,8 @@ describe.concurrent('lifeboat status', () => {
     await here('status', '--json');
     isLost = true;
     const recovery = ['run', 'disaster-recovery', 'orders', '--target', 'orders-dr', '--perform', '--yes'];
+    const planned = await here(...recovery.filter((word) => word !== '--yes'), '--dry-run');
+    expect(planned.stdout).toContain('what of orders is recovered?');
     const ended = await here(...recovery, '--confirm', 'orders-dr');
     expect(ended.code, ended.stderr).toBe(3);
     expect(ended.stderr).toMatch(/backup 900041 of [^,]+, not proven/u);

@@ -9,6 +9,7 @@ import { depsFor } from '../../compose/activity-deps.ts';
 import { openInstances, type RunInstances } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
+import { homeFolder } from '../../config/find.ts';
 import { chosenInstance } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -90,7 +91,8 @@ async function lookAround(
   // What a look keeps for later, such as the parameters of bindings, is not wanted here.
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-dry-run-'));
   try {
-    const setup = { home: folder, keyring, journal, platform: instances.platform };
+    const home = homeFolder(context.env);
+    const setup = { home, folder, keyring, journal, platform: instances.platform };
     const activities = activitiesFor({
       instance: depsFor(instances.instance, setup),
       target: instances.target && depsFor(instances.target, setup),
