@@ -1,8 +1,10 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { backupsLastSeen } from '../../compose/last-seen.ts';
 import { openInstance } from '../../compose/service-of.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
+import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { ServiceClient } from '../../service/client.ts';
@@ -12,7 +14,7 @@ import { keptKeyring } from './load-keys.ts';
 
 /**
  * All backups of an instance, with what journal and key store know of each. Where the service does not
- * answer, those that the journal knows, and why.
+ * answer, those that the journal knows or that it listed last, and why.
  */
 export async function loadBackups(
   context: CommandContext,
@@ -25,7 +27,15 @@ export async function loadBackups(
   const held = await heldOf(ledger, name, keyring);
   const asked = await ask(config, name, keyring, signal);
   const { listed, skewMs = 0, ...rest } = asked;
-  return { ...rest, rows: backupRows({ listed, ledger, held, skewMs, now: new Date() }) };
+  const seen = listed === undefined ? await seenOf(context, config, name) : undefined;
+  return { ...rest, rows: backupRows({ listed, seen, ledger, held, skewMs, now: new Date() }) };
+}
+
+async function seenOf({ env }: CommandContext, config: LoadedConfig, name: string) {
+  const { LastSeen } = await import('../../../machines/parts/recovery-data.ts');
+  const { placeOf } = await import('../../service/address.ts');
+  const place = placeOf(config.instances[name]?.url ?? '');
+  return LastSeen.safeParse(backupsLastSeen(homeFolder(env), name, place)).data?.backups;
 }
 
 async function ledgerOf(context: CommandContext, name: string): Promise<Ledger> {

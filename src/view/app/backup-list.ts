@@ -7,7 +7,10 @@ export interface BackupRow {
   readonly id: number;
   /** Names it in other instances too; where the service gives none, it can only be restored in place. */
   readonly backupId?: string | undefined;
-  /** The service's word for it; `on record` where only the journal knows of it. */
+  /**
+   * The service's word for it; where it gives no list, `on record` for what the journal knows, and `seen` for
+   * what it listed when it was looked at last.
+   */
   readonly status: string;
   readonly triggeredAt?: string | undefined;
   readonly ageSeconds?: number | undefined;
@@ -22,7 +25,7 @@ export interface BackupRow {
 /** All backups of an instance, the newest first. */
 export interface BackupList {
   readonly rows: readonly BackupRow[];
-  /** Why the service gives no list: the rows are then those that the journal knows. */
+  /** Why the service gives no list: the rows are then those that the journal knows, or that were seen. */
   readonly problem?: string | undefined;
   /** Which moments can be brought back, RFC 3339, as a run takes them; undefined where there are none. */
   readonly window?: { readonly earliest: string; readonly latest: string } | undefined;
@@ -36,6 +39,8 @@ export type Listed = Omit<BackupRow, 'ageSeconds' | 'provenAt' | 'keys'>;
 export interface KnownBackups {
   /** Undefined where the service gave none. */
   readonly listed: readonly Listed[] | undefined;
+  /** What it listed when it was looked at last, for where it gives none now. */
+  readonly seen?: readonly Omit<Listed, 'status'>[] | undefined;
   readonly ledger: Pick<Ledger, 'epochs' | 'proven'>;
   /** Fingerprints in the key store; undefined where it was not opened. */
   readonly held: readonly string[] | undefined;
@@ -45,8 +50,9 @@ export interface KnownBackups {
 }
 
 /** The rows of a list: each backup with its age, its proof and its keys. Pure. */
-export function backupRows({ listed, ledger, held, skewMs, now }: KnownBackups): readonly BackupRow[] {
-  const known: readonly Listed[] = listed ?? ledger.proven.map((proof) => ({ ...proof, status: ON_RECORD }));
+export function backupRows(all: KnownBackups): readonly BackupRow[] {
+  const { listed, ledger, held, skewMs, now } = all;
+  const known = listed ?? withoutList(all);
   const timeOf = (one: Listed) => instantOf(one.triggeredAt) ?? 0;
   return known
     .toSorted((one, other) => timeOf(other) - timeOf(one) || other.id - one.id)
@@ -69,12 +75,27 @@ export function backupRows({ listed, ledger, held, skewMs, now }: KnownBackups):
 }
 
 const ON_RECORD = 'on record';
+const SEEN = 'seen';
+
+function withoutList({ ledger: { proven }, seen = [] }: KnownBackups): readonly Listed[] {
+  const others = seen.filter((one) => !proven.some((proof) => isSameBackup(proof, one)));
+  return [
+    ...proven.map((proof) => ({ ...proof, status: ON_RECORD })),
+    ...others.map((one) => ({ ...one, status: SEEN })),
+  ];
+}
+
+/** Whether it could be restored, as far as its status tells. */
+export function isDone({ status }: Pick<BackupRow, 'status'>): boolean {
+  return status === 'done' || status === ON_RECORD || status === SEEN;
+}
 
 /** Why a backup cannot be restored; `elsewhere`: into another instance. Undefined where it can. */
-export function whyNotRestorable({ status, backupId }: BackupRow, elsewhere: boolean): string | undefined {
+export function whyNotRestorable(row: BackupRow, elsewhere: boolean): string | undefined {
+  const { status, backupId } = row;
   if (elsewhere && backupId === undefined)
     return 'the service gives it no id that other instances know: only the newest can be recovered elsewhere';
-  if (status === 'done' || status === ON_RECORD) return undefined;
+  if (isDone(row)) return undefined;
   return status === 'queued' || status === 'running'
     ? `it is ${status}: only a backup that is done can be restored; press Ctrl-R when it is`
     : `it is ${status}: only a backup that is done can be restored`;

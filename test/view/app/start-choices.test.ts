@@ -141,6 +141,23 @@ test('without a list, the proven backups of the journal are what can be recovere
   expect(row && whyNotRestorable(row, true)).toBeUndefined();
 });
 
+test('without a list, the backups that were listed last follow, none of them twice', () => {
+  const at = '2026-02-01T00:00:00Z';
+  const proven = [{ id: 3, backupId: 'guid-3', triggeredAt: at, provenAt: at, fingerprint: 'aaaaaaaaaaaa' }];
+  const seen = [4, 3].map((id) => ({
+    id,
+    backupId: `guid-${id}`,
+    triggeredAt: `2026-02-0${id - 2}T00:00:00Z`,
+  }));
+  const ledger = { ...foldLedger([]), proven };
+  const rows = backupRows({ listed: undefined, seen, ledger, held: undefined, skewMs: 0, now: NOW });
+  expect(rows.map(({ id, status, provenAt }) => [id, status, provenAt])).toEqual([
+    [4, 'seen', undefined],
+    [3, 'on record', at],
+  ]);
+  expect(rows.map((row) => whyNotRestorable(row, true))).toEqual([undefined, undefined]);
+});
+
 test.for([
   ['done', true, undefined],
   ['running', false, 'it is running'],

@@ -1,4 +1,5 @@
 import { formatSeconds } from '../../../base/format.ts';
+import { isDone } from '../../../view/app/backup-list.ts';
 import type { DryRunFacts, DryRunStep } from '../../../view/app/dry-run-facts.ts';
 import type { Fact } from '../../../view/app/sources.ts';
 import { commandOf, type StartWish, stakesOf } from '../../../view/app/start-wish.ts';
@@ -107,7 +108,7 @@ function backupOf(state: State, wish: StartWish, around: Around) {
   const rows = listOf(state, around).last?.value.rows ?? [];
   if (wish.backup !== undefined) return chosenBackup(state, around);
   if (wish.runbook !== 'disaster-recovery') return undefined;
-  return rows.find(({ status }) => status === 'done' || status === 'on record');
+  return rows.find(isDone);
 }
 
 /** The steps of the run, what it finds now, and the command. */

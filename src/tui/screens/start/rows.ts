@@ -193,7 +193,12 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
   const problem: readonly Detail[] =
     last?.value.problem === undefined
       ? []
-      : [{ text: `the service gives no list (${last.value.problem}): these are on record`, tone: 'warn' }];
+      : [
+          {
+            text: `the service gives no list (${last.value.problem}): these are on record, or were listed before`,
+            tone: 'warn',
+          },
+        ];
   const first: Choice = {
     key: LEFT_TO_RUN,
     text: 'newest ask run',
@@ -218,7 +223,7 @@ function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonl
   if (status?.parts.record.state !== 'known' || status.card !== undefined) return [];
   return [
     {
-      text: `no recovery card of ${status.name} is on record: the run asks you for the guid of its backups`,
+      text: `no recovery card of ${status.name} is on record: the run asks you which backup, or for the guid`,
       tone: 'warn',
     },
   ];
