@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import process from 'node:process';
 import { defineConfig } from 'vitest/config';
 import { quickFolder } from './quick-folder.ts';
 import { SlowestFirst } from './slowest-first.ts';
@@ -20,7 +21,10 @@ export const settings = {
   env: { TMPDIR: quickFolder(), NODE_ENV: 'production' },
 };
 
-/** Of what is exported by packages: without `development`, which Vite adds by itself. */
+// Vite asks packages for their `development` variant unless it is told this here, before it resolves anything.
+process.env['NODE_ENV'] = 'production';
+
+/** What else packages are asked for: XState then comes as modules, as in the product. */
 export const ssr = { resolve: { conditions: ['module', 'node'] } };
 
 /** As `NODE_ENV` has React: the other way to make elements is missing there. */

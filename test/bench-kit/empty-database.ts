@@ -8,7 +8,7 @@ import { isReachable } from '../../src/lab/home.ts';
 
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache');
 
-let found: Promise<string | undefined> | undefined;
+let [found, foundBare]: (Promise<string | undefined> | undefined)[] = [];
 
 /**
  * The data folder of an empty database of the lab's PostgreSQL, for copies: `initdb` would be a tenth of the
@@ -21,6 +21,23 @@ export function emptyDatabase(): Promise<string | undefined> {
   return found;
 }
 
+/**
+ * As `emptyDatabase`, with one database in it and none to make another from: two thirds of what `initdb`
+ * makes are those, and whatever copies, backs up or restores an instance of a lab would carry them along.
+ */
+export function bareDatabase(): Promise<string | undefined> {
+  foundBare ??= findOrMake(BARE);
+  return foundBare;
+}
+
+/** For a PostgreSQL that nobody else can reach. */
+const BARE = `update pg_database set datistemplate = false;
+drop database template0;
+drop database template1;
+vacuum pg_database;
+checkpoint;
+`;
+
 /** Makes an empty database in a new data folder. */
 export async function makeEmptyDatabase(launcher: Launcher, binaries: Binaries, data: string): Promise<void> {
   const template = await emptyDatabase();
@@ -29,7 +46,8 @@ export async function makeEmptyDatabase(launcher: Launcher, binaries: Binaries, 
   await emptyDatabases(launcher, binaries, { template, isMade: true, signal })(data, signal);
 }
 
-async function findOrMake(): Promise<string | undefined> {
+/** With `sql` after `initdb`. */
+async function findOrMake(sql = ''): Promise<string | undefined> {
   const user = await engineUser();
   const making = makeFolder();
   if (making === undefined) return undefined;
@@ -38,13 +56,18 @@ async function findOrMake(): Promise<string | undefined> {
     const launcher = await makeLauncher(user);
     if (user !== undefined) chownSync(making, user.uid, user.gid);
     const binaries = await findBinaries(launcher, making);
-    const facts = [binaries.version, user?.uid ?? process.getuid?.(), ...INITDB];
+    const facts = [binaries.version, user?.uid ?? process.getuid?.(), ...INITDB, sql];
     const digest = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
     const made = join(CACHE, `lifeboat-empty-${digest}`);
     if (existsSync(made)) return made;
-    await initialise(launcher, binaries, join(making, 'data'));
+    const data = join(making, 'data');
+    await initialise(launcher, binaries, data);
+    if (sql !== '') {
+      const script = 'printf %s "$1" | "$2" --single -D "$3" postgres';
+      await launcher.run('/bin/sh', ['-c', script, 'sh', sql, binaries.postgres, data]);
+    }
     try {
-      renameSync(join(making, 'data'), made);
+      renameSync(data, made);
     } catch (thrown) {
       // Somebody else was faster.
       if (!existsSync(made)) throw thrown;

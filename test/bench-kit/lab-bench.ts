@@ -2,7 +2,7 @@ import type { TestContext } from 'vitest';
 import type { Query } from '../../src/lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../src/lab/lab.ts';
 import { startWholeLab } from './lab.ts';
-import { furnish, type Machine, openMachine } from './machine.ts';
+import { furnish, type Machine, type MachineOptions, openMachine } from './machine.ts';
 import { builtProduct, type Product } from './product.ts';
 
 /** A lab with applications, and somebody's machine that has its config and its keys. */
@@ -13,14 +13,14 @@ export interface LabBench extends Machine {
   did(): readonly string[];
 }
 
-export interface LabBenchOptions extends Omit<LabOptions, 'queryCommand'> {
+export interface LabBenchOptions extends Omit<LabOptions, 'queryCommand'>, MachineOptions {
   /** Changes the config that the lab wrote. */
   readonly config?: (yaml: string) => string;
 }
 
 /**
  * Gives every test of a file labs with the same copy of the product; they are gone when the test has
- * finished.
+ * finished. Their commands need no process but where a test starts one or asks for it.
  */
 export function useLabs(): (
   context: Pick<TestContext, 'onTestFinished'>,
@@ -33,12 +33,12 @@ export function useLabs(): (
 async function openLabBench(
   product: Product,
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  { config = (yaml) => yaml, ...options }: LabBenchOptions = {},
+  { config = (yaml) => yaml, commandsHere = true, ...options }: LabBenchOptions = {},
 ): Promise<LabBench> {
   const query = (instance: string, folder: string) =>
     `'${process.execPath}' '${product.cli}' lab-query ${instance} --folder '${folder}'`;
   const lab = await startWholeLab({ ...options, queryCommand: query });
-  const machine = openMachine(product);
+  const machine = openMachine(product, undefined, { commandsHere });
   onTestFinished(async () => {
     await machine.end();
     await lab.close();

@@ -1,6 +1,6 @@
 import type { InstanceWish } from '../../src/lab/instance-plan.ts';
 import { type Lab, type LabOptions, startLab } from '../../src/lab/lab.ts';
-import { emptyDatabase } from './empty-database.ts';
+import { bareDatabase } from './empty-database.ts';
 
 /** The source of the default lab, where the target is not the point: each instance is a second of work. */
 export const ORDERS: readonly InstanceWish[] = [
@@ -9,7 +9,7 @@ export const ORDERS: readonly InstanceWish[] = [
 
 /** A lab as somebody starts it; nobody cuts the power, so nothing waits for the disk. */
 export async function startWholeLab(options: LabOptions = {}): Promise<Lab> {
-  return await startLab({ fsync: false, emptyDatabase: await emptyDatabase(), ...options });
+  return await startLab({ fsync: false, emptyDatabase: await bareDatabase(), ...options });
 }
 
 /** A lab as fast as it gets: no new orders and no platform unless a test wants them. */

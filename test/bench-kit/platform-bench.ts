@@ -34,13 +34,14 @@ export interface PlatformBenchOptions extends Partial<ForeignCapiOptions> {
   readonly service?: BenchOptions;
 }
 
+/** Benches as those of `useQuickBenches`, with a platform. */
 export function usePlatformBenches(): (
   context: Pick<TestContext, 'onTestFinished'>,
   options?: PlatformBenchOptions,
 ) => Promise<PlatformBench> {
   const product = builtProduct({ cheapVault: true });
   return async ({ onTestFinished }, { service, ...options } = {}) => {
-    const bench = await openBench(product, { taskMs: 40, ...service });
+    const bench = await openBench(product, { taskMs: 40, commandsHere: true, ...service });
     const capi = await startForeignCapi({ token: CANARIES.otherToken, ...options });
     onTestFinished(async () => {
       await bench.close();

@@ -7,7 +7,7 @@ import { describe, type TestContext, test } from 'vitest';
 import { personAt } from '../bench-kit/person.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { openProgram } from '../bench-kit/terminal.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { describeWith } from '../keys/programs.ts';
 
 const TAB = '\t';
@@ -33,7 +33,7 @@ const SHELLS = [
 ] as const;
 
 describe('completion', () => {
-  const benches = useBenches();
+  const benches = useQuickBenches();
 
   async function open(context: Pick<TestContext, 'onTestFinished'>) {
     const bench = await benches(context);

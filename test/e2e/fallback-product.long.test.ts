@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { followFallback, recorder } from '../bench-kit/follow-fallback.ts';
-import { changes, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { until } from '../lab/helpers.ts';
 
 const DO_IT = '';
@@ -11,7 +11,7 @@ const HAND_DONE = '';
 const { token } = CANARIES;
 
 describe('the fallback script that a run leaves on disk', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('is there when the run waits for a name, is private, and goes on from there', async (context) => {
     const { expect } = context;
@@ -57,7 +57,7 @@ describe('the fallback script that a run leaves on disk', () => {
 });
 
 describe('the fallback script of a recovery', () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('goes on where a restore in place waits for the name', async (context) => {
     const { expect } = context;

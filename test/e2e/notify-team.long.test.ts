@@ -26,13 +26,13 @@ async function sitDown(context: TestContext, answer: Parameters<typeof startRece
   return { ada, bob, receiver, ids };
 }
 
-const send = (bench: TestBench, ...flags: readonly string[]) => bench.run('notify', 'send', ...flags);
+const send = (bench: TestBench, ...flags: readonly string[]) => bench.here('notify', 'send', ...flags);
 
 test('a notification that one of two homes has delivered is not due in the other', LONG, async (context) => {
   const { expect } = context;
   let isDown = false;
   const { ada, bob, receiver, ids } = await sitDown(context, () => (isDown ? 500 : 204));
-  const left = await ada.run(...ROTATE);
+  const left = await ada.here(...ROTATE);
   expect(left.code, left.stderr).toBe(3);
   const runId = receiver.received[0]?.body['run'];
   expect(ids()).toEqual([expect.stringMatching(new RegExp(`^question/${runId}/\\d+$`, 'u'))]);
@@ -40,7 +40,7 @@ test('a notification that one of two homes has delivered is not due in the other
     expect(await send(bench, '--all')).toMatchObject({ code: 0, stdout: NOTHING });
 
   isDown = true;
-  const ended = await bob.run('resume', String(runId), '--abandon', 'a test');
+  const ended = await bob.here('resume', String(runId), '--abandon', 'a test');
   expect(ended.code, ended.stderr).toBe(0);
   expect(ended.stderr).toContain('hook did not take a notification: status 500');
   isDown = false;

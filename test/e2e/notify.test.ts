@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { itemsIn } from '../bench-kit/results.ts';
-import { ROTATE, type TestBench, useBenches } from '../bench-kit/test-bench.ts';
+import { ROTATE, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const NOTHING = 'nothing to send now\n';
@@ -20,7 +20,7 @@ interface Item {
 }
 
 describe.concurrent('notifications', () => {
-  const benches = useBenches();
+  const benches = useQuickBenches();
 
   async function scene(context: TestContext, answer: Answer) {
     const bench = await benches(context);
@@ -120,8 +120,8 @@ describe.concurrent('notifications', () => {
     await running.ended;
     isDead = false;
     const [writes, sends] = await Promise.all([
-      run('keys', 'add', 'orders', '--token', '--file', opened.tokenFile),
-      run('notify', 'send'),
+      start('keys', 'add', 'orders', '--token', '--file', opened.tokenFile).ended,
+      start('notify', 'send').ended,
     ]);
     expect([writes.code, sends.code], `${writes.stderr}${sends.stderr}`).toEqual([0, 0]);
     expect(at(receiver, '/hook').map(({ body }) => body)).toEqual([first.body, first.body]);

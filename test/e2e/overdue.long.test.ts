@@ -6,12 +6,12 @@ import { personAt } from '../bench-kit/person.ts';
 import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 import type { TestBench } from '../bench-kit/test-bench.ts';
-import { changes, useBenches } from '../bench-kit/test-bench.ts';
+import { changes, useQuickBenches } from '../bench-kit/test-bench.ts';
 
 const RESTART = ['run', 'change-instance', '--instance', 'orders', '--action', 'restart'] as const;
 
 describe.concurrent('a task that takes longer than it should', { timeout: 60_000 }, () => {
-  const bench = useBenches();
+  const bench = useQuickBenches();
 
   test('says so once, is left after --patience with exit code 3, and the resume finds it done', async (context) => {
     const { expect } = context;
@@ -37,7 +37,8 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     ['a single command', ['instance', 'restart', '--instance', 'orders', '--yes', '--wait']],
   ])('without --patience, %s without a terminal is left by itself', async ([, command], context) => {
     const { expect } = context;
-    const opened = await bench(context, { taskMs: 600_000 });
+    // The quicker clock is that of a process of its own.
+    const opened = await bench(context, { taskMs: 600_000, commandsHere: false });
     const warp = { NODE_OPTIONS: `--import ${join(import.meta.dirname, '../faults/warp.ts')}` };
     Object.assign(opened.env, warp, { FAULTS_SPEED: '400' });
     const left = await opened.run(...command);

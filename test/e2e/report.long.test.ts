@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Comparison } from '../../src/report/comparison.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { builtProduct, drillBelow, type Ended, runProduct } from '../bench-kit/product.ts';
+import { runProductHere } from '../bench-kit/product-here.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { readHtml } from '../report/html-words.ts';
 
@@ -26,11 +27,12 @@ describe('reports of real runs', () => {
     for (const path of [folder, temporary]) chmodSync(path, 0o755);
     const reports = join(folder, 'drill');
     const env = { TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'home') };
-    const ended = await lifeboat(env, 'drill', '--auto', '--report', reports);
+    const drill = ['drill', '--auto', '--report', reports];
+    const ended = await runProduct(product, drill, { HOME: folder, ...env }).ended;
     expect(ended.code, ended.stderr).toBe(0);
     printed = ended.stdout;
     home = drillBelow(reports);
-    const { stdout } = await lifeboat({}, 'runs', '--json');
+    const { stdout } = await lifeboat('runs', '--json');
     ids = itemsIn<{ runId: string }>(stdout).map(({ runId }) => runId);
   }, 180_000);
 
@@ -38,8 +40,8 @@ describe('reports of real runs', () => {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  function lifeboat(env: Record<string, string>, ...args: readonly string[]): Promise<Ended> {
-    return runProduct(product, args, { HOME: folder, LIFEBOAT_HOME: home, ...env }).ended;
+  function lifeboat(...args: readonly string[]): Promise<Ended> {
+    return runProductHere(product, args, { HOME: folder, LIFEBOAT_HOME: home });
   }
 
   test('a drill leaves each run as JSON that the schema reads and as HTML that needs nothing else', async () => {
@@ -79,7 +81,7 @@ describe('reports of real runs', () => {
   test('the report of a real rotation has the record of its keys, and that of a real recovery its slices', async () => {
     const all = await Promise.all(
       ids.map(async (id) => {
-        const { stdout } = await lifeboat({}, 'report', id, '--format', 'json');
+        const { stdout } = await lifeboat('report', id, '--format', 'json');
         return Report.parse(JSON.parse(stdout));
       }),
     );
@@ -97,26 +99,26 @@ describe('reports of real runs', () => {
 
   test('two runs are compared in every form; one, or three, are not', async () => {
     const [first = '', second = '', third = ''] = ids;
-    const { stdout } = await lifeboat({}, 'report', '--compare', second, first, '--format', 'json');
+    const { stdout } = await lifeboat('report', '--compare', second, first, '--format', 'json');
     expect(Comparison.parse(JSON.parse(stdout)).runs.map(({ id }) => id)).toEqual([first, second]);
-    const md = await lifeboat({}, 'report', '--compare', first, third);
+    const md = await lifeboat('report', '--compare', first, third);
     expect(md.stdout).toContain('## Comparability');
     for (const words of [
       ['--compare', first],
       ['--compare', first, second, third],
       [first, second],
     ]) {
-      expect((await lifeboat({}, 'report', ...words)).code).toBe(2);
+      expect((await lifeboat('report', ...words)).code).toBe(2);
     }
   });
 
   test('a report goes into a file of its own and never over another', async () => {
     const [first = ''] = ids;
     const path = join(folder, 'run.html');
-    expect((await lifeboat({}, 'report', first, '--format', 'html', '--out', path)).stdout).toBe('');
+    expect((await lifeboat('report', first, '--format', 'html', '--out', path)).stdout).toBe('');
     expect(readFileSync(path, 'utf8')).toContain('<!DOCTYPE html>');
     writeFileSync(path, 'kept');
-    const again = await lifeboat({}, 'report', first, '--out', path);
+    const again = await lifeboat('report', first, '--out', path);
     expect([again.code, readFileSync(path, 'utf8')]).toEqual([2, 'kept']);
   });
 
@@ -125,7 +127,7 @@ describe('reports of real runs', () => {
     async () => {
       const path = join(folder, 'seen.html');
       const [, , , last = ''] = ids;
-      const { stdout: html } = await lifeboat({}, 'report', last, '--format', 'html');
+      const { stdout: html } = await lifeboat('report', last, '--format', 'html');
       writeFileSync(path, html);
       const seen = await dump(path);
       expect(order(seen)).toEqual(order(html));

@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => cluster?.remove());
 
 describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
-  const benches = useBenches({ cheapVault: true, leaseMs: 3_000 });
+  const benches = useBenches({ cheapVault: true, leaseMs: 3_000 }, { commandsHere: true });
   let made = 0;
 
   /** A bench whose restore was killed at its answer, and its store. */
@@ -165,7 +165,7 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
 });
 
 describe('a team’s store', () => {
-  const benches = useBenches({ cheapVault: true, leaseMs: 3_000 });
+  const benches = useBenches({ cheapVault: true, leaseMs: 3_000 }, { commandsHere: true });
   const last = (back: number) => `(select id from lifeboat.leaves order by leaf desc offset ${back} limit 1)`;
 
   test.for([

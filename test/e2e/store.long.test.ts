@@ -26,7 +26,7 @@ async function benchOf(
   { onTestFinished }: Ending,
   options: Parameters<typeof openBench>[1] = {},
 ): Promise<TestBench> {
-  const bench = await openBench(product, options);
+  const bench = await openBench(product, { commandsHere: true, ...options });
   onTestFinished(() => bench.close());
   return bench;
 }

@@ -1,20 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { runProduct } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
-import { makeCertificates } from '../faults/certificates.ts';
+import { type Certificates, makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from '../service/fault-server.ts';
 
 describe.concurrent('an environment that switches certificates off', () => {
   const bench = useBenches();
+  let certificates: Certificates;
+  beforeAll(() => {
+    certificates = makeCertificates();
+  });
+  afterAll(() => certificates?.remove());
 
   /** A service and a platform with a certificate that nobody knows, and a config that names them. */
   async function impostor(context: Parameters<typeof bench>[0], revision: string) {
     const { product, folder, env } = await bench(context);
-    const certificates = makeCertificates();
-    context.onTestFinished(certificates.remove);
     const server = await startFaultServer(
       (_, socket) => socket.write(json(200, { id: 5 })),
       certificates.unknownCa,

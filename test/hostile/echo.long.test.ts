@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
-import { useBenches } from '../bench-kit/test-bench.ts';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
 import { leaksInFolder } from '../e2e/leaks.ts';
 import { piecesIn } from './pieces.ts';
 import { hostileWords } from './twist.ts';
@@ -9,7 +9,7 @@ const SECRETS = [CANARIES.token, CANARIES.givenKey];
 const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 
 describe('a service that tells secrets in its answers', () => {
-  const benches = useBenches();
+  const benches = useQuickBenches();
 
   test('gets the token neither printed nor written down, and its runs go on', {
     timeout: 120_000,

@@ -22,7 +22,7 @@ const SAMPLE = Object.values(families()).map((texts) => (texts[0] ?? '').slice(0
 const ORDERS = ['--instance', 'orders'] as const;
 
 async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, options: BenchOptions) {
-  const bench = await openBench(product, { taskMs: 40, taste: 'plain', ...options });
+  const bench = await openBench(product, { taskMs: 40, taste: 'plain', commandsHere: true, ...options });
   onTestFinished(() => bench.close());
   /** Everything that a command writes to a terminal. */
   const onTerminal = async (...args: string[]) => {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data.ts';
+import { emptyDatabase } from '../bench-kit/empty-database.ts';
 import { ORDERS, startTestLab } from '../bench-kit/lab.ts';
 import {
   backupEnded,
@@ -21,7 +22,9 @@ import {
 
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startTestLab({ instances: ORDERS, sampleApp: { rowsPerSecond: 100 } });
+  // With every database that `initdb` makes, as a backup of the lab has them.
+  const whole = { emptyDatabase: await emptyDatabase() };
+  lab = await startTestLab({ instances: ORDERS, sampleApp: { rowsPerSecond: 100 }, ...whole });
 });
 afterAll(() => lab.close());
 

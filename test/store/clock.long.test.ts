@@ -66,7 +66,7 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
     expect(posts()).toBe(sent);
     const keys = bench.server.calls.filter(({ method }) => method === 'PATCH').map(({ key }) => key);
     expect(new Set(keys).size).toBe(1);
-    expect(await bench.run('audit', 'verify')).toMatchObject({ code: 0 });
+    expect(await bench.here('audit', 'verify')).toMatchObject({ code: 0 });
     const entries = await bench.entries();
     expect(entries.find(({ type }) => type === 'run.closed')?.body).toMatchObject({ proven: true });
     return entries.map(({ at }) => Date.parse(at));
@@ -74,7 +74,7 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
 
   async function reported({ bench }: Scene): Promise<Report['run']> {
     const runId = (await bench.entries()).find(({ type }) => type === 'run.started')?.stream.slice(4) ?? '';
-    const { stdout } = await bench.start('report', runId, '--format', 'json').ended;
+    const { stdout } = await bench.here('report', runId, '--format', 'json');
     return Report.parse(JSON.parse(stdout)).run;
   }
 

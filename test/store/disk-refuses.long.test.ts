@@ -31,7 +31,7 @@ describeWith(['strace'], 'a disk that is full or broken in the middle of a rotat
   test.for(named)(
     'ends it with a clear word, nothing is sent that is not on record, and it is resumed as if nothing had been: $error by $call on $where, from time $from on',
     async (refusal, { onTestFinished }) => {
-      const bench = await openBench(product, { taskMs: 1 });
+      const bench = await openBench(product, { taskMs: 1, commandsHere: true });
       onTestFinished(() => bench.close());
       const { broken } = await goOnAfter(bench, await rotateOn(bench, refusal));
       expect(broken).toEqual([]);

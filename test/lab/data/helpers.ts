@@ -11,7 +11,7 @@ import { type Engine, makePostgresEngine } from '../../../src/lab/engine/engine.
 import { engineUser, makeLauncher } from '../../../src/lab/engine/launcher.ts';
 import { type LocatedPostgres, locatePostgres } from '../../../src/lab/engine/locate-postgres.ts';
 import { claimHome } from '../../../src/lab/home.ts';
-import { emptyDatabase } from '../../bench-kit/empty-database.ts';
+import { bareDatabase } from '../../bench-kit/empty-database.ts';
 
 /** An engine, and the folder of its places: for all tests of a file, or for one with `onTestFinished`. */
 export async function testEngine(
@@ -26,7 +26,7 @@ export async function testEngine(
     launcher,
     folder: home.engine,
     fsync: false,
-    emptyDatabase: located === undefined ? await emptyDatabase() : undefined,
+    emptyDatabase: located === undefined ? await bareDatabase() : undefined,
     signal,
   });
   whenOver(async () => {
