@@ -6,7 +6,7 @@ import { show } from '../base/text.ts';
 import { waysOf } from '../view/follow-up-words.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import { BREAK_GLASS, QUIET_MS } from '../view/question-words.ts';
-import type { RunAnswer } from '../view/run-port.ts';
+import type { Answer } from '../view/run-port.ts';
 import type { FollowUpView, QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatHere } from '../view/zone.ts';
 import { describeFollowUp } from './describe-question.ts';
@@ -123,7 +123,7 @@ export async function askLine(
   question: QuestionView,
   asker: Asker,
   help: AskingHelp,
-): Promise<RunAnswer | 'leave' | 'gone'> {
+): Promise<Answer | 'leave' | 'gone'> {
   for (;;) {
     const line = await asker.line(
       question.kind === 'secret' ? 'secret: ' : '> ',
@@ -166,7 +166,7 @@ async function closeFollowUp(
   question: QuestionView & { kind: 'followUps' },
   followUp: FollowUpView,
   asker: Asker,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   const ways = waysOf(question, followUp);
   for (const row of describeFollowUp(followUp, ways)) asker.say(row);
   const line = (await asker.line('which way (Enter goes back)? '))?.trim() ?? '';
@@ -183,7 +183,7 @@ async function withOption(
   option: QuestionOption,
   asker: Asker,
   question?: QuestionView,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   if (option.disabled !== undefined) {
     asker.say(`not now: ${show(option.disabled)}`);
     return undefined;
@@ -202,7 +202,7 @@ async function breakGlass(
   question: QuestionView & { kind: 'typed-name' },
   reason: string,
   asker: Asker,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   const name = show(question.expected);
   const line = await asker.line(`type ${name} to go on WITHOUT a second person: `);
   if (line === question.expected) return { event: question.event, typed: line, breakGlass: reason };
@@ -215,7 +215,7 @@ async function direct(
   line: string,
   asker: Asker,
   help: AskingHelp,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   if (question.kind === 'time' && line.trim() !== '') return momentAnswer(question, line, asker, help);
   if (question.kind === 'text' && line.trim() !== '') return wordAnswer(question, line.trim(), asker);
   if (question.kind === 'typed-name' && line === question.expected)
@@ -233,7 +233,7 @@ async function momentAnswer(
   line: string,
   asker: Asker,
   help: AskingHelp,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   const now = help.now();
   const read = await help.readMoment(line, { question, now });
   if ('problem' in read) {
@@ -254,7 +254,7 @@ function wordAnswer(
   question: QuestionView & { kind: 'text' },
   text: string,
   asker: Asker,
-): RunAnswer | undefined {
+): Answer | undefined {
   const { pattern } = question;
   if (pattern === undefined || new RegExp(`^(?:${pattern.source})$`).test(text))
     return { event: question.event, text };
@@ -266,7 +266,7 @@ async function secretAnswer(
   question: QuestionView & { kind: 'secret' },
   line: string,
   asker: Asker,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   if (line.length < question.minLength) {
     asker.say(`too short: at least ${question.minLength} characters are needed`);
     return undefined;

@@ -51,7 +51,7 @@ export const ROOMS: readonly Room[] = [
     files: 'machines/parts/**',
     packages: ['type xstate', 'zod'],
     node: [],
-    rooms: PURE,
+    rooms: [...PURE, `type ${SECRET}`],
     why: 'the parts of machines are words that every room may use, so they lean on nothing',
   },
   {
