@@ -277,7 +277,6 @@ export const ROOMS: readonly Room[] = [
       'src/store/projections/projection.ts',
       'src/store/run-entries.ts',
       'src/store/sentence.ts',
-      `type ${SECRET}`,
       `type ${BASE}/failure.ts`,
       `${BASE}/instant.ts`,
       `${BASE}/shell-quote.ts`,
