@@ -114,16 +114,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/service/**',
     packages: ['tough-cookie', 'undici', 'zod'],
-    node: [
-      'child_process',
-      'crypto',
-      'diagnostics_channel',
-      'type http',
-      'type net',
-      'perf_hooks',
-      'type stream',
-      'tls',
-    ],
+    node: ['crypto', 'diagnostics_channel', 'type http', 'type net', 'perf_hooks', 'type stream', 'tls'],
     rooms: ['type src/base/failure.ts', 'src/backup/beginning.ts', BASE],
     why: 'the client knows the API and nothing of runs; undici is its only way to the network',
   },
