@@ -25,6 +25,20 @@ export interface Asker {
 /** Asks the terminal to mark where a paste begins and ends, and no longer to. */
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
 
+/** Asks for one line; undefined when the terminal is closed or the signal comes first. */
+export async function typedLine(
+  streams: Streams,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const asker = openAsking(streams, signal);
+  try {
+    return await asker.line(prompt);
+  } finally {
+    asker.close();
+  }
+}
+
 /**
  * Opens the terminal for questions. Lines are read by readline, which leaves editing to the terminal's habits
  * and keeps a hidden line off the screen. Ends with `signal`.

@@ -88,6 +88,7 @@ export const ROOMS: readonly Room[] = [
       'src/keys',
       'src/notify',
       'src/plain/ask.ts',
+      'src/plain/terminal.ts',
       'src/platform',
       'src/runner',
       'src/service',
