@@ -1,4 +1,5 @@
-import { rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
+import { boundFrom, type CfCall, keyCalls, rebindCalls, wordsOf } from '../closing/cf-calls.ts';
+import { platformInstance, rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackSide, FallbackStep } from '../parts/fallback-step.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
@@ -44,21 +45,9 @@ function openOf({ followUps: { list } }: RunContext): readonly FollowUp[] | unde
 }
 
 function rebindStep(context: RunContext, app: BoundApp, state: string): FallbackStep {
-  const { order } = context.followUps.bound ?? { order: 'replace' as const };
   const { from, to } = namesOf(context);
   const { name, binding, running } = app;
-  const named = binding?.name === undefined ? [] : bindingName(binding.name);
-  const parameters = binding?.parametersFile === undefined ? [] : ['-c', binding.parametersFile];
-  const beside = order === 'no-downtime';
-  const guid = beside && binding !== undefined ? ['--guid', binding.guid] : [];
-  const unbind = cf('unbind-service', [name, from], ...guid, '--wait');
-  const ending = [...parameters, ...(beside ? ['--strategy', 'multiple'] : []), '--wait'];
-  const bind = cf('bind-service', [name, to], ...named, ...ending);
-  const otherwise = {
-    when: `An old binding that could not be removed keeps the name ${binding?.name}, and no second one may have it: then bind without a name, and tell whoever looks after ${name}, because the application may look for it.`,
-    command: ['cf', 'bind-service', name, to, ...ending],
-  };
-  const restage = running === false ? [] : [cf('restage', [name], '--strategy', 'rolling')];
+  const when = `An old binding that could not be removed keeps the name ${binding?.name}, and no second one may have it: then bind without a name, and tell whoever looks after ${name}, because the application may look for it.`;
   return {
     state,
     title: `unbind, bind and restage ${app.key}`,
@@ -72,32 +61,16 @@ function rebindStep(context: RunContext, app: BoundApp, state: string): Fallback
         ? []
         : [`It was bound to ${from}. If that is gone for good, unbinding may fail: then answer on.`]),
     ],
-    actions: [
-      ...targeting(app),
-      ...(beside
-        ? [bind, ...restage, unbind]
-        : [
-            unbind,
-            from === to || named.length === 0 || bind.do !== 'run' ? bind : { ...bind, otherwise },
-            ...restage,
-          ]),
-    ],
+    actions: [...targeting(app), ...rebindCalls(context, app).map((call) => cf(call, when))],
   };
 }
 
-function keyStep(context: RunContext, { name, parametersFile }: ServiceKey, state: string): FallbackStep {
-  const { from, to } = namesOf(context);
-  const parameters = parametersFile === undefined ? [] : ['-c', parametersFile];
+function keyStep(context: RunContext, key: ServiceKey, state: string): FallbackStep {
   return {
     state,
-    title: `recreate service key ${name}`,
+    title: `recreate service key ${key.name}`,
     notes: ['Whoever uses it needs its new credentials: cf service-key shows them.'],
-    actions: [
-      ...targeting(context.followUps.bound?.to),
-      // Without waiting, the new one meets the old one, which is still there, and is refused.
-      cf('delete-service-key', [from, name], '-f', '--wait'),
-      cf('create-service-key', [to, name], ...parameters, '--wait'),
-    ],
+    actions: [...targeting(context.followUps.bound?.to), ...keyCalls(context, key).map((call) => cf(call))],
   };
 }
 
@@ -112,7 +85,7 @@ function findApps(context: RunContext, state: string): FallbackStep {
       ...(wanted.length === 0 ? [] : [`Asked for at the start: ${wanted.join(', ')}.`]),
     ],
     actions: [
-      cf('service', [from]),
+      cf({ word: 'service', names: [from], options: [] }),
       {
         do: 'by-hand',
         what: 'For each application in that list, in its own space:',
@@ -182,33 +155,25 @@ function otherStep({ what, commands }: FollowUp, state: string): FallbackStep {
 }
 
 function namesOf(context: RunContext): { readonly from: string; readonly to: string } {
-  const { bound } = context.followUps;
-  return {
-    from: bound?.from?.name ?? context.run.instance,
-    to: bound?.to?.name ?? restoredName(context),
-  };
+  return { from: boundFrom(context).name, to: platformInstance(context).name };
 }
 
 function sideOf(context: RunContext): FallbackSide {
   return context.run.target.kind === 'other' ? 'target' : 'instance';
 }
 
-/** In one word where it would be taken for an option of its own. */
-function bindingName(name: string): readonly string[] {
-  return name.startsWith('-') ? [`--binding-name=${name}`] : ['--binding-name', name];
-}
-
 /**
  * A command about names. The tool takes one that begins like an option for one, and answers `--help` with
- * success.
+ * success. `when` says for which reason the form without a name is to be taken.
  */
-function cf(word: string, names: readonly string[], ...options: readonly string[]): Run | ByHand {
-  const command = ['cf', word, ...names, ...options];
-  if (!names.some((name) => name.startsWith('-'))) return { do: 'run', command };
+function cf(call: CfCall, when = ''): FallbackAction {
+  const command = wordsOf(call);
+  if (!call.names.some((name) => name.startsWith('-'))) {
+    const { withoutName } = call;
+    const otherwise = withoutName === undefined ? {} : { otherwise: { when, command: wordsOf(withoutName) } };
+    return { do: 'run', command, ...otherwise };
+  }
   const what =
     'The cf tool reads a name in this command as an option: do it another way, by the ids of the platform.';
   return { do: 'by-hand', what, copy: [command.join(' ')] };
 }
-
-type Run = Extract<FallbackAction, { readonly do: 'run' }>;
-type ByHand = Extract<FallbackAction, { readonly do: 'by-hand' }>;

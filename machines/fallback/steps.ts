@@ -1,3 +1,4 @@
+import { targetCalls, wordsOf } from '../closing/cf-calls.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackValue } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
@@ -30,12 +31,8 @@ export function fingerprinted(fingerprint: string | undefined): string {
 }
 
 /** Goes to the space in which an application or a service instance lives. */
-export function targeting(
-  place: { readonly org?: string | undefined; readonly space?: string | undefined } | undefined,
-): FallbackAction[] {
-  if (place?.space === undefined) return [];
-  const org = place.org === undefined ? [] : ['-o', place.org];
-  return [{ do: 'run', command: ['cf', 'target', ...org, '-s', place.space] }];
+export function targeting(place: Parameters<typeof targetCalls>[0]): readonly FallbackAction[] {
+  return targetCalls(place).map((call) => ({ do: 'run', command: wordsOf(call) }));
 }
 
 /** What a person writes down, because nobody else does. */

@@ -1,3 +1,4 @@
+import type { Secret } from '../../src/base/secret.ts';
 import type { FollowUp } from './follow-up.ts';
 
 /**
@@ -122,4 +123,25 @@ export function optionKey(event: OperatorEvent): string {
     .filter(([name]) => name !== 'type')
     .map(([, value]) => String(value));
   return [event.type, ...values].join(':');
+}
+
+/** An operator's answer to the current question. */
+export interface Answer {
+  /** The option's key, or the event of a question that takes something else than a choice. */
+  readonly event: string;
+  /** What was typed for a `typed-name` question. */
+  readonly typed?: string;
+  /** With a typed name: why it is confirmed without the second person who would have to approve it. */
+  readonly breakGlass?: string;
+  /** The secret of a `secret` question; it goes to the key store and never into the journal. */
+  readonly secret?: Secret;
+  /**
+   * The reason or evidence an option needs, the proof or reason for a follow-up, the word of a `text`
+   * question.
+   */
+  readonly text?: string;
+  /** Which follow-up is meant. */
+  readonly id?: string;
+  /** The moment of a `time` question, RFC 3339. */
+  readonly time?: string;
 }

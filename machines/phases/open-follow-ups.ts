@@ -1,10 +1,11 @@
 import type { Failure } from '../../src/base/failure.ts';
 import { counted } from '../../src/base/quantity.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
-import { rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
+import { boundFrom, type CfCall, keyCalls, rebindCalls, targetCalls, wordsOf } from '../closing/cf-calls.ts';
+import { platformInstance, rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { type Closure, type FollowUp, stillOpen } from '../parts/follow-up.ts';
-import type { Bound, BoundApp, PlatformInstance, ServiceKey } from '../parts/recovery-data.ts';
+import type { Bound, BoundApp, ServiceKey } from '../parts/recovery-data.ts';
 
 /** A step at the platform: a part of doing a follow-up. */
 export type PlatformStep = RunContext['followUps']['proofs'][number]['step'];
@@ -59,7 +60,7 @@ function othersThanRelease({ followUps: { list } }: RunContext): FollowUp[] {
 export function withOldBinding(context: RunContext, failure: Failure): Partial<RunContext> {
   const app = currentApp(context);
   if (app === undefined) return {};
-  const { from } = instancesOf(context);
+  const from = boundFrom(context);
   const id = `old-binding-${app.key}`;
   const followUp: FollowUp = {
     id,
@@ -67,10 +68,10 @@ export function withOldBinding(context: RunContext, failure: Failure): Partial<R
     subject: app.key,
     what: `remove the binding of ${app.key} to ${from.name}: its broker could not`,
     since: context.restore.restore?.finishedAt,
-    commands: [
-      ...(app.space === undefined ? [] : [targetLine(app.org, app.space)]),
-      `cf unbind-service ${word(app.name)} ${word(from.name)} --wait`,
-    ],
+    commands: linesOf([
+      ...targetCalls(app),
+      { word: 'unbind-service', names: [app.name, from.name], options: ['--wait'] },
+    ]),
   };
   const proof = { outcome: 'not-needed' as const, text: failure.shortMessage, evidence: failure.evidence };
   const { proofs, list } = context.followUps;
@@ -156,54 +157,30 @@ function rebinding(context: RunContext, app: BoundApp): FollowUp {
     what: isStopped
       ? `unbind and bind ${app.key} (it is stopped, so it is not restaged)`
       : `unbind, bind and restage ${app.key}`,
-    commands: rebindCommands(context, app),
+    commands: linesOf([...targetCalls(app), ...rebindCalls(context, app)]),
   };
 }
 
-/** The platform's own tool, line by line, in the order that the platform allows. */
-function rebindCommands(context: RunContext, app: BoundApp): string[] {
-  const { from, to } = instancesOf(context);
-  const { binding } = app;
-  const name = word(app.name);
-  const named = binding?.name === undefined ? '' : ` --binding-name ${word(binding.name)}`;
-  const given = binding?.parametersFile === undefined ? '' : ` -c ${word(binding.parametersFile)}`;
-  const restage = app.running === false ? [] : [`cf restage ${name} --strategy rolling`];
-  const at = app.space === undefined ? [] : [targetLine(app.org, app.space)];
-  if (context.followUps.bound?.order !== 'no-downtime') {
-    return [
-      ...at,
-      `cf unbind-service ${name} ${word(from.name)} --wait`,
-      `cf bind-service ${name} ${word(to.name)}${named}${given} --wait`,
-      // A binding that its broker could not remove keeps its name.
-      ...(named === '' || from.guid === to.guid
-        ? []
-        : [`# if the name is in use: cf bind-service ${name} ${word(to.name)}${given} --wait`]),
-      ...restage,
-    ];
-  }
-  const old = binding === undefined ? '' : ` --guid ${word(binding.guid)}`;
-  return [
-    ...at,
-    `cf bind-service ${name} ${word(to.name)}${named}${given} --strategy multiple --wait`,
-    ...restage,
-    `cf unbind-service ${name} ${word(from.name)}${old} --wait`,
-  ];
+/** One line for each call, with its other form behind it. */
+function linesOf(calls: readonly CfCall[]): string[] {
+  return calls.flatMap(({ withoutName, ...call }) => [
+    lineOf(call),
+    ...(withoutName === undefined ? [] : [`# if the name is in use: ${lineOf(withoutName)}`]),
+  ]);
 }
 
-function keyRenewal(context: RunContext, { name, parametersFile }: ServiceKey): FollowUp {
-  const { from, to } = instancesOf(context);
-  const at = to.space === undefined ? [] : [targetLine(to.org, to.space)];
-  const given = parametersFile === undefined ? '' : ` -c ${word(parametersFile)}`;
+function lineOf(call: CfCall): string {
+  return wordsOf(call).map(word).join(' ');
+}
+
+function keyRenewal(context: RunContext, key: ServiceKey): FollowUp {
+  const { name } = key;
   return {
     id: serviceKeyId(name),
     kind: 'service-key',
     subject: name,
     what: `recreate service key ${name}, and give it to whoever uses it`,
-    commands: [
-      ...at,
-      `cf delete-service-key ${word(from.name)} ${word(name)} -f --wait`,
-      `cf create-service-key ${word(to.name)} ${word(name)}${given} --wait`,
-    ],
+    commands: linesOf([...targetCalls(platformInstance(context)), ...keyCalls(context, key)]),
   };
 }
 
@@ -267,19 +244,6 @@ function ofRun(context: RunContext): FollowUp[] {
 function freshWords({ choose: { time } }: RunContext, name: string, isElsewhere: boolean): string {
   if (isElsewhere) return `back up ${name}; if it has no key of its own yet, rotate its key first`;
   return time === undefined ? `back up ${name} as it is now` : `back up ${name}: it is on a new timeline`;
-}
-
-function instancesOf(context: RunContext): { from: PlatformInstance; to: PlatformInstance } {
-  const { bound } = context.followUps;
-  const { instance } = context.run;
-  return {
-    from: bound?.from ?? { guid: '', name: instance },
-    to: bound?.to ?? { guid: '', name: restoredName(context) },
-  };
-}
-
-function targetLine(org: string | undefined, space: string): string {
-  return `cf target${org === undefined ? '' : ` -o ${word(org)}`} -s ${word(space)}`;
 }
 
 /**

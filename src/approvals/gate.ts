@@ -1,5 +1,4 @@
 import { LifeboatError } from '../base/errors.ts';
-import type { Answer } from '../runner/answer.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import type { Json } from '../store/journal.ts';
 import { approvalPaths, readIfThere, writeChallenge } from './approval-files.ts';
@@ -69,7 +68,7 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
     return { note, asked, request: { run: plan.run, file: challenge, expiresAt: asked.expiresAt } };
   };
 
-  const check = async (state: RunState, answer: Answer): ReturnType<Gate['check']> => {
+  const check: Gate['check'] = async (state, answer) => {
     const plan = deps.planOf(state);
     if (plan === undefined || answer.event !== plan.event) return { notes: [] };
     const found = await judge(deps, state, plan).catch((thrown: unknown) => ({ refusal: asError(thrown) }));
@@ -196,7 +195,7 @@ function restore({ file }: Request, text: string): void {
   }
 }
 
-function glassOf({ breakGlass }: Answer): string | undefined {
+function glassOf({ breakGlass }: { readonly breakGlass?: string }): string | undefined {
   const reason = breakGlass?.trim();
   return reason === '' ? undefined : reason;
 }

@@ -30,3 +30,27 @@ export async function within<T>(ms: number, act: () => Promise<T>): Promise<T> {
     clearTimeout(timer);
   }
 }
+
+/**
+ * `within` for operations of one place, with a memory: while one of them has not come back in its time, no
+ * other is begun, so that no more threads get stuck. Until then each rejects with `TooSlow` and `silent`.
+ */
+export function withinOrSilent(ms: number, silent: string): <T>(act: () => Promise<T>) => Promise<T> {
+  let isStuck = false;
+  return async (act) => {
+    if (isStuck) throw new TooSlow(silent);
+    const doing = act();
+    try {
+      return await within(ms, () => doing);
+    } catch (thrown) {
+      if (thrown instanceof TooSlow) {
+        isStuck = true;
+        const heard = () => {
+          isStuck = false;
+        };
+        doing.then(heard, heard);
+      }
+      throw thrown;
+    }
+  };
+}

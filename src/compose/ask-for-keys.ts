@@ -4,6 +4,7 @@ import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
 import type { Keyring } from '../keys/key-store.ts';
+import { canAsk } from '../plain/terminal.ts';
 import { fold } from '../runner/fold.ts';
 import { inputOf } from '../runner/run-log.ts';
 import type { Entry, Journal } from '../store/journal.ts';
@@ -35,8 +36,7 @@ export async function askForKeys(
   const held = new Set(await keyring.list(run.instance));
   const lacking = needed.filter((fingerprint) => !held.has(fingerprint));
   if (lacking.length === 0) return {};
-  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
-    throw lackingError(run, lacking, keyring.store.description);
+  if (!canAsk(context)) throw lackingError(run, lacking, keyring.store.description);
   const entered: string[] = [];
   for (const fingerprint of lacking) {
     context.stderr.write(

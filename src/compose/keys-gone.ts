@@ -7,7 +7,8 @@ import type { CommandContext } from '../cli/context.ts';
 import { isPostgres } from '../config/store-address.ts';
 import { storeNamed } from '../config/store-named.ts';
 import type { KeyStore } from '../keys/key-store.ts';
-import { openAsking } from '../plain/ask.ts';
+import { typedLine } from '../plain/ask.ts';
+import { canAsk } from '../plain/terminal.ts';
 import { namesKeys } from '../store/projections/ledgers.ts';
 import { openJournalIfAny } from './store-of.ts';
 
@@ -56,16 +57,12 @@ export async function refuseGone(
   });
   // The screen is up: this is not asked in passing.
   if (context.lend !== undefined) throw gone;
-  if (!mayAsk || context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw gone;
+  if (!mayAsk || !canAsk(context)) throw gone;
   context.stderr.write(`${show(gone.shortMessage)}\n`);
   for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);
-  const asker = openAsking(context, AbortSignal.timeout(PATIENCE_MS));
-  try {
-    const typed = await asker.line(`type "${WORDS}" to make a new one, anything else leaves: `);
-    if (typed?.trim() === WORDS) return true;
-  } finally {
-    asker.close();
-  }
+  const prompt = `type "${WORDS}" to make a new one, anything else leaves: `;
+  const typed = await typedLine(context, prompt, AbortSignal.timeout(PATIENCE_MS));
+  if (typed?.trim() === WORDS) return true;
   throw gone;
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { Secret } from '../base/secret.ts';
 import { InstanceBindings } from './bindings.ts';
 import type { LabClock } from './clock.ts';
@@ -11,7 +10,7 @@ import { InstanceRestores, type LabRestore } from './manager/instance-restores.t
 import { openBackup } from './manager/store.ts';
 import type { Outcome } from './manager/task-queue.ts';
 import { InstanceMetrics } from './metrics.ts';
-import { type UpdateSetting, Upkeep, type UpkeepAction } from './upkeep.ts';
+import { type UpdateSetting, Upkeep } from './upkeep.ts';
 
 /** One data-service instance of the lab: its data, its backups and restores, its keys, its bindings. */
 export class LabInstance {
@@ -23,11 +22,12 @@ export class LabInstance {
   readonly data: InstanceData;
   readonly bindings: InstanceBindings;
   readonly metrics: InstanceMetrics;
+  readonly backups: InstanceBackups<BaseBackupFacts>;
+  readonly restores: InstanceRestores;
+  /** While it is busy, the state is `deploying`. */
+  readonly upkeep: Upkeep;
   readonly #clock: LabClock;
   readonly #keys: KeyRing;
-  readonly #backups: InstanceBackups<BaseBackupFacts>;
-  readonly #restores: InstanceRestores;
-  readonly #upkeep: Upkeep;
   #updatedAt: Date;
   #settings: BackupSettings = { min_backup_count: 5, retention_time: 30, exclude_from_auto_backup: false };
   #life = new AbortController();
@@ -48,7 +48,7 @@ export class LabInstance {
     this.#updatedAt = this.createdAt;
     this.bindings = new InstanceBindings(data, clock.now);
     this.metrics = new InstanceMetrics(() => data.dataFolder, clock.now);
-    this.#upkeep = new Upkeep({
+    this.upkeep = new Upkeep({
       data,
       isGone: () => this.gone,
       ended: () => {
@@ -58,7 +58,7 @@ export class LabInstance {
       },
       log: (line) => log(`${facts.name}: ${line}`),
     });
-    this.#backups = new InstanceBackups<BaseBackupFacts>(
+    this.backups = new InstanceBackups<BaseBackupFacts>(
       {
         name: facts.name,
         backupGuid: this.backupGuid,
@@ -68,15 +68,15 @@ export class LabInstance {
         forgotten: async ({ backupId }) => (data.archiving ? await data.forgetBackup(backupId) : undefined),
         retention: () => this.#settings,
         // Of an instance that is gone it is taken up, and fails.
-        isReady: () => this.gone || !(this.#upkeep.isBusy || this.#restores.isRunning),
+        isReady: () => this.gone || !(this.upkeep.isBusy || this.restores.isRunning),
         life,
       },
       { queue, store, now: clock.now },
     );
-    this.#restores = new InstanceRestores({
+    this.restores = new InstanceRestores({
       name: facts.name,
       queue,
-      atRest: () => !this.#upkeep.isBusy,
+      atRest: () => !this.upkeep.isBusy,
       ended: () => {
         this.#isFresh = false;
       },
@@ -102,7 +102,7 @@ export class LabInstance {
    */
   get state(): 'provisioned' | 'available' | 'deploying' | 'failed' | 'deleted' {
     if (this.deleted) return 'deleted';
-    if (this.#upkeep.isBusy || this.#restores.isRunning) return 'deploying';
+    if (this.upkeep.isBusy || this.restores.isRunning) return 'deploying';
     if (!this.data.running) return 'failed';
     return this.#isFresh ? 'provisioned' : 'available';
   }
@@ -115,28 +115,6 @@ export class LabInstance {
     return this.#settings;
   }
 
-  /** Newest first; deleted ones too. */
-  get backups(): readonly LabBackup[] {
-    return this.#backups.all;
-  }
-
-  /** Newest first. */
-  get restores(): readonly LabRestore[] {
-    return this.#restores.all;
-  }
-
-  get isBackingUp(): boolean {
-    return this.#backups.isBusy;
-  }
-
-  get isRestoring(): boolean {
-    return this.#restores.isBusy;
-  }
-
-  get upkeep(): Pick<Upkeep, 'updates' | 'isDoing'> {
-    return this.#upkeep;
-  }
-
   /** Takes over the settings that are given. A shorter retention deletes at once what it no longer keeps. */
   changeSettings(
     change: { readonly [Name in keyof BackupSettings]?: BackupSettings[Name] | undefined },
@@ -147,7 +125,7 @@ export class LabInstance {
       exclude_from_auto_backup: change.exclude_from_auto_backup ?? this.#settings.exclude_from_auto_backup,
     };
     this.#updatedAt = this.#clock.now();
-    this.prune();
+    this.backups.prune();
   }
 
   /** Replaces the user's key; backups made before keep the key they were made with. */
@@ -156,12 +134,8 @@ export class LabInstance {
     this.#updatedAt = this.#clock.now();
   }
 
-  get updateSetting(): UpdateSetting {
-    return this.#upkeep.setting;
-  }
-
   changeUpdateSetting(setting: UpdateSetting): void {
-    this.#upkeep.setting = setting;
+    this.upkeep.setting = setting;
     this.#updatedAt = this.#clock.now();
   }
 
@@ -173,21 +147,7 @@ export class LabInstance {
 
   /** Queues a backup. `ended` resolves when its task has ended; the task tells how. */
   triggerBackup(outcome?: Outcome): { readonly backup: LabBackup; readonly ended: Promise<void> } {
-    return this.#backups.trigger(this.#keys.user ?? this.#keys.generated, outcome);
-  }
-
-  /** The stored bytes of a backup from `start` up to before `end`, encrypted. */
-  read(backup: LabBackup, start: number, end: number): Readable {
-    return this.#backups.read(backup, start, end);
-  }
-
-  newestDone(by?: Date): LabBackup | undefined {
-    return this.#backups.newestDone(by);
-  }
-
-  /** Queues the deletion of what retention no longer keeps. */
-  prune(): void {
-    this.#backups.prune();
+    return this.backups.trigger(this.#keys.user ?? this.#keys.generated, outcome);
   }
 
   /** Queues the restore of a backup of this instance, under the key that the Backup Manager holds for it. */
@@ -200,14 +160,14 @@ export class LabInstance {
    * no backup, a wrong key or an unusable file the task fails, and this instance stays as it was.
    */
   recover(find: () => Found, key: Secret, outcome?: Outcome): LabRestore {
-    return this.#restores.trigger(
+    return this.restores.trigger(
       {
         expected: find().backup,
         work: async (signal, chosen) => {
           const { owner, backup } = find();
           if (backup?.task.status !== 'done') throw new Error('there is no backup that could be restored');
           chosen(backup);
-          const content = openBackup(owner.read(backup, 0, backup.size), key, signal);
+          const content = openBackup(owner.backups.read(backup), key, signal);
           await this.data.restoreBackup(content, owner === this ? 'own' : 'other');
           this.#updatedAt = this.#clock.now();
         },
@@ -225,19 +185,19 @@ export class LabInstance {
 
   /** Queues a restore to a point in time, in the service's time. Outside of the range the task fails. */
   restoreTo(time: Date, outcome?: Outcome): LabRestore {
-    return this.#restores.trigger(
+    return this.restores.trigger(
       {
-        expected: this.newestDone(time),
+        expected: this.backups.newestDone(time),
         pointInTime: time,
         work: async (signal, chosen) => {
           const named = (backupId: string) => {
-            const backup = this.backups.find((candidate) => candidate.backupId === backupId);
+            const backup = this.backups.all.find((candidate) => candidate.backupId === backupId);
             if (backup === undefined) throw new Error(`the backup ${backupId} is not in the store`);
             return backup;
           };
           const open = (backupId: string) => {
             const backup = named(backupId);
-            return openBackup(this.read(backup, 0, backup.size), backup.key, signal);
+            return openBackup(this.backups.read(backup), backup.key, signal);
           };
           const { backupId } = await this.data.restoreTo(this.#clock.toReal(time), open);
           chosen(named(backupId));
@@ -246,11 +206,6 @@ export class LabInstance {
       },
       outcome,
     );
-  }
-
-  /** Begins a restart, recreation or update; the state is `deploying` until a new process answers. */
-  begin(action: UpkeepAction): void {
-    this.#upkeep.begin(action);
   }
 
   /** Nobody reaches it: a router answers in its place. */

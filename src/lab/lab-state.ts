@@ -67,8 +67,8 @@ export function makeLabState(parts: LabParts, endpoints: readonly Endpoint[]): L
       instances.find(({ name, guid }) => name === nameOrGuid || guid === nameOrGuid),
     backupsBehind: (reference) => {
       for (const owner of instances) {
-        if (owner.backupGuid === reference) return () => ({ owner, backup: owner.newestDone() });
-        const backup = owner.backups.find(({ backupId }) => backupId === reference);
+        if (owner.backupGuid === reference) return () => ({ owner, backup: owner.backups.newestDone() });
+        const backup = owner.backups.all.find(({ backupId }) => backupId === reference);
         if (backup !== undefined && backup.task.status !== 'deleted') return () => ({ owner, backup });
       }
       return undefined;
@@ -77,8 +77,8 @@ export function makeLabState(parts: LabParts, endpoints: readonly Endpoint[]): L
       settings.updateBlocking = isAllowed;
       if (isAllowed) return;
       for (const instance of instances) {
-        const { updateSetting } = instance;
-        if (!updateSetting.allowed) instance.changeUpdateSetting({ ...updateSetting, allowed: true });
+        const { setting } = instance.upkeep;
+        if (!setting.allowed) instance.changeUpdateSetting({ ...setting, allowed: true });
       }
     },
     clearFaults: () => {

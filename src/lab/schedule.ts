@@ -25,7 +25,7 @@ export function startSchedule(
 ): Schedule {
   const present = () => instances.filter(({ gone }) => !gone);
   clock.onChange(() => {
-    for (const instance of instances) instance.prune();
+    for (const instance of instances) instance.backups.prune();
   });
   void sampleRegularly(instances, signal);
   return {
@@ -36,8 +36,8 @@ export function startSchedule(
     }),
     maintenanceEvery: repeated(clock, signal, () => {
       for (const instance of present()) {
-        const isDue = instance.updateSetting.allowed && instance.upkeep.updates.length > 0;
-        if (isDue && !instance.upkeep.isDoing('update')) instance.begin('update');
+        const isDue = instance.upkeep.setting.allowed && instance.upkeep.updates.length > 0;
+        if (isDue && !instance.upkeep.isDoing('update')) instance.upkeep.begin('update');
       }
     }),
   };

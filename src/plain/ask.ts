@@ -6,7 +6,7 @@ import { show } from '../base/text.ts';
 import { waysOf } from '../view/follow-up-words.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import { BREAK_GLASS, QUIET_MS } from '../view/question-words.ts';
-import type { RunAnswer } from '../view/run-port.ts';
+import type { Answer } from '../view/run-port.ts';
 import type { FollowUpView, QuestionOption, QuestionView } from '../view/run-view.ts';
 import { formatHere } from '../view/zone.ts';
 import { describeFollowUp } from './describe-question.ts';
@@ -24,6 +24,20 @@ export interface Asker {
 
 /** Asks the terminal to mark where a paste begins and ends, and no longer to. */
 const [PASTES_MARKED, PASTES_PLAIN] = ['\u001b[?2004h', '\u001b[?2004l'];
+
+/** Asks for one line; undefined when the terminal is closed or the signal comes first. */
+export async function typedLine(
+  streams: Streams,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const asker = openAsking(streams, signal);
+  try {
+    return await asker.line(prompt);
+  } finally {
+    asker.close();
+  }
+}
 
 /**
  * Opens the terminal for questions. Lines are read by readline, which leaves editing to the terminal's habits
@@ -123,7 +137,7 @@ export async function askLine(
   question: QuestionView,
   asker: Asker,
   help: AskingHelp,
-): Promise<RunAnswer | 'leave' | 'gone'> {
+): Promise<Answer | 'leave' | 'gone'> {
   for (;;) {
     const line = await asker.line(
       question.kind === 'secret' ? 'secret: ' : '> ',
@@ -166,7 +180,7 @@ async function closeFollowUp(
   question: QuestionView & { kind: 'followUps' },
   followUp: FollowUpView,
   asker: Asker,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   const ways = waysOf(question, followUp);
   for (const row of describeFollowUp(followUp, ways)) asker.say(row);
   const line = (await asker.line('which way (Enter goes back)? '))?.trim() ?? '';
@@ -183,7 +197,7 @@ async function withOption(
   option: QuestionOption,
   asker: Asker,
   question?: QuestionView,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   if (option.disabled !== undefined) {
     asker.say(`not now: ${show(option.disabled)}`);
     return undefined;
@@ -202,7 +216,7 @@ async function breakGlass(
   question: QuestionView & { kind: 'typed-name' },
   reason: string,
   asker: Asker,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   const name = show(question.expected);
   const line = await asker.line(`type ${name} to go on WITHOUT a second person: `);
   if (line === question.expected) return { event: question.event, typed: line, breakGlass: reason };
@@ -215,7 +229,7 @@ async function direct(
   line: string,
   asker: Asker,
   help: AskingHelp,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   if (question.kind === 'time' && line.trim() !== '') return momentAnswer(question, line, asker, help);
   if (question.kind === 'text' && line.trim() !== '') return wordAnswer(question, line.trim(), asker);
   if (question.kind === 'typed-name' && line === question.expected)
@@ -233,7 +247,7 @@ async function momentAnswer(
   line: string,
   asker: Asker,
   help: AskingHelp,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   const now = help.now();
   const read = await help.readMoment(line, { question, now });
   if ('problem' in read) {
@@ -254,7 +268,7 @@ function wordAnswer(
   question: QuestionView & { kind: 'text' },
   text: string,
   asker: Asker,
-): RunAnswer | undefined {
+): Answer | undefined {
   const { pattern } = question;
   if (pattern === undefined || new RegExp(`^(?:${pattern.source})$`).test(text))
     return { event: question.event, text };
@@ -266,7 +280,7 @@ async function secretAnswer(
   question: QuestionView & { kind: 'secret' },
   line: string,
   asker: Asker,
-): Promise<RunAnswer | undefined> {
+): Promise<Answer | undefined> {
   if (line.length < question.minLength) {
     asker.say(`too short: at least ${question.minLength} characters are needed`);
     return undefined;

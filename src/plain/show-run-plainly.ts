@@ -4,7 +4,7 @@ import { show } from '../base/text.ts';
 import { waysOf } from '../view/follow-up-words.ts';
 import { type MomentReader, momentReader, nowOf } from '../view/moment-reader.ts';
 import { questionKey } from '../view/question-words.ts';
-import { LEFT, leftBySignal, type RunAnswer, type RunEnd, type RunPort } from '../view/run-port.ts';
+import { type Answer, LEFT, leftBySignal, type RunEnd, type RunPort } from '../view/run-port.ts';
 import type { QuestionView } from '../view/run-view.ts';
 import { type AskingHelp, askLine, openAsking } from './ask.ts';
 import { describeQuestion } from './describe-question.ts';
@@ -18,7 +18,7 @@ export interface PlainOptions {
    * process's part of the run. Without this function and without an operator, somebody else has to answer,
    * and a question is described only when it stays open.
    */
-  readonly answer?: (question: QuestionView) => RunAnswer | undefined;
+  readonly answer?: (question: QuestionView) => Answer | undefined;
   /** Whether an operator is there to be asked, on a terminal at stdin and stderr. Default: no. */
   readonly interactive?: boolean;
   /** Reads what was typed for a moment. Default: the parser of this program. */
@@ -95,7 +95,7 @@ export async function showRunPlainly(
     if (options.answer !== undefined) leave(`nobody was there to answer: ${question.prompt}`);
   };
 
-  const give = async (question: QuestionView, answer: RunAnswer): Promise<boolean> => {
+  const give = async (question: QuestionView, answer: Answer): Promise<boolean> => {
     try {
       await port.answer(answer);
       reporter.lines([`answered: ${show(labelOf(question, answer))}`]);
@@ -131,7 +131,7 @@ export async function showRunPlainly(
 }
 
 /** What an answer is called: its option, its way to close a follow-up, or just that it was given. */
-function labelOf(question: QuestionView, { event, id }: RunAnswer): string {
+function labelOf(question: QuestionView, { event, id }: Answer): string {
   const followUp = question.kind === 'followUps' ? question.open.find((one) => one.id === id) : undefined;
   const options =
     question.kind === 'followUps' && followUp !== undefined ? waysOf(question, followUp) : question.options;

@@ -23,6 +23,11 @@ export function canDraw(streams: Pick<Streams, 'stdin' | 'stdout' | 'env'>): boo
   return env['TERM'] !== 'dumb' && env['INK_SCREEN_READER'] !== 'true';
 }
 
+/** Whether somebody can be asked in lines: what is asked is seen, and what is typed arrives. */
+export function canAsk({ stdin, stderr }: Pick<Streams, 'stdin' | 'stderr'>): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
+}
+
 /**
  * Whether to colour a stream: FORCE_COLOR decides, else NO_COLOR (no-color.org), else whether it is a
  * terminal.

@@ -47,6 +47,24 @@ export interface RebindOptions extends Leave {
   readonly tell?: (what: string) => void;
 }
 
+/** What is done to an application once the data is there again. */
+export interface AfterRestore extends RebindOptions {
+  /** RFC 3339; the end of the restore. */
+  readonly notBefore: string;
+}
+
+export interface BindOptions extends AfterRestore {
+  readonly parameters: BindingParameters | undefined;
+  /** Beside the old binding, for the order without downtime. */
+  readonly beside: boolean;
+}
+
+export interface KeyOptions extends AfterRestore {
+  readonly parameters?: BindingParameters | undefined;
+}
+
+export type ProveOptions = Pick<AfterRestore, 'signal' | 'runId' | 'notBefore'>;
+
 /**
  * The application platform around the service. Two ways to it stand behind this: its v3 API, and its own tool
  * `cf`. Every change is safe to repeat after the process died: what was created carries the run's label and
@@ -72,42 +90,21 @@ export interface Platform {
    * run, whatever the clocks say; never with another one that is older than `notBefore`: the platform calls
    * an application that is bound already a success and gives it no new credentials.
    */
-  bind(
-    app: BoundApp,
-    to: PlatformInstance,
-    options: RebindOptions & {
-      readonly parameters: BindingParameters | undefined;
-      /** RFC 3339; the end of the restore. */
-      readonly notBefore: string;
-      /** Beside the old binding, for the order without downtime. */
-      readonly beside: boolean;
-    },
-  ): Promise<PlatformProof>;
+  bind(app: BoundApp, to: PlatformInstance, options: BindOptions): Promise<PlatformProof>;
   /**
    * Stages anew and rolls it out (rolling where the platform can), and waits until every instance runs. A
    * stopped app is `not-needed`.
    */
-  restage(app: BoundApp, options: RebindOptions & { readonly notBefore: string }): Promise<PlatformProof>;
+  restage(app: BoundApp, options: AfterRestore): Promise<PlatformProof>;
   /**
    * Makes a service key anew under its old name, with the parameters that were kept, else with those that the
    * platform tells of the old one.
    */
-  renewKey(
-    key: ServiceKey,
-    to: PlatformInstance,
-    options: RebindOptions & {
-      readonly parameters?: BindingParameters | undefined;
-      readonly notBefore: string;
-    },
-  ): Promise<PlatformProof>;
+  renewKey(key: ServiceKey, to: PlatformInstance, options: KeyOptions): Promise<PlatformProof>;
   /**
    * What can be proven about an application now, whoever rebound it: its binding is of this run or younger
    * than `notBefore`, and all of its processes were started after it.
    */
-  prove(
-    app: BoundApp,
-    to: PlatformInstance,
-    options: Pick<RebindOptions, 'signal' | 'runId'> & { readonly notBefore: string },
-  ): Promise<PlatformProof | Failure>;
+  prove(app: BoundApp, to: PlatformInstance, options: ProveOptions): Promise<PlatformProof | Failure>;
   close(): Promise<void>;
 }

@@ -1,25 +1,10 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
+import { type Answer, optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { metaAt, statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import type { MachineEvent } from './fold.ts';
-
-/** An operator's answer to the current question. */
-export interface Answer {
-  /** The option's key, or the event of a typed-name or secret question. */
-  readonly event: string;
-  readonly typed?: string;
-  /** With a typed name: why it is confirmed without the second person who would have to approve it. */
-  readonly breakGlass?: string;
-  readonly secret?: Secret;
-  readonly text?: string;
-  /** Which follow-up is meant. */
-  readonly id?: string;
-  /** RFC 3339. */
-  readonly time?: string;
-}
 
 /** An answer that was found valid: the machine's event, and what the record says about the decision. */
 export interface Decision {

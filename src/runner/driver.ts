@@ -1,9 +1,10 @@
+import type { Answer } from '../../machines/parts/question.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import type { LedgerFact, Progress, SendContext } from '../activities/activity.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, Json } from '../store/journal.ts';
-import { type Answer, decide, metaOf } from './answer.ts';
+import { decide, metaOf } from './answer.ts';
 import { endOf, type Folded, fold, type Invocation, type MachineEvent, step } from './fold.ts';
 import type { Holds } from './holds.ts';
 import { perform } from './perform.ts';

@@ -1,10 +1,11 @@
 import type { AnyMachineSnapshot } from 'xstate';
+import type { Answer } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { AnyActivity, Progress } from '../activities/activity.ts';
 import type { ExitCode, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, Journal, Json } from '../store/journal.ts';
-import type { Answer, TakeSecret } from './answer.ts';
+import type { TakeSecret } from './answer.ts';
 import type { Note } from './performed.ts';
 
 /** What is known of a run at this moment: the fold of its journal, and what is under way. */

@@ -1,14 +1,14 @@
 import type { Dispatcher } from 'undici';
 import { Secret } from '../base/secret.ts';
-import { type CallOptions, jsonHeaders, type SendBody, type SendCall } from './call.ts';
+import type { SendBody, SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
 import type { ReadingSide } from './connection.ts';
 import type { CookieJar } from './cookies.ts';
 import { stoppedError, timeoutError, transportError } from './failures.ts';
-import { authorise, listen, type Tap } from './interceptors.ts';
+import type { Tap } from './interceptors.ts';
 import { type Limits, pauseBeforeConnecting, waited } from './limits.ts';
-import { oneConnection } from './one-connection.ts';
 import { orAbort } from './reader.ts';
+import { optionsOnce, sendOnce } from './send-once.ts';
 import { lost, neverSent, outcomeOf } from './send-outcome.ts';
 
 export interface Sender {
@@ -49,82 +49,32 @@ export function openSender(
     const ms = call.repeatable === true ? Math.min(limits.repeatableSendMs, limits.sendMs) : limits.sendMs;
     const timer = setTimeout(() => deadline.abort(timeoutError(ms)), ms);
     const signal = AbortSignal.any([stop, deadline.signal]);
-    const options = { ...optionsOf(call, { url, token, cookie, signal, limits }), secrets: inBody };
+    const body = call.body === undefined ? undefined : serialise(call.body);
+    const asked = { url, method: call.route.method, body, token, secrets: inBody, signal };
+    const plain = optionsOnce(asked, limits);
+    const options = cookie === undefined ? plain : { ...plain, headers: { ...plain.headers, cookie } };
+    const way = { network, origin, tap, mayLeave: () => call.leave?.mayLeave() };
     try {
       for (let attempts = 1; ; attempts += 1) {
-        const sent = await sendOnce(call, options, secrets, stop);
-        if (!('unmade' in sent)) return sent;
-        const pause = pauseBeforeConnecting(sent.unmade, attempts, limits);
+        const sent = await sendOnce(way, options, async (response) => {
+          const outcome = await outcomeOf(call, response, secrets, limits);
+          if (call.session === true) await keepCookies(jar, url, response);
+          return outcome;
+        });
+        if ('read' in sent) return sent.read;
+        if ('refused' in sent) return neverSent(sent.refused);
+        if (!sent.unmade || stop.aborted)
+          return lost(sent.unmade, stop.aborted ? stoppedError() : transportError(sent.broke, secrets));
+        const pause = pauseBeforeConnecting(sent.broke, attempts, limits);
         if (pause === undefined || !(await waited(pause, signal)))
-          return neverSent(stop.aborted ? stoppedError() : transportError(sent.unmade, secrets));
+          return neverSent(stop.aborted ? stoppedError() : transportError(sent.broke, secrets));
       }
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** `unmade`: why there was no connection. Nothing else may be tried again. */
-  async function sendOnce<T>(
-    call: SendCall<T>,
-    options: CallOptions,
-    secrets: readonly Secret[],
-    stop: AbortSignal,
-  ): Promise<SendOutcome<T> | { readonly unmade: unknown }> {
-    const mayLeave = () => call.leave?.mayLeave();
-    const gate = oneConnection(mayLeave);
-    let dispatcher: Dispatcher;
-    try {
-      mayLeave();
-      dispatcher = network.openForOneSend(gate);
-    } catch (error) {
-      return neverSent(error);
-    }
-    try {
-      const composed = dispatcher.compose(authorise(origin), listen(tap));
-      const response = await orAbort(composed.request(options), options.signal as AbortSignal);
-      const outcome = await outcomeOf(call, response, secrets, limits);
-      if (call.session === true) await keepCookies(jar, new URL(call.url), response);
-      return outcome;
-    } catch (error) {
-      gate.seal();
-      const refusal = gate.refusal();
-      if (refusal !== undefined) return neverSent(refusal.why);
-      if (gate.neverHandedOut() && !stop.aborted) return { unmade: error };
-      return lost(gate.neverHandedOut(), stop.aborted ? stoppedError() : transportError(error, secrets));
-    } finally {
-      gate.seal();
-      // Nobody waits for it, and however it goes, the outcome stands.
-      dispatcher.destroy().catch(() => undefined);
-    }
-  }
-
   return { send };
-}
-
-interface Attempt {
-  readonly url: URL;
-  readonly token: Secret;
-  readonly cookie: string | undefined;
-  readonly signal: AbortSignal;
-  readonly limits: Limits;
-}
-
-function optionsOf(call: SendCall<unknown>, { url, token, cookie, signal, limits }: Attempt): CallOptions {
-  return {
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-    method: call.route.method,
-    headers: { ...jsonHeaders(call.body !== undefined), ...(cookie === undefined ? {} : { cookie }) },
-    ...(call.body === undefined ? {} : { body: serialise(call.body) }),
-    // `Connection: close`: the service need not wait for a second request on this connection either.
-    reset: true,
-    // The deadline counts, not the silence: the router may hold the answer back for 15 minutes.
-    headersTimeout: 0,
-    bodyTimeout: limits.bodyMs,
-    answer: 'stream',
-    token,
-    signal,
-  };
 }
 
 /** A cookie that cannot be kept changes nothing about how the call ended. */

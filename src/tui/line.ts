@@ -2,6 +2,11 @@ import { cells, cutText, splitAt } from '../plain/width.ts';
 import { type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
+/** What it says, without its tones. */
+export function textOf(line: Line): string {
+  return line.map(({ text }) => text).join('');
+}
+
 /** Width of a line in cells. */
 export function lineWidth(line: Line): number {
   return line.reduce((sum, piece) => sum + cells(piece.text), 0);

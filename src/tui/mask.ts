@@ -2,7 +2,7 @@ import { cells, splitAt } from '../plain/width.ts';
 import type { Home } from '../view/app/home.ts';
 import type { RunView } from '../view/run-view.ts';
 import type { Layout, Pane } from './bands.ts';
-import { lineWidth } from './line.ts';
+import { lineWidth, textOf } from './line.ts';
 import type { Line, Look, Span } from './span.ts';
 
 /** What is not to be seen by whoever looks over a shoulder or at a shared screen. */
@@ -146,7 +146,7 @@ interface Found {
 
 /** The rows with other names, also where a name goes on in the next row. */
 function maskLines(lines: readonly Line[], replace: Replace): Line[] {
-  const texts = lines.map((line) => line.map(({ text }) => text).join(''));
+  const texts = lines.map(textOf);
   const broken = texts.map((text, at) => brokenName(text, texts[at + 1] ?? '', replace));
   return lines.map((line, at) => {
     const split = [broken[at - 1]?.below, broken[at]?.above].filter((one) => one !== undefined);
@@ -237,7 +237,7 @@ function asWide(alias: string, width: number): string {
  * as well.
  */
 function confirmation(line: Line, expected: string, width: number, { glyphs }: Look): Line {
-  const text = line.map((piece) => piece.text).join('');
+  const text = textOf(line);
   if (text.includes(expected) && /\btype\b/u.test(text)) {
     const note = ' (hidden here: type the real one)';
     const room = width - lineWidth(line);

@@ -1,26 +1,8 @@
-import type { Secret } from '../base/secret.ts';
+import type { Answer } from '../../machines/parts/question.ts';
 import { show } from '../base/text.ts';
 import type { RunView } from './run-view.ts';
 
-/** An operator's answer to the current question. */
-export interface RunAnswer {
-  readonly event: string;
-  /** What was typed for a `typed-name` question. */
-  readonly typed?: string;
-  /** With a typed name: why it is confirmed without the second person who would have to approve it. */
-  readonly breakGlass?: string;
-  /** The secret of a `secret` question; it goes to the key store and never into the journal. */
-  readonly secret?: Secret;
-  /**
-   * The reason or evidence an option needs, the proof or reason for a follow-up, the word of a `text`
-   * question.
-   */
-  readonly text?: string;
-  /** Which follow-up is meant. */
-  readonly id?: string;
-  /** The moment of a `time` question, RFC 3339. */
-  readonly time?: string;
-}
+export type { Answer };
 
 /** How a run left this process. `exitCode` follows the command line's table. */
 export interface RunEnd {
@@ -48,7 +30,7 @@ export interface RunPort {
    * Resolves when the answer is durable; rejects with a LifeboatError (wrong name, too short, too late) and
    * changes nothing.
    */
-  answer(answer: RunAnswer): Promise<void>;
+  answer(answer: Answer): Promise<void>;
   /** Tries again what waits for credentials; a no-op when nothing does. */
   wake(): void;
   /**

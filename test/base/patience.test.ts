@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { TooSlow, within } from '../../src/base/patience.ts';
+import { TooSlow, within, withinOrSilent } from '../../src/base/patience.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
 test('what comes back in time is given, and what it rejects with as well', async () => {
@@ -13,6 +13,22 @@ test('what does not come back is not waited for', async () => {
   await expect(within(10, () => new Promise(() => undefined))).rejects.toThrow(
     new TooSlow('no answer within 0.01 s'),
   );
+});
+
+test('nothing else is begun while something is stuck, and everything again once it has come back', async () => {
+  const inTime = withinOrSilent(10, 'it has not answered yet');
+  const { promise: stuck, resolve } = Promise.withResolvers<number>();
+  await expect(inTime(() => stuck)).rejects.toThrow(new TooSlow('no answer within 0.01 s'));
+  let begun = false;
+  const next = async () => {
+    begun = true;
+    return 5;
+  };
+  await expect(inTime(next)).rejects.toThrow(new TooSlow('it has not answered yet'));
+  expect(begun).toBe(false);
+  resolve(1);
+  await stuck;
+  expect(await inTime(next)).toBe(5);
 });
 
 test('a process ends with its exit code also while a thread of it is inside a dead file system', () => {

@@ -1,4 +1,5 @@
 import type { Entry } from '../../src/store/journal.ts';
+import type { Machine } from './machine.ts';
 
 /** The states that a run has been led to, in order. */
 export function statesOf(entries: readonly Entry[]): string[] {
@@ -20,4 +21,12 @@ interface EventBody {
 /** Types of the entries of the run, or of the ledger of the instance. */
 export function typesOf(entries: readonly Entry[], where: 'run' | 'instance'): string[] {
   return entries.filter(({ stream }) => stream.startsWith(`${where}/`)).map(({ type }) => type);
+}
+
+/** All that is on record on a machine; nothing where no journal was ever begun. */
+export function entriesIn(machine: Pick<Machine, 'entries'>): Promise<readonly Entry[]> {
+  return machine.entries().catch((thrown: { code?: string }) => {
+    if (thrown.code === 'journal.none') return [];
+    throw thrown;
+  });
 }

@@ -13,6 +13,7 @@ import { openDatabase } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { prepareQueries } from '../../src/store/sqlite/queries.ts';
 import { prepareWriter } from '../../src/store/sqlite/write.ts';
+import { median } from './median.ts';
 import { timed } from './timed.ts';
 
 /** A command in a home with many closed runs, against the same in one with ten. */
@@ -166,8 +167,4 @@ function closedRun(number: number, fingerprint: string): readonly NewEntry[] {
 
 function most(values: readonly number[]): number | undefined {
   return values.length === 0 ? undefined : Math.max(...values);
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { spawnTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { median } from './median.ts';
 
 /** Medians in milliseconds, in turns with the peer, so that a noisy machine hurts both. */
 export interface StartBench {
@@ -156,9 +157,4 @@ function residentOf(run: string): number | undefined {
 function residentOfNode(): number {
   const script = 'console.log(process.memoryUsage.rss() / 1024)';
   return Number(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout.trim());
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -9,6 +9,7 @@ import { pack } from 'tar-stream';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { verifyFile } from '../../src/backup/verify-file.ts';
 import { Secret } from '../../src/base/secret.ts';
+import { median } from './median.ts';
 import { timed } from './timed.ts';
 
 export interface BenchVerifyOptions {
@@ -171,11 +172,6 @@ function generator(seed: number): () => number {
     state ^= state << 5;
     return state >>> 0;
   };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 /* `node test/bench/verify.ts --once FILE KEYFILE` verifies, `node test/bench/verify.ts BYTES` measures. */

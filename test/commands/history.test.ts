@@ -3,17 +3,9 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { earlierTimes, historyOf } from '../../src/commands/run/history.ts';
 import type { Entry, JournalReader } from '../../src/store/journal.ts';
-import { answerToTheChange, makeWorld, obedient } from '../runner/world.ts';
+import { rotated } from '../runner/world.ts';
 
 const rotateKey = runbooks['rotate-key'] as Runbook;
-
-async function rotated() {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
-  return world;
-}
 
 test('the history of a run is read when somebody looks, and told to who does', async () => {
   const { journal, runId } = await rotated();

@@ -6,7 +6,7 @@ import { CHECKS } from './checks/index.ts';
 import { makeFolder, makeKeyFile, openServer, wrongOptions } from './kit.ts';
 import type { Options } from './options.ts';
 import { start } from './start.ts';
-import { READONLY_TOKEN, TOKEN } from './wrong/landscape.ts';
+import { READONLY_TOKEN, TOKEN } from './wrong/server.ts';
 
 describe('the command', () => {
   it('prints a line for each check and a summary, without any secret, and exits with 0', async () => {

@@ -8,8 +8,7 @@ import { addressOf, type Options } from './options.ts';
 import { linesOf, summaryOf } from './report.ts';
 import { start } from './start.ts';
 import { type Result, runChecks } from './suite.ts';
-import { READONLY_TOKEN, TOKEN } from './wrong/landscape.ts';
-import { openWrongServer, type WrongServer } from './wrong/server.ts';
+import { openWrongServer, READONLY_TOKEN, TOKEN, type WrongServer } from './wrong/server.ts';
 
 export const REVISIONS = [61, 62] as const;
 /** Why a check may be left out although everything is allowed. */

@@ -13,8 +13,9 @@ import {
   wrongOptions,
 } from './kit.ts';
 import { linesOf } from './report.ts';
-import { v0Error, v1Error } from './wrong/answers.ts';
+import { v0Error, v1Error } from './wrong/change.ts';
 import { MUTATIONS } from './wrong/mutations.ts';
+import { setsType } from './wrong/of-changing.ts';
 
 describe('a server that is right', () => {
   for (const revision of REVISIONS) {
@@ -43,27 +44,28 @@ describe('a server that is right', () => {
 
   it('keeps its data, its key and its configuration when only harmless changes are allowed', async () => {
     const server = await openServer(62);
-    const [instance] = server.service.instances;
-    const before = structuredClone(instance);
+    const { settings, keys, restores, deployments } = server.service.instance('orders');
+    const before = structuredClone({ settings, keys, restores });
     await runSuite({ ...wrongOptions(server), level: 'safe' });
-    expect(instance?.config).toEqual(before?.config);
-    expect(instance?.key).toEqual(before?.key);
-    expect(instance?.restores).toHaveLength(before?.restores.length ?? 0);
-    expect(instance?.deploying).toBe(0);
+    expect({ settings, keys }).toEqual({ settings: before.settings, keys: before.keys });
+    expect(restores).toHaveLength(before.restores.length);
+    expect(deployments).toEqual([]);
   });
 
   it('has its type of backups back when it lets the suite change it', async () => {
+    const types: unknown[] = [];
+    const setting = setsType();
     const server = await openServer(62, {
-      before: (call, { instances: [instance] }) => {
-        const type = call.method === 'PATCH' ? call.body['backup_type'] : undefined;
-        if (instance !== undefined && typeof type === 'string') instance.config.backup_type = type;
-        return call;
+      ...setting,
+      before: (call, service) => {
+        if (call.method === 'PATCH') types.push(call.body['backup_type'] ?? []);
+        return setting.before?.(call, service) ?? call;
       },
     });
     const results = await runSuite(wrongOptions(server));
     const failed = results.filter(({ outcome }) => outcome.kind === 'fail').map(({ check }) => check.id);
     expect(failed).toEqual(['config.read-only']);
-    expect(server.service.instances[0]?.config.backup_type).toBe('continuous_archiving');
+    expect(types.flat()).toEqual(['standard', 'continuous_archiving']);
   });
 
   it('names what could not be put back', async () => {
@@ -71,7 +73,7 @@ describe('a server that is right', () => {
       // Days are only ever added.
       before: (call, { instances: [instance] }) => {
         const days = Number(call.body['retention_time']);
-        const isLess = instance !== undefined && days < instance.config.retention_time;
+        const isLess = instance !== undefined && days < instance.settings.retention_time;
         return isLess ? { ...call, body: { ...call.body, retention_time: undefined } } : call;
       },
     });
@@ -81,8 +83,7 @@ describe('a server that is right', () => {
   });
 
   it('without a backup has one looked at as soon as the suite may make one', async () => {
-    const server = await openServer(62);
-    server.service.instances[0]?.backups.splice(0);
+    const server = await openServer(62, {}, 0);
     const results = await runSuite({ ...wrongOptions(server), level: 'safe' });
     expect(failuresOf(results)).toEqual([]);
     expect(verdictOf(results, 'backups.get-one')).toBe('pass');

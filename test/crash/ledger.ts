@@ -2,6 +2,7 @@ import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { entriesIn } from '../bench-kit/entries-of.ts';
 import type { Call } from '../bench-kit/foreign/call.ts';
 import type { Wish } from '../bench-kit/foreign/capi.ts';
 import type { Stage } from './stage.ts';
@@ -34,7 +35,7 @@ export interface Ledger {
 export async function ledgerOf(stage: Stage): Promise<Ledger> {
   const { bench, capi, from } = stage;
   const calls = bench.server.calls.slice(from);
-  const entries = await entriesOf(stage);
+  const entries = await entriesIn(stage.bench);
   const run = runsIn(entries).at(-1) ?? [];
   const held = new Set((await bench.vault()).values());
   const given = bench.server.instances.flatMap(({ keys }) => keys);
@@ -71,14 +72,6 @@ function reusedIn(run: readonly Entry[]): number {
 interface Closing {
   readonly proven?: boolean;
   readonly followUps?: readonly FollowUp[];
-}
-
-/** The journal as it lies there; a process that was killed early leaves none. */
-export function entriesOf({ bench }: Stage): Promise<readonly Entry[]> {
-  return bench.entries().catch((thrown: { code?: string }) => {
-    if (thrown.code === 'journal.none') return [];
-    throw thrown;
-  });
 }
 
 /** The entries of each run, oldest run first. */

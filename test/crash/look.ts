@@ -1,10 +1,11 @@
-import { entriesOf, runsIn } from './ledger.ts';
+import { entriesIn } from '../bench-kit/entries-of.ts';
+import { runsIn } from './ledger.ts';
 import type { Stage } from './stage.ts';
 
 /** What `lifeboat runs` and `lifeboat audit` would meet, right after a blow. */
 export async function look(stage: Stage) {
   try {
-    const runs = runsIn(await entriesOf(stage));
+    const runs = runsIn(await entriesIn(stage.bench));
     const own = runs[stage.scene.before.length] ?? [];
     const last = own.at(-1);
     const { activity, verb, to } = (last?.body ?? {}) as { activity?: string; verb?: string; to?: string };

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Followed } from '../bench-kit/follow-fallback.ts';
+import { type Followed, followFallback } from '../bench-kit/follow-fallback.ts';
 import { installCf } from '../bench-kit/install-cf.ts';
 
 /** What a person has at hand who follows a fallback script. */
@@ -23,34 +20,7 @@ export interface Hands {
 export function followTired(fallback: string, hands: Hands): Promise<Followed> {
   const { folder, token, api } = hands;
   const { bin } = installCf(folder, { Target: api, AccessToken: `bearer ${token}` });
-  const path = join(folder, 'fallback.sh');
-  writeFileSync(path, fallback, { mode: 0o600 });
-
-  const child = spawn('bash', [path], {
-    cwd: folder,
-    env: {
-      PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-      HOME: folder,
-      TMPDIR: folder,
-      PAUSE: '0.2',
-    },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let screen = '';
-  let read = 0;
-  const look = (text: string) => {
-    screen += text;
-    if (!screen.endsWith('> ')) return;
-    const asked = screen.slice(read);
-    read = screen.length;
-    child.stdin.write(`${answerTo(asked, hands)}\n`);
-  };
-  child.stdout.setEncoding('utf8').on('data', look);
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    screen += text;
-  });
-  child.stdin.on('error', () => undefined);
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, screen })));
+  return followFallback(fallback, (asked) => answerTo(asked, hands), { folder, bin });
 }
 
 function answerTo(asked: string, { token, key }: Hands): string {

@@ -1,7 +1,7 @@
 import { stillOpen } from '../../machines/parts/follow-up.ts';
-import { optionKey, type Question } from '../../machines/parts/question.ts';
+import { type Answer, optionKey, type Question } from '../../machines/parts/question.ts';
 import { statePath } from '../../machines/parts/states.ts';
-import { type Answer, questionOf } from '../../src/runner/answer.ts';
+import { questionOf } from '../../src/runner/answer.ts';
 import type { Run, RunEnd } from '../../src/runner/run.ts';
 import type { Peers } from './peers.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { optionKey } from '../../machines/parts/question.ts';
+import { type Answer, optionKey } from '../../machines/parts/question.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { activitiesFor } from '../../src/activities/index.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -15,7 +15,7 @@ import { memoryStore } from '../../src/keys/key-store.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { openPlatform } from '../../src/platform/open.ts';
 import type { Platform } from '../../src/platform/platform.ts';
-import { type Answer, questionOf } from '../../src/runner/answer.ts';
+import { questionOf } from '../../src/runner/answer.ts';
 import type { Run } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';

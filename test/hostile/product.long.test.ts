@@ -62,7 +62,7 @@ test('whatever a service says when it refuses acts nowhere, in no form of error 
   timeout: 120_000,
 }, async (context) => {
   let twist = hostileErrors('', 500);
-  const { run, onTerminal } = await open(context, { twist: (call, answer) => twist(call, answer) });
+  const { run, onTerminal } = await open(context, { twist: (...said) => twist(...said) });
   const statuses = [401, 403, 404, 409, 412, 422, 405, 429];
   for (const [at, text] of SAMPLE.entries()) {
     const status = statuses[at % statuses.length] ?? 500;

@@ -21,6 +21,7 @@ import type { RunView } from '../../src/view/run-view.ts';
 import { followUpLines, followUpRow } from '../../src/view/view-follow-ups.ts';
 import { viewFact } from '../../src/view/view-outcome.ts';
 import { HOSTILE_KINDS, hostileView } from '../tui/hostile-views.ts';
+import { textIn } from '../tui/shown.ts';
 
 /** One way by which text reaches somebody: every place that it can stand in is filled with it. */
 export interface Renderer {
@@ -49,7 +50,7 @@ export const RENDERERS: readonly Renderer[] = [
     render: (text) => {
       const fallback = `${text}\n# ${text}`;
       const state = { ...firstState(viewOf(text, 'choice'), 0), overlay: 'fallback' as const, fallback };
-      return `${spansOf(layOut(state, SIZE, LOOK))}\n${fallbackLines(fallback).join('\n')}`;
+      return `${textIn(layOut(state, SIZE, LOOK))}\n${fallbackLines(fallback).join('\n')}`;
     },
   },
   {
@@ -162,19 +163,11 @@ function viewOf(text: string, kind: Kind): RunView {
 
 function onScreen(view: RunView): string {
   const frame = firstFrame({ ...SIZE, env: { NO_COLOR: '1' }, note: view.title, ...view });
-  return `${spansOf(layOut(firstState(view, 0), SIZE, LOOK))}\n${frame.replace(FRAME, '')}`;
+  return `${textIn(layOut(firstState(view, 0), SIZE, LOOK))}\n${frame.replace(FRAME, '')}`;
 }
 
 /** What the first frame is made of besides text. */
 const FRAME = /\u001b\[(?:\?1049h|\?25l|2J|H|(?:[0-27;]*|4|2[247])m)|\r\n/gu;
-
-function spansOf({ bands }: ReturnType<typeof layOut>): string {
-  return bands
-    .flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
-    )
-    .join('\n');
-}
 
 function inLines(view: RunView): string {
   const { question } = view;

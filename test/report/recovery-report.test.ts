@@ -13,6 +13,7 @@ import {
   sliceOf,
   started,
 } from './recovery.ts';
+import { withTexts } from './with-texts.ts';
 import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
@@ -126,24 +127,20 @@ test('a reconciliation that failed says why', () => {
 test('no text of the service, the data or the operator can format or act in the record', () => {
   const hostile = '\u001b[2J</td>| **b** `c` ![i](http://h)\n# title';
   const text = runReport(
-    recovery.map((entry) => ({ ...entry, body: spoilt(entry.body, hostile) as Entry['body'] })),
+    recovery.map((entry) => ({ ...entry, body: withTexts(entry.body, hostile, isWord) as Entry['body'] })),
     {
       generatedAt,
       measures: measure(recovery, { sliceOf }),
-      followUps: spoilt(followUps, hostile) as typeof followUps,
+      followUps: withTexts(followUps, hostile, isWord) as typeof followUps,
     },
   ).replace(/(?<!\\)`[^`\n]*`/gu, 'code');
   expect(text).not.toMatch(/[^\n -~…\ufffd\u2014]/u);
   expect(text).not.toMatch(/<|(?<!\\)!\[|(?<!\\)\*\*b|^# title/mu);
 });
 
-/** All texts but the words that the reader of the entries goes by. */
-function spoilt(value: unknown, text: string): unknown {
-  if (typeof value === 'string') {
-    const kept = /^(?:LIVE|read|before|after|xstate\..*|reconcile|restoreBackup|preflight|waitForRestore)$/u;
-    return kept.test(value) ? value : text;
-  }
-  if (Array.isArray(value)) return value.map((item) => spoilt(item, text));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, spoilt(item, text)]));
+/** The words that the reader of the entries goes by. */
+function isWord(text: string): boolean {
+  return /^(?:LIVE|read|before|after|xstate\..*|reconcile|restoreBackup|preflight|waitForRestore)$/u.test(
+    text,
+  );
 }

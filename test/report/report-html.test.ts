@@ -7,6 +7,7 @@ import { readHtml } from './html-words.ts';
 import { longNight } from './long-night.ts';
 import { followUps, recovery, sliceOf } from './recovery.ts';
 import { rotation } from './rotation.ts';
+import { withTexts } from './with-texts.ts';
 
 const generatedAt = new Date('2026-03-02T00:00:00Z');
 const runs: readonly (readonly [string, readonly Entry[]])[] = [
@@ -115,13 +116,13 @@ test.each([
     const spoilt = entries.map((entry) => ({
       ...entry,
       by: hostile,
-      body: replaced(entry.body, hostile) as Entry['body'],
+      body: withTexts(entry.body, hostile, isWord) as Entry['body'],
     }));
     const report = buildReport(spoilt, {
       generatedAt,
       sliceOf,
       measures: measure(entries, { sliceOf, followUps }),
-      followUps: replaced(followUps, hostile) as typeof followUps,
+      followUps: withTexts(followUps, hostile, isWord) as typeof followUps,
       note: `${hostile}\n${hostile}`,
       files: [{ name: hostile, sha256: hostile }],
     });
@@ -154,14 +155,9 @@ function unmarked(cell: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** All texts but the words and times that the reader of the entries goes by. */
-function replaced(value: unknown, text: string): unknown {
-  if (typeof value === 'string') {
-    const kept =
-      /^(?:LIVE|REHEARSAL|read|once|before|after|unknown|landed|credentials|history|ssh|done|xstate\..*|operator\..*|[a-z]+[A-Z]\w+|preflight|reconcile|2026-.*)$/u;
-    return kept.test(value) ? value : text;
-  }
-  if (Array.isArray(value)) return value.map((item) => replaced(item, text));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replaced(item, text)]));
+/** The words and times that the reader of the entries goes by. */
+function isWord(text: string): boolean {
+  return /^(?:LIVE|REHEARSAL|read|once|before|after|unknown|landed|credentials|history|ssh|done|xstate\..*|operator\..*|[a-z]+[A-Z]\w+|preflight|reconcile|2026-.*)$/u.test(
+    text,
+  );
 }

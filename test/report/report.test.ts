@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Entry } from '../../src/store/journal.ts';
 import { rotation } from './rotation.ts';
+import { withTexts } from './with-texts.ts';
 import { runReport } from './written-report.ts';
 
 const generatedAt = new Date('2026-01-03T00:00:00Z');
@@ -77,7 +78,7 @@ test('no text of an entry can format, link or act in the record', () => {
   const entries = rotation.map((entry) => ({
     ...entry,
     by: hostile,
-    body: deepReplace(entry.body, hostile) as Entry['body'],
+    body: withTexts(entry.body, hostile, isWord) as Entry['body'],
   }));
   // What stands in a code span is shown as it is, by definition.
   const text = runReport(entries, { generatedAt }).replace(/(?<!\\)`[^`\n]*`/gu, 'code');
@@ -88,10 +89,4 @@ test('no text of an entry can format, link or act in the record', () => {
   );
 });
 
-function deepReplace(value: unknown, text: string): unknown {
-  if (typeof value === 'string')
-    return ['LIVE', 'read', 'unknown', 'landed', 'credentials'].includes(value) ? value : text;
-  if (Array.isArray(value)) return value.map((item) => deepReplace(item, text));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, deepReplace(item, text)]));
-}
+const isWord = (text: string) => ['LIVE', 'read', 'unknown', 'landed', 'credentials'].includes(text);

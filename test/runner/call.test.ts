@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AnyActivity } from '../../src/activities/activity.ts';
-import { type CallDeps, takeLedger } from '../../src/runner/call.ts';
+import { takeLedger } from '../../src/runner/call.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
-import { LOST, landed, sending } from './world.ts';
+import { callDeps, LOST, landed, sending } from './world.ts';
 
 const CREATE = { verb: 'createBackup', input: {} };
 
@@ -19,7 +19,7 @@ test('a call stands in the ledger before it is sent, and its answer after it', a
     seen.push(await typesIn(journal));
     return landed(7);
   };
-  const caller = await takeLedger(deps(journal, { createBackup: sending(send) }));
+  const caller = await takeLedger(callDeps(journal, { createBackup: sending(send) }));
   const performed = await caller.perform({ ...CREATE, reason: 'before the update' });
   expect(performed).toMatchObject({ performed: { how: 'done', output: { id: 7 } } });
   const before = ['call.begun', 'activity.begun', 'intent.prepared', 'intent.armed'];
@@ -43,7 +43,7 @@ test('a call whose process died after it was armed is asked for and never sent a
     },
     async () => ({ verdict: 'landed', output: { landed: true, id: 8, adopted: true }, evidence: {} }),
   );
-  const caller = await takeLedger(deps(journal, { createBackup: judged }));
+  const caller = await takeLedger(callDeps(journal, { createBackup: judged }));
   const [open] = caller.open();
   expect(open).toMatchObject({ verb: 'createBackup' });
   if (open === undefined) throw new Error('nothing is open');
@@ -59,7 +59,7 @@ test('a call that nobody can tell stays open until a person decides what became 
     async () => LOST,
     async () => ({ verdict: 'ambiguous', failure }),
   );
-  const caller = await takeLedger(deps(journal, { createBackup: unclear }));
+  const caller = await takeLedger(callDeps(journal, { createBackup: unclear }));
   expect(await caller.perform(CREATE)).toMatchObject({
     performed: { how: 'failed', failure: { code: 'doubt.ambiguous' } },
     lost: { code: 'service.timeout' },
@@ -69,7 +69,7 @@ test('a call that nobody can tell stays open until a person decides what became 
   await caller.decide(open, undefined, 'the platform operator has looked');
   expect(caller.open()).toEqual([]);
   await caller.release();
-  const next = await takeLedger(deps(journal, { createBackup: unclear }));
+  const next = await takeLedger(callDeps(journal, { createBackup: unclear }));
   expect(next.open()).toEqual([]);
 });
 
@@ -77,7 +77,7 @@ test('a call that was refused for its credentials is not open', async () => {
   const journal = await openJournal();
   const failure = { code: 'credentials.refused', shortMessage: 'no', hints: [], evidence: {} };
   const refused = sending(async () => ({ sent: 'absent', failure }));
-  const caller = await takeLedger(deps(journal, { createBackup: refused }));
+  const caller = await takeLedger(callDeps(journal, { createBackup: refused }));
   expect(await caller.perform(CREATE)).toMatchObject({ performed: { how: 'paused' } });
   expect(caller.open()).toEqual([]);
 });
@@ -98,7 +98,7 @@ test('a call that was refused and shows all the same is adopted by the next of t
         ? { verdict: 'landed', output: { landed: true, id: 9, adopted: true }, evidence }
         : { verdict: 'wait', ms: 1, untilMs: 1, shows: 'nothing' },
   );
-  const caller = await takeLedger(deps(journal, { createBackup: refused }));
+  const caller = await takeLedger(callDeps(journal, { createBackup: refused }));
   expect(await caller.perform(CREATE)).toMatchObject({ performed: { how: 'failed' } });
   expect(await caller.perform({ ...CREATE, input: { other: 1 } })).toMatchObject({
     performed: { how: 'failed' },
@@ -116,10 +116,10 @@ test('one process at a time calls an instance, and the second hears who does', a
   const journal = await openJournal();
   const other = await openStore(journal.home, 'another');
   onTestFinished(() => other.close());
-  const caller = await takeLedger(deps(journal, {}));
-  await expect(takeLedger(deps(other, {}))).rejects.toMatchObject({ code: 'journal.held' });
+  const caller = await takeLedger(callDeps(journal, {}));
+  await expect(takeLedger(callDeps(other, {}))).rejects.toMatchObject({ code: 'journal.held' });
   await caller.release();
-  await (await takeLedger(deps(other, {}))).release();
+  await (await takeLedger(callDeps(other, {}))).release();
 });
 
 test('facts for the ledger are written together with the end of the call', async () => {
@@ -129,7 +129,7 @@ test('facts for the ledger are written together with the end of the call', async
     kind: 'repeatable',
     run: async () => ({ ok: true, output: {}, ledger: [fact] }),
   };
-  const caller = await takeLedger(deps(journal, { setKey }));
+  const caller = await takeLedger(callDeps(journal, { setKey }));
   await caller.perform({ verb: 'setKey', input: {} });
   expect((await typesIn(journal)).slice(-2)).toEqual(['call.ended', 'key.set']);
 });
@@ -147,22 +147,9 @@ async function dying(journal: Journal, activity: AnyActivity): Promise<void> {
       return journal.append(entries, holds);
     },
   };
-  const caller = await takeLedger(deps(armed, { createBackup: activity }));
+  const caller = await takeLedger(callDeps(armed, { createBackup: activity }));
   await expect(caller.perform(CREATE)).rejects.toBe(DEATH);
   await caller.release();
-}
-
-function deps(journal: Journal, activities: CallDeps['activities']): CallDeps {
-  return {
-    journal,
-    instance: 'orders',
-    activities,
-    now: () => new Date(),
-    signal: new AbortController().signal,
-    sleep: async () => undefined,
-    report: () => undefined,
-    seal: async () => undefined,
-  };
 }
 
 async function typesIn(journal: Journal): Promise<string[]> {

@@ -3,9 +3,8 @@ import type { AnyActivity, SendContext } from '../../src/activities/activity.ts'
 import { failureOf } from '../../src/base/errors.ts';
 import { takeLedger } from '../../src/runner/call.ts';
 import { Holds } from '../../src/runner/holds.ts';
-import type { Journal } from '../../src/store/journal.ts';
 import { leased } from './leased.ts';
-import { answerToTheChange, landed, makeWorld, obedient, reaches, sending } from './world.ts';
+import { answerToTheChange, callDeps, landed, makeWorld, obedient, reaches, sending } from './world.ts';
 
 const LOST = {
   code: 'journal.lost-hold',
@@ -182,16 +181,3 @@ test('holds are taken in the order of their names, once each, and given back all
   expect(holds.all).toEqual([]);
   await (await world.journal.hold('instance/shop')).release();
 });
-
-function callDeps(journal: Journal, activities: Readonly<Record<string, AnyActivity>>) {
-  return {
-    journal,
-    instance: 'orders',
-    activities,
-    now: () => new Date(),
-    signal: new AbortController().signal,
-    sleep: async () => undefined,
-    report: () => undefined,
-    seal: async () => undefined,
-  };
-}

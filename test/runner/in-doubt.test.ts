@@ -7,7 +7,7 @@ import { readDoubts } from '../../src/runner/refuse-in-doubt.ts';
 import { RunLog } from '../../src/runner/run-log.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal, Json, StreamName } from '../../src/store/journal.ts';
-import { LOST, makeWorld, obedient, sending, type World } from './world.ts';
+import { callDeps, LOST, makeWorld, obedient, sending, type World } from './world.ts';
 
 const LOOKED: { landed: true; id: number; adopted: boolean } = { landed: true, id: 9, adopted: true };
 
@@ -54,7 +54,7 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
   expect(left).toMatchObject([{ verb: 'restoreBackup', instance: 'orders', armedAt }]);
   await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
   const memories: unknown[] = [];
-  const caller = await takeLedger(callDeps(journal, memories));
+  const caller = await takeLedger(judgingDeps(journal, memories));
   const [open, another] = caller.open();
   expect(another).toBeUndefined();
   expect(open).toMatchObject({ verb: 'restoreBackup', armedAt, input: { backup: 3 } });
@@ -85,7 +85,7 @@ test('a call that was refused and sent again keeps its first arming and its refu
   await appendHolding(journal, [prepared, ...bodies.map(([type, body]) => ({ stream, type, body }))]);
   await abandonRun(journal, await findRun(journal), 'superseded');
   const memories: unknown[] = [];
-  const caller = await takeLedger(callDeps(journal, memories));
+  const caller = await takeLedger(judgingDeps(journal, memories));
   const [open] = caller.open();
   if (open === undefined) throw new Error('nothing was handed on');
   await caller.lookUp(open);
@@ -130,11 +130,11 @@ test('what a run that was given up earlier has left is taken into the ledger by 
   ]);
   await expect(startRun(journal, start('orders'))).rejects.toMatchObject({ code: 'call.in-doubt' });
   for (const _ of [1, 2]) {
-    const caller = await takeLedger(callDeps(journal, []));
+    const caller = await takeLedger(judgingDeps(journal, []));
     expect(caller.open()).toMatchObject([{ verb: 'restoreBackup', input: { backup: 3 } }]);
     await caller.release();
   }
-  const caller = await takeLedger(callDeps(journal, []));
+  const caller = await takeLedger(judgingDeps(journal, []));
   const [open] = caller.open();
   if (open === undefined) throw new Error('nothing is open');
   await caller.decide(open, undefined, 'the dashboard shows none');
@@ -222,7 +222,7 @@ async function arm(
   return armed.at;
 }
 
-function callDeps(journal: Journal, memories: unknown[]) {
+function judgingDeps(journal: Journal, memories: unknown[]) {
   const judging = sending(async () => LOST) as AnyActivity & { kind: 'once' };
   const restoreBackup = {
     ...judging,
@@ -231,14 +231,5 @@ function callDeps(journal: Journal, memories: unknown[]) {
       return { verdict: 'landed', output: LOOKED, evidence: {} };
     },
   } as unknown as AnyActivity;
-  return {
-    journal,
-    instance: 'orders',
-    activities: { restoreBackup },
-    now: () => new Date(),
-    signal: new AbortController().signal,
-    sleep: async () => undefined,
-    report: () => undefined,
-    seal: async () => undefined,
-  };
+  return callDeps(journal, { restoreBackup });
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { setup } from 'xstate';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
-import type { Question } from '../../machines/parts/question.ts';
+import type { Answer, Question } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
-import { type Answer, decide } from '../../src/runner/answer.ts';
+import { decide } from '../../src/runner/answer.ts';
 
 const noSecret = () => Promise.reject(new Error('nothing secret is asked for'));
 

@@ -3,7 +3,16 @@ import { statePath } from '../../machines/parts/states.ts';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { listRuns } from '../../src/runner/runs.ts';
-import { answerToTheChange, LOST, landed, makeWorld, obedient, reaches, sending } from './world.ts';
+import {
+  answerToTheChange,
+  answerToTheName,
+  LOST,
+  landed,
+  makeWorld,
+  obedient,
+  reaches,
+  sending,
+} from './world.ts';
 
 const refused = {
   code: 'credentials.refused',
@@ -244,11 +253,7 @@ describe('an answer', () => {
   test('with a wrong name changes nothing', async () => {
     const world = await makeWorld(obedient());
     const run = await world.takeUp();
-    await reaches(run, 'oldBackup.asking');
-    await run.answer({ event: 'operator.prove' });
-    await reaches(run, 'key.choosing');
-    await run.answer({ event: 'operator.generate' });
-    await reaches(run, 'confirm.asking');
+    await answerToTheName(run);
     const before = await world.types();
     await expect(run.answer({ event: 'operator.confirm', typed: 'order' })).rejects.toMatchObject({
       code: 'confirm.mismatch',

@@ -3,7 +3,7 @@ import { runbooks } from '../../machines/index.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { fold } from '../../src/runner/fold.ts';
 import { abandonRun, findRun, listRuns, startRun } from '../../src/runner/runs.ts';
-import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
+import { makeWorld, obedient, reaches, rotated } from './world.ts';
 
 test('a second run of an instance is refused while one is open, with both ways out', async () => {
   const world = await makeWorld(obedient());
@@ -86,10 +86,7 @@ test('a run is found by the beginning of its id, and an unknown one is a usage e
 });
 
 test('every beginning of a journal folds to a state that the run really was in', async () => {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
+  const world = await rotated();
   const runbook = runbooks['rotate-key'];
   if (runbook === undefined) throw new Error('the runbook is gone');
   const entries = await world.journal.read(`run/${world.runId}`);

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import { watchRun } from '../../src/runner/watched-run.ts';
-import { answerToTheChange, makeWorld, obedient, reaches } from './world.ts';
+import { makeWorld, obedient, reaches, rotated } from './world.ts';
 
 const RUNBOOK = runbooks['rotate-key'] as NonNullable<(typeof runbooks)['rotate-key']>;
 
@@ -25,10 +25,7 @@ test('who watches a run sees each state that it reaches, and hears of its end', 
 });
 
 test('a run that is over is seen at its end at once, and what it did is not written again', async () => {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
+  const world = await rotated();
   const before = (await world.types()).length;
   const watched = await watchRun(world.journal, RUNBOOK, { runId: world.runId, instance: 'orders' });
   expect(await watched.over).toBe('ended');

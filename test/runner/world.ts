@@ -6,6 +6,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
+import type { CallDeps } from '../../src/runner/call.ts';
 import type { Run, RunDeps } from '../../src/runner/run.ts';
 import { startRun } from '../../src/runner/runs.ts';
 import { takeUp } from '../../src/runner/take-up.ts';
@@ -147,12 +148,40 @@ export function reaches(run: Run, state: string): Promise<void> {
   });
 }
 
-/** Answers from the start up to the typed name and beyond, as an operator who takes every recommendation. */
-export async function answerToTheChange(run: Run): Promise<void> {
+/** Answers from the start up to the question for the name, as an operator who takes every recommendation. */
+export async function answerToTheName(run: Run): Promise<void> {
   await reaches(run, 'oldBackup.asking');
   await run.answer({ event: 'operator.prove' });
   await reaches(run, 'key.choosing');
   await run.answer({ event: 'operator.generate' });
   await reaches(run, 'confirm.asking');
+}
+
+/** Answers that question, too. */
+export async function answerToTheChange(run: Run): Promise<void> {
+  await answerToTheName(run);
   await run.answer({ event: 'operator.confirm', typed: 'orders' });
+}
+
+/** A world whose run has gone to its end, as `answerToTheChange` answers. */
+export async function rotated(): Promise<World & { readonly run: Run }> {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await answerToTheChange(run);
+  await run.ended;
+  return { ...world, run };
+}
+
+/** What a single call works with. */
+export function callDeps(journal: Journal, activities: CallDeps['activities']): CallDeps {
+  return {
+    journal,
+    instance: 'orders',
+    activities,
+    now: () => new Date(),
+    signal: new AbortController().signal,
+    sleep: async () => undefined,
+    report: () => undefined,
+    seal: async () => undefined,
+  };
 }

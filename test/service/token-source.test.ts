@@ -122,6 +122,13 @@ test('a command that prints without end is ended', async () => {
   expect(error.shortMessage).toBe('the token command printed too much for a token');
 });
 
+test('a command that has ended with too much is refused as well', async () => {
+  const command = 'head -c 100000 /dev/zero | tr "\\0" a';
+  expect(await rejection(header({ command }))).toMatchObject({
+    shortMessage: 'the token command printed too much for a token',
+  });
+});
+
 test('a command that hangs is ended with everything it started', async () => {
   const mark = join(folder, 'pid');
   const command = `sh -c 'echo $$ > ${mark}; exec sleep 300'; echo never`;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { Entry } from '../../src/store/journal.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
+import { entriesIn } from '../bench-kit/entries-of.ts';
 import type { Ended } from '../bench-kit/product.ts';
 import { ANSWERED, ROTATE, type TestBench } from '../bench-kit/test-bench.ts';
 
@@ -35,11 +35,11 @@ export interface Aftermath {
  */
 export async function goOnAfter(bench: TestBench, end: Ended): Promise<Aftermath> {
   const { server } = bench;
-  const armed = (await entriesOf(bench)).filter(({ type }) => type === 'intent.armed').length;
+  const armed = (await entriesIn(bench)).filter(({ type }) => type === 'intent.armed').length;
   const sentUntilThen = server.calls.filter(({ method }) => method === 'POST').length;
   let last = end.code === 0 ? end : await bench.run('resume', ...ANSWERED);
   if (last.code === 2 && last.stderr.includes('there is no open run')) {
-    const isOver = (await entriesOf(bench)).some(({ type }) => type === 'run.closed');
+    const isOver = (await entriesIn(bench)).some(({ type }) => type === 'run.closed');
     last = isOver ? { ...last, code: 0 } : await bench.rotate();
   }
   const waits = last.stderr.includes('the run waits: it needs a decision');
@@ -59,13 +59,6 @@ export async function goOnAfter(bench: TestBench, end: Ended): Promise<Aftermath
     [audit.code === 0, `the audit finds ${audit.stdout.slice(-600)} ${audit.stderr.slice(-600)}`],
   ];
   return { broken: promises.filter(([kept]) => !kept).map(([, words]) => words), waits };
-}
-
-async function entriesOf(bench: TestBench): Promise<readonly Entry[]> {
-  return bench.entries().catch((thrown: { code?: string }) => {
-    if (thrown.code === 'journal.none') return [];
-    throw thrown;
-  });
 }
 
 /** Whether this process may mount; in a container or without rights it may not. */

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { firstState, modeOf, update } from '../../src/tui/screens/run/ui-state.ts';
@@ -7,6 +6,7 @@ import { BREAK_GLASS } from '../../src/view/question-words.ts';
 import type { ApprovalView, RunView } from '../../src/view/run-view.ts';
 import { withApproval } from '../../src/view/view-approval.ts';
 import { TYPED_NAME, VIEWS } from './fake-views.ts';
+import { look, textIn } from './shown.ts';
 
 const APPROVAL: ApprovalView = {
   state: 'needed',
@@ -16,7 +16,6 @@ const APPROVAL: ApprovalView = {
   expiresAt: '2026-11-21 04:00:00',
 };
 
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 const page = { height: 10, last: 0 };
 
 function viewWith(approval: Partial<ApprovalView> = {}): RunView {
@@ -24,12 +23,7 @@ function viewWith(approval: Partial<ApprovalView> = {}): RunView {
 }
 
 function textOf(state: UiState, columns: number, rows: number): string {
-  const { bands } = layOut(state, { columns, rows }, look);
-  return bands
-    .flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map((part) => part.text).join(''))),
-    )
-    .join('\n');
+  return textIn(layOut(state, { columns, rows }, look));
 }
 
 /** Without what breaks lines, so that a sentence is found wherever it was wrapped. */

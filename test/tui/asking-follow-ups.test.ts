@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { textOf } from '../../src/tui/line.ts';
 import { followUpRow } from '../../src/tui/screens/run/parts/follow-ups.ts';
-import type { Line } from '../../src/tui/span.ts';
 import type { FollowUpView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';
+import { look } from './shown.ts';
 
 const view = VIEWS.openFollowUps;
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
-const textOf = (line: Line) => line.map(({ text }) => text).join('');
 
 describe('follow-ups', () => {
   it('are opened by Enter, and the way that needs no hands is first', () => {

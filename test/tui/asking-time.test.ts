@@ -8,6 +8,7 @@ import { QUIET_MS } from '../../src/view/question-words.ts';
 import { drive } from './drive.ts';
 import { TIME } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';
+import { textIn } from './shown.ts';
 
 const view = VIEWS.time;
 const chosen = (ui: ReturnType<typeof drive>) => {
@@ -172,10 +173,7 @@ describe('the bar of the range', () => {
   ] as const;
   const rowsAt = (columns: number, rows: number, lang: string) => {
     const look = { glyphs: glyphsFor({ LANG: lang }), colour: false };
-    const { bands } = layOut(firstState({ ...view, log: [] }, 0), { columns, rows }, look);
-    return bands.flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
-    );
+    return textIn(layOut(firstState({ ...view, log: [] }, 0), { columns, rows }, look)).split('\n');
   };
 
   it.each(

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { commandLines, type Quoting } from '../../src/tui/command-lines.ts';
-import { lineWidth } from '../../src/tui/line.ts';
+import { lineWidth, textOf } from '../../src/tui/line.ts';
 
 const COMMANDS = [
   `cf bind-service orders-api orders-dr -c '{"role":  "read  write"}' --binding-name a-name-that-is-long-and-has-no-end`,
@@ -21,7 +21,7 @@ describe('a command on a screen that is narrower than it', () => {
   it.each([12, 20, 37, 80])('is the same command when it is copied from %i columns', (width) => {
     for (const command of COMMANDS) {
       const { lines } = commandLines(command, width, { lead: '    ' });
-      const copied = lines.map((line) => line.map(({ text }) => text).join('')).join('\n');
+      const copied = lines.map(textOf).join('\n');
       expect(words(copied)).toBe(words(command));
       for (const line of lines) expect(lineWidth(line)).toBeLessThanOrEqual(width);
     }

@@ -1,7 +1,7 @@
 import { foldLedger } from '../../src/store/projections/ledgers.ts';
 import type { Size } from '../../src/tui/bands.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { lineWidth } from '../../src/tui/line.ts';
+import { lineWidth, textOf } from '../../src/tui/line.ts';
 import type { AppEffect, LiveScreen } from '../../src/tui/live-screen.ts';
 import type { OpenScreen } from '../../src/tui/module-screen.ts';
 import type { Look } from '../../src/tui/span.ts';
@@ -121,8 +121,8 @@ function rowsOf(screen: LiveScreen, { columns, rows }: Size, look: Look): readon
           const line = pane.lines[row] ?? [];
           const cells = lineWidth(line);
           if (pane.lines.length > pane.height || cells > pane.width)
-            throw new Error(`too long: ${line.map(({ text }) => text).join('')}`);
-          return line.map(({ text }) => text).join('') + ' '.repeat(pane.width - cells);
+            throw new Error(`too long: ${textOf(line)}`);
+          return textOf(line) + ' '.repeat(pane.width - cells);
         })
         .join(''),
     );

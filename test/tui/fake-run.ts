@@ -1,10 +1,10 @@
 import type { LifeboatError } from '../../src/base/errors.ts';
-import type { RunAnswer, RunEnd, RunPort } from '../../src/view/run-port.ts';
+import type { Answer, RunEnd, RunPort } from '../../src/view/run-port.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 
 /** A run that shows what a test puts into it and remembers what was asked of it. */
 export interface FakeRun extends RunPort {
-  readonly answers: RunAnswer[];
+  readonly answers: Answer[];
   readonly calls: string[];
   /** Why it was left, each time. */
   readonly reasons: (string | undefined)[];
@@ -26,7 +26,7 @@ export const FALLBACK = [
 
 export function createFakeRun(
   first: RunView,
-  onAnswer: (answer: RunAnswer, run: FakeRun) => void = () => {},
+  onAnswer: (answer: Answer, run: FakeRun) => void = () => {},
 ): FakeRun {
   const listeners = new Set<() => void>();
   const ended = Promise.withResolvers<RunEnd>();

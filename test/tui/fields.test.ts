@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { lineWidth } from '../../src/tui/line.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
@@ -7,8 +6,8 @@ import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { TEXT } from './fake-recovery.ts';
 import { CHOICE, SECRET, TYPED_NAME, VIEWS } from './fake-views.ts';
+import { look, textIn } from './shown.ts';
 
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 const asking = (question: QuestionView): RunView => ({ ...VIEWS.choice, question });
 
 function lines(state: UiState, columns = 80, rows = 24) {
@@ -18,9 +17,7 @@ function lines(state: UiState, columns = 80, rows = 24) {
 }
 
 function textOf(state: UiState, columns = 80, rows = 24): string {
-  return lines(state, columns, rows)
-    .map((line) => line.map(({ text }) => text).join(''))
-    .join('\n');
+  return textIn(layOut(state, { columns, rows }, look));
 }
 
 const FIELDS = [

@@ -6,6 +6,7 @@ import type { ObjectiveView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { OBJECTIVES, OPEN_FOLLOW_UPS } from './fake-recovery.ts';
 import { RUN_ID, VIEWS } from './fake-views.ts';
+import { rowsIn } from './shown.ts';
 
 const UNICODE = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 const ASCII = { glyphs: glyphsFor({ LANG: 'C' }), colour: false };
@@ -32,12 +33,7 @@ const ENDED: RunView & { outcome: NonNullable<RunView['outcome']> } = {
 };
 
 function screen(view: RunView, columns: number, rows: number, look = UNICODE): string[] {
-  const { bands } = layOut(firstState(view, 0), { columns, rows }, look);
-  return bands.flatMap(({ height, panes }) =>
-    Array.from({ length: height }, (_, row) =>
-      panes.map(({ lines }) => (lines[row] ?? []).map(({ text }) => text).join('')).join(''),
-    ),
-  );
+  return rowsIn(layOut(firstState(view, 0), { columns, rows }, look));
 }
 
 describe.each([

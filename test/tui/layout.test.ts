@@ -11,6 +11,7 @@ import type { QuestionView, RunView } from '../../src/view/run-view.ts';
 import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
 import { FALLBACK } from './fake-run.ts';
 import { VIEWS, type ViewName } from './fake-views.ts';
+import { textIn } from './shown.ts';
 
 const SIZES = [
   [1, 1],
@@ -60,14 +61,6 @@ const STATES: Readonly<Record<string, (state: UiState) => UiState>> = {
 
 function withQuestion(state: UiState, change: Partial<QuestionState>): UiState {
   return state.question === undefined ? state : { ...state, question: { ...state.question, ...change } };
-}
-
-function textOf(layout: Layout): string {
-  return layout.bands
-    .flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
-    )
-    .join('\n');
 }
 
 /** Called hundreds of thousands of times: it asks for one expectation, and names all that does not fit. */
@@ -169,7 +162,7 @@ describe('the screen', () => {
 
   const [look] = LOOKS as [Look];
   const screen = (name: ViewName, columns: number, rows: number) =>
-    textOf(layOut(firstState(VIEWS[name], 0), { columns, rows }, look));
+    textIn(layOut(firstState(VIEWS[name], 0), { columns, rows }, look));
 
   it.each([
     [60, 20],
@@ -189,7 +182,7 @@ describe('the screen', () => {
       recommended: at === 29,
     }));
     const view: RunView = { ...VIEWS.choice, question: { kind: 'choice', prompt: 'Which backup?', options } };
-    const text = textOf(layOut(firstState(view, 0), { columns: 80, rows: 24 }, look));
+    const text = textIn(layOut(firstState(view, 0), { columns: 80, rows: 24 }, look));
     expect(text).toContain(`${look.glyphs.cursor} restore backup 29`);
     expect(text).toContain('Which backup?');
   });
@@ -203,9 +196,9 @@ describe('the screen', () => {
       [80, 24],
       [160, 50],
     ] as const) {
-      const text = textOf(layOut(firstState(view, 0), { columns, rows }, look));
+      const text = textIn(layOut(firstState(view, 0), { columns, rows }, look));
       expect(text.split(said)).toHaveLength(2);
-      const beside = textOf(layOut(firstState(watched, 0), { columns, rows }, look));
+      const beside = textIn(layOut(firstState(watched, 0), { columns, rows }, look));
       expect(beside.split(said)).toHaveLength(2);
       expect(beside).toContain('it asks there: what is to be done about that');
     }
@@ -213,14 +206,14 @@ describe('the screen', () => {
 
   it('lists open follow-ups once, and what has to be done once where its row has room', () => {
     const view: RunView = { ...VIEWS.choice, question: FOLLOW_UPS, followUps: OPEN_FOLLOW_UPS };
-    const text = textOf(layOut(firstState(view, 0), { columns: 160, rows: 50 }, look));
+    const text = textIn(layOut(firstState(view, 0), { columns: 160, rows: 50 }, look));
     expect(text.split('unbind, bind and restage orders-api')).toHaveLength(2);
     expect(text).not.toContain('follow-ups open');
   });
 
   it('shows in the help what the keys do now, each key once', () => {
     const state: UiState = { ...firstState(VIEWS.choice, 0), overlay: 'help' };
-    const lines = textOf(layOut(state, { columns: 160, rows: 50 }, look)).split('\n');
+    const lines = textIn(layOut(state, { columns: 160, rows: 50 }, look)).split('\n');
     expect(lines.filter((line) => line.startsWith('Enter '))).toHaveLength(1);
     expect(lines.join('\n')).not.toContain('delete the word');
     expect(lines.join('\n')).toContain('up/down');
@@ -244,7 +237,7 @@ describe('the screen', () => {
     for (const name of Object.keys(VIEWS) as ViewName[]) {
       for (const overlay of ['none', 'help', 'leave'] as const) {
         const layout = layOut({ ...firstState(VIEWS[name], 0), overlay }, { columns: 80, rows: 24 }, ascii);
-        expect(textOf(layout)).toMatch(/^[\n\u0020-\u007e]*$/u);
+        expect(textIn(layout)).toMatch(/^[\n\u0020-\u007e]*$/u);
       }
     }
   });

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { SECRET, VIEWS } from './fake-views.ts';
+import { look, textIn } from './shown.ts';
 
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 const LOG: RunView['log'] = Array.from({ length: 300 }, (_, at) => ({
   at: '03:00:00',
   text: `entry number ${at + 1}${at % 50 === 0 ? ' of the backup' : ''}`,
@@ -28,11 +27,7 @@ const RAIL: RunView['rail'] = [
 const VIEW: RunView = { ...VIEWS.choice, log: LOG, rail: RAIL };
 
 function textOf(state: UiState, columns: number, rows: number): string {
-  return layOut(state, { columns, rows }, look)
-    .bands.flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map(({ text }) => text).join(''))),
-    )
-    .join('\n');
+  return textIn(layOut(state, { columns, rows }, look));
 }
 
 const SIZES = [

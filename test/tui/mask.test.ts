@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { lineWidth } from '../../src/tui/line.ts';
+import { lineWidth, textOf } from '../../src/tui/line.ts';
 import { createMask } from '../../src/tui/mask.ts';
 import { type Line, type Look, span } from '../../src/tui/span.ts';
 import type { Home } from '../../src/view/app/home.ts';
@@ -35,7 +35,6 @@ function coveredRows(lines: readonly Line[], names: Names = NAMES): readonly Lin
   return layout.bands[0]?.panes[0]?.lines ?? [];
 }
 const covered = (line: Line, names: Names = NAMES) => coveredRows([line], names)[0] ?? [];
-const textOf = (line: Line) => line.map(({ text }) => text).join('');
 
 describe('what is hidden', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
+import { textOf } from '../../src/tui/line.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { bannerLines } from '../../src/tui/screens/run/parts/banner.ts';
 import { saidLines } from '../../src/tui/screens/run/parts/question.ts';
@@ -9,17 +9,11 @@ import type { RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { FOLLOW_UPS, OBJECTIVES, OPEN_FOLLOW_UPS } from './fake-recovery.ts';
 import { CHOICE, TYPED_NAME, VIEWS, type ViewName } from './fake-views.ts';
-
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
+import { look, textIn } from './shown.ts';
 
 function screenOf(state: UiState, columns = 80, rows = 24) {
   const layout = layOut(state, { columns, rows }, look);
-  const text = layout.bands
-    .flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map((part) => part.text).join(''))),
-    )
-    .join('\n');
-  return { text, page: layout.page };
+  return { text: textIn(layout), page: layout.page };
 }
 
 /** All that the screen shows while somebody presses Tab from the beginning to the end. */
@@ -159,8 +153,7 @@ describe('what does not fit', () => {
     const text = 'waiting for the backup of the instance for more than 4 min: the last took 1.3 s';
     const view: RunView = { ...VIEWS.paused, banner: { tone: 'warn', text, hints } };
     const seen = paged(view, columns, rows);
-    for (const row of bannerLines(view.banner, columns, look))
-      expect(seen).toContain(row.map((part) => part.text).join(''));
+    for (const row of bannerLines(view.banner, columns, look)) expect(seen).toContain(textOf(row));
   });
 
   it('of what a question says, a refusal and its hints too, stands at the end of the text', () => {
@@ -172,7 +165,7 @@ describe('what does not fit', () => {
     const refused = { ...state, question: { ...state.question, problem: { text: 'not yet', hints } } };
     const rows = pagedFrom(refused, 40, 20).split('\n');
     for (const line of saidLines(view.question ?? TYPED_NAME, refused.question, 40, look))
-      expect(rows).toContain(line.map((part) => part.text).join(''));
+      expect(rows).toContain(textOf(line));
   });
 
   it('of the sentence of a step is not its time', () => {

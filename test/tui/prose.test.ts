@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { cutLine, lineWidth, wrapLine } from '../../src/tui/line.ts';
+import { cutLine, lineWidth, textOf, wrapLine } from '../../src/tui/line.ts';
 import { proseLines } from '../../src/tui/prose.ts';
-import { type Line, type Look, span } from '../../src/tui/span.ts';
+import { type Look, span } from '../../src/tui/span.ts';
 
 const look: Look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: true };
-const textOf = (line: Line) => line.map(({ text }) => text).join('');
 const texts = (markdown: string, width = 40) => proseLines(markdown, width, look).map(textOf);
 
 describe('prose', () => {

@@ -1,3 +1,5 @@
+import { randomFrom as numbersFrom } from '../random.ts';
+
 /** Chance with a seed: the same seed gives the same walk, so that what went wrong can be seen again. */
 export interface Random {
   /** From 0 up to and without `below`; a whole number. */
@@ -10,15 +12,8 @@ export interface Random {
   readonly many: <Item>(count: number, make: (at: number) => Item) => readonly Item[];
 }
 
-/** The generator `mulberry32`: short, and good enough to choose keys. */
 export function randomFrom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = numbersFrom(seed);
   const upTo = (below: number) => Math.floor(next() * below);
   return {
     upTo,

@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import { showRun } from '../../src/tui/show-run.ts';
@@ -9,6 +8,7 @@ import { OPEN_FOLLOW_UPS } from './fake-recovery.ts';
 import { createFakeRun, type FakeRun } from './fake-run.ts';
 import { createFakeTerminal, KEYS } from './fake-terminal.ts';
 import { VIEWS } from './fake-views.ts';
+import { look, textIn } from './shown.ts';
 
 const running: { run: FakeRun; shown: Promise<RunEnd> }[] = [];
 
@@ -37,7 +37,6 @@ const SIZES = [
   [100, 30],
   [160, 50],
 ] as const;
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 
 function textAt(
   view: RunView,
@@ -45,12 +44,7 @@ function textAt(
   rows: number,
   overlay: 'none' | 'help' | 'fallback' = 'none',
 ) {
-  const { bands } = layOut({ ...firstState(view, 0), overlay }, { columns, rows }, look);
-  return bands
-    .flatMap(({ panes }) =>
-      panes.flatMap(({ lines }) => lines.map((line) => line.map((part) => part.text).join(''))),
-    )
-    .join('\n');
+  return textIn(layOut({ ...firstState(view, 0), overlay }, { columns, rows }, look));
 }
 
 describe.each(SIZES)('at %i x %i', (columns, rows) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { textOf } from '../../src/tui/line.ts';
 import { chartLines, sparkline } from '../../src/tui/parts/sparkline.ts';
 import { ASCII, LOOK } from './fake-fleet.ts';
 
@@ -21,6 +22,6 @@ describe('a sparkline', () => {
 });
 
 test('a chart of several rows shows each value as a column', () => {
-  const rows = chartLines([0, 8, 15], 10, 2, LOOK).map((line) => line.map(({ text }) => text).join(''));
+  const rows = chartLines([0, 8, 15], 10, 2, LOOK).map(textOf);
   expect(rows).toEqual(['  █', '▁██'].map((row) => row.replace('  █', ' ▁█')));
 });

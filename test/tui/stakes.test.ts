@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { lineWidth } from '../../src/tui/line.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { runScreen } from '../../src/tui/screens/run/run-screen.ts';
@@ -10,18 +9,13 @@ import { drive } from './drive.ts';
 import { OBJECTIVES } from './fake-recovery.ts';
 import { createFakeRun } from './fake-run.ts';
 import { TYPED_NAME, VIEWS } from './fake-views.ts';
+import { look, rowsIn } from './shown.ts';
 
-const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
 const { stakes } = TYPED_NAME;
 const SAID = [stakes.overwritten, `${stakes.lost} (1 h 12 min ago)`, stakes.wayBack];
 
 function rowsOf(state: UiState, columns: number, rows: number): string[] {
-  const { bands } = layOut(state, { columns, rows }, look);
-  return bands.flatMap(({ height, panes }) =>
-    Array.from({ length: height }, (_, at) =>
-      panes.map(({ lines }) => (lines[at] ?? []).map(({ text }) => text).join('')).join(''),
-    ),
-  );
+  return rowsIn(layOut(state, { columns, rows }, look));
 }
 
 const flat = (rows: readonly string[]) => rows.join(' ').replace(/\s+/gu, ' ');

@@ -1,5 +1,5 @@
 import { isTooSmall, type Layout, type Size } from '../../src/tui/bands.ts';
-import { lineWidth } from '../../src/tui/line.ts';
+import { lineWidth, textOf } from '../../src/tui/line.ts';
 import type { LiveScreen } from '../../src/tui/live-screen.ts';
 import type { Line } from '../../src/tui/span.ts';
 import { FORBIDDEN } from './hostile-views.ts';
@@ -22,7 +22,7 @@ export function troublesOf(layout: Layout, { columns, rows }: Size): readonly st
 }
 
 function troublesOfLine(line: Line, width: number): readonly string[] {
-  const written = wordsOf(line);
+  const written = textOf(line);
   return [
     ...(lineWidth(line) > width ? [`${lineWidth(line)} of ${width} cells: ${written}`] : []),
     ...(FORBIDDEN.test(written) || written.includes('\n')
@@ -54,17 +54,8 @@ export function troublesAround(screen: LiveScreen, layout: Layout, size: Size): 
 export function rowOf({ bands }: Layout, row: number): string {
   let above = 0;
   for (const { height, panes } of bands) {
-    if (row < above + height) return wordsOf(panes[0]?.lines[row - above] ?? []);
+    if (row < above + height) return textOf(panes[0]?.lines[row - above] ?? []);
     above += height;
   }
   return '';
-}
-
-/** All text of a frame, row by row. */
-export function textOf({ bands }: Layout): string {
-  return bands.flatMap(({ panes }) => panes.flatMap(({ lines }) => lines.map(wordsOf))).join('\n');
-}
-
-function wordsOf(line: Line): string {
-  return line.map(({ text }) => text).join('');
 }

@@ -13,7 +13,8 @@ import type { Stroke } from '../../src/tui/keys.ts';
 import type { LiveScreen, ScreenRequest } from '../../src/tui/live-screen.ts';
 import { loadScreen } from '../../src/tui/screens/index.ts';
 import { type Random, randomFrom } from './random.ts';
-import { rowOf, textOf, troublesAround, troublesOf } from './walker-checks.ts';
+import { textIn } from './shown.ts';
+import { rowOf, troublesAround, troublesOf } from './walker-checks.ts';
 import { createWorld, text, type World } from './walker-world.ts';
 
 export interface WalkOptions {
@@ -162,14 +163,14 @@ async function sit(random: Random, most: number, { walked, acts }: Notes): Promi
         ? ['the real thing is called a rehearsal']
         : []),
     ];
-    if (wrong.length > 0) throw new Error(`${wrong.slice(0, 5).join('\n')}\n${textOf(layout)}`);
+    if (wrong.length > 0) throw new Error(`${wrong.slice(0, 5).join('\n')}\n${textIn(layout)}`);
     return { screen, layout };
   };
   const pressOne = (stroke: Stroke, { screen }: Awaited<ReturnType<typeof look>>) => {
     const begun = world.begun.length;
     const isShown = isFor(screen, stroke);
     // An answer may have come since it was looked at.
-    const frame = textOf(host.layOut(window));
+    const frame = textIn(host.layOut(window));
     walked.set(nameOf(screen), (walked.get(nameOf(screen)) ?? 0) + 1);
     pressed += 1;
     const wished = named?.needs() ?? [];
@@ -178,7 +179,7 @@ async function sit(random: Random, most: number, { walked, acts }: Notes): Promi
     if (wish !== undefined && !wished.some((need) => isAbout(need, wish)))
       throw new Error(`a run was begun that no page had shown: ${JSON.stringify(wish)}`);
     if (isShown || isDone || isTooSmall(window) || host.top() === undefined) return;
-    const after = textOf(host.layOut(window));
+    const after = textIn(host.layOut(window));
     // What was said goes away with any key, so only the rows above it count.
     if (withoutLast(after) !== withoutLast(frame))
       throw new Error(`a key that is not shown did something\nbefore:\n${frame}\nafter:\n${after}`);

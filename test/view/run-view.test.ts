@@ -6,7 +6,7 @@ import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { buildRunView } from '../../src/view/build-run-view.ts';
 import { proseByState } from '../../src/view/prose.ts';
-import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';
+import { answerToTheChange, makeWorld, obedient, reaches, rotated } from '../runner/world.ts';
 
 const NOW = new Date();
 
@@ -42,10 +42,7 @@ test('the rail shows what is done, where the run stands and what lies ahead', as
 });
 
 test('a run that ended proven has every step done and its outcome in green', async () => {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
+  const { run } = await rotated();
   const view = viewOf(run);
   expect(view.rail.every(({ state }) => state === 'done')).toBe(true);
   expect(view.outcome).toMatchObject({ tone: 'good', title: 'the key is rotated and proven' });
@@ -53,10 +50,7 @@ test('a run that ended proven has every step done and its outcome in green', asy
 });
 
 test('a broken glass comes before everything else of the outcome, and nothing is green then', async () => {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
+  const { run } = await rotated();
   const glass = { challenge: 'c2', order: 'set key 77aa on orders', reason: 'Ada is \u001b[31masleep' };
   const view = viewOf(withEntries(run, ['approval.bypassed', glass]));
   expect(view.outcome?.tone).toBe('warn');
@@ -78,10 +72,7 @@ test('a broken glass comes before everything else of the outcome, and nothing is
 });
 
 test('the outcome names who approved, and nobody whose approval expired or was taken back', async () => {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
+  const { run } = await rotated();
   const asked = (challenge: string, order = 'set the key') =>
     ['approval.asked', { challenge, order }] as const;
   const given = (challenge: string, approver: string) => ['approval.given', { challenge, approver }] as const;
@@ -228,10 +219,7 @@ test('time in which nobody drove the run does not make a step longer than usual'
 });
 
 test('the clock and the steps of a run stand still once it has ended', async () => {
-  const world = await makeWorld(obedient());
-  const run = await world.takeUp();
-  await answerToTheChange(run);
-  await run.ended;
+  const { run } = await rotated();
   const at = (now: Date) => buildRunView({ ...run.state(), runbook: rotateKey, prose: new Map(), now });
   const [soon, later] = [at(NOW), at(new Date(NOW.getTime() + 86_400_000))];
   expect([later.elapsed, later.rail]).toEqual([soon.elapsed, soon.rail]);

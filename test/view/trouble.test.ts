@@ -4,7 +4,6 @@ import type { Failure } from '../../src/base/failure.ts';
 import { describeQuestion } from '../../src/plain/describe-question.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import { runEntry } from '../../src/store/run-entries.ts';
-import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
@@ -12,6 +11,7 @@ import { viewQuestion } from '../../src/view/view-question.ts';
 import { viewTrouble } from '../../src/view/view-trouble.ts';
 import { drive } from '../tui/drive.ts';
 import { CHOICE, VIEWS } from '../tui/fake-views.ts';
+import { look, textIn } from '../tui/shown.ts';
 
 type Body = Parameters<typeof runEntry>[2];
 
@@ -204,10 +204,7 @@ describe('the question about a failure', () => {
     [100, 30],
     [160, 50],
   ])('shows at %i x %i the first command whole and every way out', (columns, rows) => {
-    const look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
-    const { bands } = layOut(firstState(view, 0), { columns, rows }, look);
-    const lines = bands.flatMap(({ panes }) => panes.flatMap((pane) => pane.lines));
-    const text = lines.map((line) => line.map((part) => part.text).join('')).join('\n');
+    const text = textIn(layOut(firstState(view, 0), { columns, rows }, look));
     expect(text.split('\n')).toContain(COMMAND);
     for (const { label } of question.options) expect(text).toContain(label);
     expect(text).toContain('y copy command');

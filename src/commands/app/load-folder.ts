@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { TooSlow, within } from '../../base/patience.ts';
+import { TooSlow, withinOrSilent } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
@@ -29,23 +29,7 @@ export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
  * get stuck.
  */
 export function folderLooker(context: CommandContext) {
-  let isStuck = false;
-  const inTime = async <T>(act: () => Promise<T>): Promise<T> => {
-    if (isStuck) throw new TooSlow('a folder that was looked at before has not answered yet');
-    const doing = act();
-    try {
-      return await within(PATIENCE_MS, () => doing);
-    } catch (thrown) {
-      if (thrown instanceof TooSlow) {
-        isStuck = true;
-        const heard = () => {
-          isStuck = false;
-        };
-        doing.then(heard, heard);
-      }
-      throw thrown;
-    }
-  };
+  const inTime = withinOrSilent(PATIENCE_MS, 'a folder that was looked at before has not answered yet');
   /** A file that somebody types the path of; `read` rejects with what is wrong with it. */
   const checked = async (
     typed: string,

@@ -9,13 +9,13 @@ import {
   approvalOnDisk,
   verifyApproval,
 } from '../../approvals/verify-approval.ts';
-import { readBounded, whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult, printTable, type ResultOf } from '../../cli/print-result.ts';
+import { readGivenFile } from '../../cli/read-given-file.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { loginName, openKeys, openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
@@ -137,7 +137,7 @@ export function approvalsAccept(
     if (readIfThere(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
     if (isExpired(about.asked.text, momentSinceAsked(about.entries, rules.now())))
       throw late('approval.expired', 'the request has expired');
-    const signature = await readSignature(file);
+    const signature = (await readGivenFile(file, MAX_SIGNATURE_BYTES)).toString('latin1');
     const { principals, key } = await verifyApproval(rules, workspace.home, about, signature);
     await writeBeside(paths.signature, signature);
     const accepted = { runId: about.run, order: about.asked.order, principals, key };
@@ -191,17 +191,6 @@ async function askedOf({ journal }: Workspace, word: string): Promise<AskedOf> {
   const { asked } = requestStateOf(entries);
   if (asked !== undefined && status === 'open') return { run: runId, entries, asked };
   throw late('approval.none', `run ${runId} waits for no approval`);
-}
-
-async function readSignature(file: string): Promise<string> {
-  try {
-    return (await readBounded(file, MAX_SIGNATURE_BYTES)).toString('latin1');
-  } catch (cause) {
-    throw new LifeboatError('input.file', `${show(file)} cannot be read: ${whyUnread(cause)}`, {
-      cause,
-      exitCode: EXIT.usage,
-    });
-  }
 }
 
 async function withWorkspace<T>(

@@ -7,15 +7,17 @@ import {
   parseChallenge,
 } from '../../approvals/challenge.ts';
 import { NAMESPACE, publicKeyOf, signerOf, signText, sshKeygen } from '../../approvals/ssh-signature.ts';
-import { dropLink, readBounded, whyUnread } from '../../base/bounded-file.ts';
+import { dropLink } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
+import { readGivenFile } from '../../cli/read-given-file.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { openKeys } from '../../compose/workspace.ts';
-import { openAsking } from '../../plain/ask.ts';
+import { typedLine } from '../../plain/ask.ts';
+import { canAsk } from '../../plain/terminal.ts';
 import { createSigner } from '../../store/log/signer.ts';
 
 interface ApproveFlags {
@@ -36,7 +38,7 @@ export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   const out = flags.out ?? `${file}.sig`;
   if (resolve(out) === resolve(file))
     throw usage('usage.out', 'the signature would be written over the request itself');
-  const text = await readChallenge(file);
+  const text = (await readGivenFile(file, MAX_CHALLENGE_BYTES, 'nothing was signed')).toString('latin1');
   const challenge = parseChallenge(text);
   const [, named] = /^([0-9a-f]{16})\.txt$/.exec(basename(file)) ?? [];
   if (named !== undefined && named !== challengeId(text))
@@ -78,14 +80,6 @@ async function printKey(context: CommandContext, principal: string): Promise<num
   return EXIT.closed;
 }
 
-async function readChallenge(file: string): Promise<string> {
-  try {
-    return (await readBounded(file, MAX_CHALLENGE_BYTES)).toString('latin1');
-  } catch (cause) {
-    throw usage('input.file', `${show(file)} cannot be read: ${whyUnread(cause)}`);
-  }
-}
-
 /** Who signs has read what: the target's name is typed, by hand or by the flag. */
 async function confirmTarget(
   context: CommandContext,
@@ -95,18 +89,16 @@ async function confirmTarget(
   if (given === target) return;
   if (given !== undefined)
     throw usage('usage.confirm', `--confirm says ${show(given, 80)}, but the target is ${show(target)}`);
-  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+  if (!canAsk(context))
     throw new LifeboatError('approval.unconfirmed', 'there is no terminal to confirm it in', {
       hints: ['nothing was signed', `to sign it: add --confirm ${show(target)}`],
       exitCode: EXIT.waiting,
     });
   const stop = stopSignal();
-  const asker = openAsking(context, stop.signal);
   try {
-    const line = await asker.line(`type ${show(target)} to approve: ${show(order)}\n> `);
+    const line = await typedLine(context, `type ${show(target)} to approve: ${show(order)}\n> `, stop.signal);
     if (line?.trim() === target) return;
   } finally {
-    asker.close();
     stop.release();
   }
   throw new LifeboatError('approval.declined', 'nothing was signed', { exitCode: EXIT.interrupted });

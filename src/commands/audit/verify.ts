@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Finding } from '../../audit/verdict.ts';
-import { readBounded, whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { readGivenFile } from '../../cli/read-given-file.ts';
 import { type Anchor, parseAnchor } from '../../store/log/anchor.ts';
 import { parsePublicKeys } from '../../store/log/named-keys.ts';
 import { whereRunIs } from '../drill/drill-homes.ts';
@@ -59,7 +59,7 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
   const { verifyBundle } = await import('../../audit/bundle/verify-bundle.ts');
   const { unpackLines } = await import('../../audit/bundle/pack.ts');
   const isFolder = statSync(path).isDirectory();
-  const bytes = isFolder ? undefined : await readBytes(path, MOST_BUNDLE_BYTES);
+  const bytes = isFolder ? undefined : await readGivenFile(path, MOST_BUNDLE_BYTES);
   const isLines = bytes?.[0] === 0x7b;
   const { files, problems } = isLines
     ? { files: unpackLines(bytes) ?? new Map(), problems: [] }
@@ -81,21 +81,10 @@ const MOST_KEYS = 1024 * 1024;
 
 /** Another file says nothing about the journal, and must not make it look damaged. */
 export async function readKeys(path: string): Promise<string> {
-  const text = (await readBytes(path, MOST_KEYS)).toString('utf8');
+  const text = (await readGivenFile(path, MOST_KEYS)).toString('utf8');
   if (parsePublicKeys(text).length > 0) return text;
   throw new LifeboatError('input.key', `${show(path, 200)} holds no ed25519 public key in PEM`, {
     hints: ['on the machine that signs: lifeboat audit key > KEY.pub', 'nothing was verified'],
     exitCode: EXIT.usage,
   });
-}
-
-async function readBytes(path: string, most: number): Promise<Buffer> {
-  try {
-    return await readBounded(path, most);
-  } catch (cause) {
-    throw new LifeboatError('input.file', `${show(path, 200)} cannot be read: ${whyUnread(cause)}`, {
-      cause,
-      exitCode: EXIT.usage,
-    });
-  }
 }

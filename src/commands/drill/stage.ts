@@ -13,7 +13,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { memoryStore } from '../../keys/key-store.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
-import { openAsking } from '../../plain/ask.ts';
+import { typedLine } from '../../plain/ask.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { startRun } from '../../runner/runs.ts';
@@ -171,9 +171,7 @@ async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<v
 
 /** Left by Ctrl-C or a closed terminal it returns as well: look at the signal. */
 async function enterPressed(context: CommandContext, signal: AbortSignal): Promise<void> {
-  const asker = openAsking(context, signal);
-  await asker.line('press Enter when the team is ready ');
-  asker.close();
+  await typedLine(context, 'press Enter when the team is ready ', signal);
 }
 
 /** The database of an instance, as its superuser. */

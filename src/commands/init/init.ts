@@ -10,6 +10,7 @@ import { parseConfig } from '../../config/load.ts';
 import type { TokenConfig } from '../../config/schema.ts';
 import { type StarterInstance, starterConfig } from '../../config/starter.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
+import { canAsk } from '../../plain/terminal.ts';
 import { addressFrom } from '../../service/address.ts';
 import { type Check, printChecks } from '../doctor/check.ts';
 import { type Chosen, chooseInstances, type InstanceFlags } from './choose.ts';
@@ -48,7 +49,7 @@ export async function init(context: CommandContext, _: readonly string[], flags:
 }
 
 function asksPeople(context: CommandContext, { yes = false }: InitFlags): boolean {
-  return isForPeople(context) && context.stdin.isTTY === true && context.stderr.isTTY === true && !yes;
+  return isForPeople(context) && canAsk(context) && !yes;
 }
 
 async function make(

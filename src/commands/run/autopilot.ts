@@ -1,10 +1,9 @@
 import { stillOpen } from '../../../machines/parts/follow-up.ts';
-import type { Question } from '../../../machines/parts/question.ts';
-import { optionKey } from '../../../machines/parts/question.ts';
+import { type Answer, optionKey, type Question } from '../../../machines/parts/question.ts';
 import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
-import { type Answer, questionOf } from '../../runner/answer.ts';
+import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
 

@@ -15,7 +15,7 @@ import { askForKeys } from '../../compose/ask-for-keys.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
 import type { Workspace } from '../../compose/workspace.ts';
-import { canDraw } from '../../plain/terminal.ts';
+import { canAsk, canDraw } from '../../plain/terminal.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { Run, RunDeps } from '../../runner/run.ts';
 import type { JournalReader, Json, StreamName } from '../../store/journal.ts';
@@ -108,7 +108,7 @@ function mannerOf(
 ): 'screen' | 'lines' | 'by-flags' {
   if (!isForPeople(context) || yes || first !== undefined) return 'by-flags';
   if (context.showRun !== undefined || (!plain && canDraw(context))) return 'screen';
-  return context.stdin.isTTY === true && context.stderr.isTTY === true ? 'lines' : 'by-flags';
+  return canAsk(context) ? 'lines' : 'by-flags';
 }
 
 async function showOnScreen(

@@ -6,6 +6,7 @@ import { isForPeople } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
+import { canAsk } from '../../plain/terminal.ts';
 import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
 
@@ -198,8 +199,7 @@ export async function withAction<Flags extends RunFlags & { readonly yes?: boole
 ): Promise<Flags> {
   const actions = openActions(runbook, flags);
   const isAsked = isForPeople(context) && flags.yes !== true;
-  if (actions.length === 0 || !isAsked || context.stdin.isTTY !== true || context.stderr.isTTY !== true)
-    return flags;
+  if (actions.length === 0 || !isAsked || !canAsk(context)) return flags;
   const { openAsking } = await import('../../plain/ask.ts');
   const stop = stopSignal();
   const asker = openAsking(context, stop.signal);

@@ -1,7 +1,8 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { openAsking } from '../../plain/ask.ts';
+import { typedLine } from '../../plain/ask.ts';
+import { canAsk } from '../../plain/terminal.ts';
 import type { Change, ChangeFlags, Weight } from './planned-change.ts';
 
 /**
@@ -28,15 +29,10 @@ export async function confirmChange(
   for (const warning of change.warnings) context.stderr.write(`  ${show(warning)}\n`);
   if (destroys ? flags.confirm !== undefined : flags.yes === true || flags.confirm !== undefined)
     return false;
-  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true) throw nobody(destroys, name);
-  const asker = openAsking(context, signal);
-  try {
-    const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
-    const answer = (await asker.line(prompt))?.trim();
-    if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return true;
-  } finally {
-    asker.close();
-  }
+  if (!canAsk(context)) throw nobody(destroys, name);
+  const prompt = destroys ? `type ${name} to go on, anything else leaves: ` : 'go on? y/N ';
+  const answer = (await typedLine(context, prompt, signal))?.trim();
+  if (destroys ? answer === name : /^y(?:es)?$/iu.test(answer ?? '')) return true;
   throw new LifeboatError('call.declined', 'nothing was changed', { exitCode: EXIT.interrupted });
 }
 

@@ -5,6 +5,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
+import { canAsk } from '../../plain/terminal.ts';
 import { PATIENCE_MS, patienceFrom, watchOverdue } from '../run/leave-overdue.ts';
 import type { Output } from './call-outcome.ts';
 import type { Wait, Waiting } from './planned-change.ts';
@@ -67,9 +68,8 @@ export interface Following<V extends Waiting> {
  * What `--patience` says; without it, half an hour where nobody looks on, and for ever in a terminal. Throws
  * `usage.patience`.
  */
-export function waitPatience({ stdin, stderr }: CommandContext, flags: WaitFlags): number | undefined {
-  const isWatched = stdin.isTTY === true && stderr.isTTY === true;
-  return patienceFrom(flags.patience) ?? (isWatched ? undefined : PATIENCE_MS);
+export function waitPatience(context: CommandContext, flags: WaitFlags): number | undefined {
+  return patienceFrom(flags.patience) ?? (canAsk(context) ? undefined : PATIENCE_MS);
 }
 
 /**

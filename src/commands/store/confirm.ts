@@ -2,7 +2,8 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
-import { openAsking } from '../../plain/ask.ts';
+import { typedLine } from '../../plain/ask.ts';
+import { canAsk } from '../../plain/terminal.ts';
 
 interface Confirmation {
   readonly word: string;
@@ -28,7 +29,7 @@ export async function confirmTyped(
       hints: ['nothing was changed'],
       exitCode: EXIT.usage,
     });
-  if (context.stdin.isTTY !== true || context.stderr.isTTY !== true)
+  if (!canAsk(context))
     throw new LifeboatError(
       `${area}.unconfirmed`,
       `${what} is not confirmed, and there is no terminal to confirm it in`,
@@ -38,14 +39,13 @@ export async function confirmTyped(
       },
     );
   const stop = stopSignal();
-  const asker = openAsking(context, stop.signal);
   try {
-    const typed = await asker.line(`type ${word} to go on, anything else leaves: `);
+    const prompt = `type ${word} to go on, anything else leaves: `;
+    const typed = await typedLine(context, prompt, stop.signal);
     if (typed?.trim() === word) return;
     // Who left has not ended the line.
     if (typed === undefined) context.stderr.write('\n');
   } finally {
-    asker.close();
     stop.release();
   }
   throw new LifeboatError(`${area}.declined`, 'nothing was changed', { exitCode: EXIT.interrupted });

@@ -27,7 +27,7 @@ export const backupEndpoints: readonly Endpoint[] = [
     result: z.array(Backup),
     answers: { 61: 200, 62: { status: 200, body: z.array(ListedBackup62) } },
     examples: { answer: [EXAMPLE] },
-    work: ({ instance }) => instance.backups.map((backup) => describeBackup(instance, backup)),
+    work: ({ instance }) => instance.backups.all.map((backup) => describeBackup(instance, backup)),
   }),
   jsonEndpoint({
     method: 'GET',
@@ -51,7 +51,7 @@ export const backupEndpoints: readonly Endpoint[] = [
     examples: { answer: { id: 3, message: 'The backup job is queued.' } },
     work: ({ instance, state, outcome, record }) => {
       // Only revision 61 knows 409; revision 62 queues a second backup, so a call that is sent twice shows.
-      if (state.revision === 61 && instance.isBackingUp) {
+      if (state.revision === 61 && instance.backups.isBusy) {
         throw new Refusal(409, 'backupInProgress', 'a backup of this instance is already in progress');
       }
       const { backup } = instance.triggerBackup(outcome);
@@ -69,7 +69,7 @@ export function backupNamed(instance: LabInstance, id: string | undefined): LabB
 }
 
 export function findBackup(instance: LabInstance, id: string | undefined): LabBackup | undefined {
-  return instance.backups.find((backup) => String(backup.id) === id);
+  return instance.backups.all.find((backup) => String(backup.id) === id);
 }
 
 /** All that any revision says of a backup. */

@@ -72,7 +72,7 @@ function download({ instance, params, range, ifRange }: Request): Reply {
       etag,
       ...(part === undefined ? {} : { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
     },
-    open: (length) => instance.read(backup, start, start + length),
+    open: (length) => instance.backups.read(backup, start, start + length),
   };
 }
 

@@ -200,7 +200,7 @@ function describe(state: LabState) {
       guid: instance.guid,
       state: stateOf(instance),
       pid: instance.data.pid,
-      backups: instance.backups.length,
+      backups: instance.backups.all.length,
     })),
   };
 }

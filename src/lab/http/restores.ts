@@ -29,7 +29,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
     result: z.array(Restore),
     answers: { 61: 200, 62: 200 },
     examples: { answer: [EXAMPLE] },
-    work: ({ instance }) => instance.restores.map(describeRestore),
+    work: ({ instance }) => instance.restores.all.map(describeRestore),
   }),
   jsonEndpoint({
     method: 'GET',
@@ -40,7 +40,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
     answers: { 61: 200, 62: 200 },
     examples: { answer: EXAMPLE },
     work: ({ instance, params }) => {
-      const restore = instance.restores.find(({ id }) => String(id) === params['id']);
+      const restore = instance.restores.all.find(({ id }) => String(id) === params['id']);
       if (restore === undefined) throw new Refusal(404, 'restoreNotFound', 'the restore does not exist');
       return describeRestore(restore);
     },
@@ -105,7 +105,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
 
 /** Revision 61 answers 409 while a restore is in progress; revision 62 queues another one. */
 function refuseSecondRestore(state: LabState, instance: LabInstance): void {
-  if (state.revision === 61 && instance.isRestoring) {
+  if (state.revision === 61 && instance.restores.isBusy) {
     throw new Refusal(409, 'restoreInProgress', 'a restore of this instance is already in progress');
   }
 }

@@ -77,7 +77,7 @@ export const upkeepEndpoints: readonly Endpoint[] = [
       }
       // Section 4.2 item 6 forbids maintenance updates, and does not say how that shows: here also to who
       // triggers one.
-      if (!instance.updateSetting.allowed) {
+      if (!instance.upkeep.setting.allowed) {
         throw new Refusal(
           422,
           'maintenanceUpdatesForbidden',
@@ -132,7 +132,7 @@ function begin(
   if (state.revision === 61 && instance.upkeep.isDoing(action)) {
     throw new Refusal(409, `${action}InProgress`, `this ${action} is already in progress`);
   }
-  instance.begin(action);
+  instance.upkeep.begin(action);
   record({ action });
   return { message: `The ${action} has been accepted.` };
 }

@@ -33,12 +33,12 @@ export const v0Endpoints: readonly Endpoint[] = [
     work: ({ instance }) => ({
       id: instance.id,
       instance_id: instance.guid,
-      backups: instance.backups.map(({ id, task }) => ({
+      backups: instance.backups.all.map(({ id, task }) => ({
         id,
         instance_id: instance.id,
         backup_agent_task: describeTask(task, id),
       })),
-      restores: instance.restores.map(({ id, task }) => ({
+      restores: instance.restores.all.map(({ id, task }) => ({
         id,
         instance_id: instance.id,
         backup_agent_tasks: [describeTask(task, id)],

@@ -1,19 +1,22 @@
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { bindingFailed, bindingsBetween, isAfterRestore, isOf, labelsOf, stageOf } from '../capi/bindings.ts';
-import { auditEvents } from '../capi/capi.ts';
+import {
+  BINDINGS,
+  bindingFailed,
+  bindingsBetween,
+  isAfterRestore,
+  isOf,
+  labelsOf,
+  stageOf,
+} from '../capi/bindings.ts';
 import { findApp } from '../capi/find-bindings.ts';
+import { bound, stillBound } from '../capi/proofs.ts';
 import type { Binding } from '../capi/schemas.ts';
-import type { BindingParameters } from '../platform.ts';
-import { hasCode, proof } from '../problem.ts';
+import type { BindOptions } from '../platform.ts';
+import { hasCode } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import { type AfterRestore, type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
-
-interface BindOptions extends AfterRestore {
-  readonly parameters: BindingParameters | undefined;
-  readonly beside: boolean;
-}
+import { type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 
 /**
  * See `Platform.bind`. A binding of this run, or one that somebody else made after the restore, is waited for
@@ -27,23 +30,18 @@ export async function bind(
   options: BindOptions,
 ): Promise<PlatformProof> {
   const { api } = paced;
-  const { signal, runId, notBefore } = options;
+  const { signal, runId } = options;
   const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
   const appGuid = (await findApp(api, app, signal)).guid;
   const look = () => lookAt(paced, appGuid, to.guid, options, what);
 
   const before = await look();
   const made = before ?? (await create(paced, app, appGuid, to, options, what, look));
-  if (made.old !== undefined) throw stillBound(app, to);
+  if (made.old !== undefined) throw stillBound(app, to, STILL_BOUND);
   const { binding, job } = made;
-  const events = await auditEvents(api, [binding.guid], notBefore, signal);
-  const whose = isOf(runId, binding) ? '' : ', by somebody else';
-  return proof(
-    before === undefined ? 'done' : 'already',
-    `${show(app.name, 100)} is bound to ${show(to.name, 100)}${whose}`,
-    binding.created_at,
-    { app: appGuid, instance: to.guid, binding: binding.guid, job, ...events },
-  );
+  const words = isOf(runId, binding) ? '' : ', by somebody else';
+  const outcome = before === undefined ? 'done' : 'already';
+  return bound(api, outcome, { app, guid: appGuid, to, binding }, options, { words, ids: { job } });
 }
 
 /** A binding that will do, or the old one that is in the way. */
@@ -98,7 +96,7 @@ async function create(
   const sent = await api
     .send({
       method: 'POST',
-      path: '/v3/service_credential_bindings',
+      path: BINDINGS,
       body: {
         type: 'app',
         ...(app.binding?.name === undefined ? {} : { name: app.binding.name }),
@@ -138,9 +136,10 @@ async function afterRefusal(
   if (/already bound|binding in progress/iu.test(words)) {
     const seen = await look();
     if (seen !== undefined) return seen;
-    throw stillBound(app, to, words);
+    throw stillBound(app, to, STILL_BOUND, words);
   }
-  if (/too many bindings|unknown field.*strategy/iu.test(words)) throw stillBound(app, to, words);
+  if (/too many bindings|unknown field.*strategy/iu.test(words))
+    throw stillBound(app, to, STILL_BOUND, words);
   if (/getting deleted|deletion failed/iu.test(words)) {
     throw new LifeboatError(
       'platform.busy',
@@ -164,16 +163,7 @@ async function afterRefusal(
   throw thrown;
 }
 
-function stillBound(app: BoundApp, to: PlatformInstance, words?: string): LifeboatError {
-  return new LifeboatError(
-    'platform.bound',
-    `${show(app.name, 100)} is still bound to ${show(to.name, 100)} by its old binding`,
-    {
-      hints: [
-        'unbind it first: binding a bound application gives it no new credentials',
-        'if somebody bound it again meanwhile: look again which applications are bound, then go on',
-      ],
-      evidence: words === undefined ? {} : { words },
-    },
-  );
-}
+const STILL_BOUND = [
+  'unbind it first: binding a bound application gives it no new credentials',
+  'if somebody bound it again meanwhile: look again which applications are bound, then go on',
+];

@@ -5,14 +5,13 @@ import { plainAddress, redact } from '../../base/redact.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import { isLoopback } from '../../service/address.ts';
-import { type CallOptions, jsonHeaders, type Leave } from '../../service/call.ts';
+import type { Leave } from '../../service/call.ts';
 import { openReadingSide, type ReadingOptions } from '../../service/connection.ts';
 import { timeoutError, transportError } from '../../service/failures.ts';
-import { authorise, listen } from '../../service/interceptors.ts';
 import { DEFAULT_LIMITS, type Limits, pauseBeforeConnecting, retryAfterMs } from '../../service/limits.ts';
-import { oneConnection } from '../../service/one-connection.ts';
 import { parseAnswer, parseJson } from '../../service/problem.ts';
 import { dateOf, orAbort, type ReadResponse } from '../../service/reader.ts';
+import { optionsOnce, sendOnce } from '../../service/send-once.ts';
 import { readCapped } from '../../service/whole-answers.ts';
 import type { Capi, Reported } from '../capi/capi.ts';
 import { Errors } from '../capi/schemas.ts';
@@ -97,7 +96,7 @@ export function openApi(options: ApiOptions): ApiConnection {
       const token = await orAbort(tokens.current(), stop).catch((thrown: unknown) => {
         throw stop.aborted ? stopped() : thrown;
       });
-      const sent = await sendOnce(change, token.value, stop);
+      const sent = await sendNow(change, token.value, stop);
       if ('unmade' in sent) {
         const soon = pauseBeforeConnecting(sent.unmade, attempt, limits);
         if (soon === undefined || stop.aborted) throw sent.error;
@@ -124,37 +123,28 @@ export function openApi(options: ApiOptions): ApiConnection {
     }
   }
 
-  async function sendOnce(
+  async function sendNow(
     change: Change,
     token: Secret,
     stop: AbortSignal,
   ): Promise<Whole | Unmade | (Changed & { outcome: 'lost' })> {
-    change.mayLeave();
-    const gate = oneConnection(change.mayLeave);
-    const opened = network.openForOneSend(gate);
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(timeoutError(limits.sendMs)), limits.sendMs);
+    const { method, mayLeave, secrets } = change;
+    const body = change.body === undefined ? undefined : JSON.stringify(change.body);
     const signal = AbortSignal.any([stop, deadline.signal]);
-    try {
-      const composed = opened.compose(authorise(origin), listen(options.tap));
-      const request = composed.request(optionsOf(change, new URL(urlOf(change.path)), token, signal, limits));
-      const response = await orAbort(request, signal);
+    const asked = { url: new URL(urlOf(change.path)), method, body, token, secrets, signal };
+    const way = { network, origin, tap: options.tap, mayLeave };
+    const read = async (response: Dispatcher.ResponseData): Promise<Whole> => {
       const { statusCode: status, headers } = response;
       return { status, headers, body: await bodyOf(response, limits) };
-    } catch (thrown) {
-      gate.seal();
-      const refusal = gate.refusal();
-      if (refusal !== undefined) throw refusal.why;
-      const error = platformErrorFrom(transportError(thrown, [token, ...(change.secrets ?? [])]));
-      const known = error instanceof LifeboatError ? error : stopped();
-      if (gate.neverHandedOut()) return { unmade: thrown, error: stop.aborted ? stopped() : known };
-      return { outcome: 'lost', error: stop.aborted ? stopped() : known };
-    } finally {
-      clearTimeout(timer);
-      gate.seal();
-      // Nobody waits for it, and however it goes, the outcome stands.
-      opened.destroy().catch(() => undefined);
-    }
+    };
+    const sent = await sendOnce(way, optionsOnce(asked, limits), read).finally(() => clearTimeout(timer));
+    if ('read' in sent) return sent.read;
+    if ('refused' in sent) throw sent.refused;
+    const thrown = platformErrorFrom(transportError(sent.broke, [token, ...(secrets ?? [])]));
+    const error = stop.aborted || !(thrown instanceof LifeboatError) ? stopped() : thrown;
+    return sent.unmade ? { unmade: sent.broke, error } : { outcome: 'lost', error };
   }
 
   return { origin, get, send, close };
@@ -170,29 +160,6 @@ interface Whole {
   readonly status: number;
   readonly headers: Dispatcher.ResponseData['headers'];
   readonly body: Buffer;
-}
-
-function optionsOf(
-  { method, body, secrets }: Change,
-  url: URL,
-  token: Secret,
-  signal: AbortSignal,
-  limits: Limits,
-): CallOptions {
-  return {
-    origin: url.origin,
-    path: `${url.pathname}${url.search}`,
-    method,
-    headers: jsonHeaders(body !== undefined),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    reset: true,
-    headersTimeout: 0,
-    bodyTimeout: limits.bodyMs,
-    answer: 'stream',
-    token,
-    secrets,
-    signal,
-  };
 }
 
 /** The job is named by an address; only its id is taken, so that the token goes nowhere else. */

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { Secret } from '../../base/secret.ts';
 import { getIfThere } from '../capi/capi.ts';
 import { Job } from '../capi/schemas.ts';
-import type { BindingParameters, RebindOptions } from '../platform.ts';
+import type { BindingParameters } from '../platform.ts';
 import { failedError, hasCode, lostAnswer, wordsOf } from '../problem.ts';
 import { lookFor, type Pace, waitFor } from '../wait.ts';
 import type { ApiConnection, Changed } from './connection.ts';
@@ -11,11 +11,6 @@ import type { ApiConnection, Changed } from './connection.ts';
 export interface PacedApi {
   readonly api: ApiConnection;
   readonly pace: Pace;
-}
-
-/** The options of a verb with the end of the restore. */
-export interface AfterRestore extends RebindOptions {
-  readonly notBefore: string;
 }
 
 interface JobWait {

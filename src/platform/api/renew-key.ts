@@ -1,13 +1,13 @@
 import type { PlatformInstance, PlatformProof, ServiceKey } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { isAfterRestore, isOf, labelsOf, newestFirst, stageOf } from '../capi/bindings.ts';
-import { auditEvents, listAll } from '../capi/capi.ts';
+import { BINDINGS, isAfterRestore, isOf, keysNamed, labelsOf, stageOf } from '../capi/bindings.ts';
 import { parametersOf } from '../capi/parameters.ts';
-import { Binding } from '../capi/schemas.ts';
-import type { BindingParameters } from '../platform.ts';
-import { failedError, hasCode, proof } from '../problem.ts';
+import { renewed } from '../capi/proofs.ts';
+import type { Binding } from '../capi/schemas.ts';
+import type { KeyOptions } from '../platform.ts';
+import { failedError, hasCode } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import { type AfterRestore, type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
+import { type PacedApi, requireMade, secretsIn, waitForJob } from './paced-api.ts';
 import { removeBinding } from './unbind.ts';
 
 /**
@@ -18,31 +18,19 @@ export async function renewKey(
   paced: PacedApi,
   key: ServiceKey,
   to: PlatformInstance,
-  options: AfterRestore & { readonly parameters?: BindingParameters | undefined },
+  options: KeyOptions,
 ): Promise<PlatformProof> {
   const { api, pace } = paced;
   const { signal, mayLeave, runId, notBefore, tell } = options;
-  const name = show(key.name, 100);
-  const what = `renewing the service key ${name}`;
-  const keys = async () => {
-    const query = { type: 'key', service_instance_guids: to.guid, names: key.name };
-    const found = await listAll(api, '/v3/service_credential_bindings', query, Binding, signal);
-    return newestFirst(found.filter((one) => one.name === key.name));
-  };
+  const what = `renewing the service key ${show(key.name, 100)}`;
+  const keys = () => keysNamed(api, key.name, to.guid, signal);
   const young = (one: Binding) => isAfterRestore(one, { runId, notBefore });
-  const proven = async (
-    outcome: 'done' | 'already',
-    one: Binding,
-    evidence: Record<string, string | undefined>,
-  ) => {
-    const events = await auditEvents(api, [one.guid], notBefore, signal);
-    const text = `service key ${name} is renewed on ${show(to.name, 100)}`;
-    return proof(outcome, text, one.created_at, { instance: to.guid, key: one.guid, ...evidence, ...events });
-  };
 
   const isUsable = (one: Binding) => young(one) && ['there', 'creating'].includes(stageOf(one));
-  const adopt = async (one: Binding) =>
-    proven('already', await waitForKey(paced, one.guid, what, keys, signal), {});
+  const adopt = async (one: Binding) => {
+    const made = await waitForKey(paced, one.guid, what, keys, signal);
+    return renewed(api, 'already', { key, to, made }, options);
+  };
 
   const [before] = await keys();
   if (before !== undefined && isUsable(before)) return adopt(before);
@@ -64,7 +52,7 @@ export async function renewKey(
   const sent = await api
     .send({
       method: 'POST',
-      path: '/v3/service_credential_bindings',
+      path: BINDINGS,
       body,
       secrets,
       signal,
@@ -81,9 +69,9 @@ export async function renewKey(
   await requireMade(paced, what, sent, signal, ours);
   const job = sent.outcome === 'accepted' ? sent.job : undefined;
   await waitForJob(paced, job, { what, signal, secrets, tell, limitMs: pace.bindMs });
-  const made = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);
-  const renewed = await waitForKey(paced, made.guid, what, keys, signal);
-  return proven('done', renewed, { deletion: removed?.job, job });
+  const { guid } = await waitFor({ signal, pace, what, limitMs: pace.startupMs }, ours);
+  const made = await waitForKey(paced, guid, what, keys, signal);
+  return renewed(api, 'done', { key, to, made }, options, { deletion: removed?.job, job });
 }
 
 async function waitForKey(

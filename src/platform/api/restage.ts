@@ -4,12 +4,14 @@ import type { Leave } from '../../service/call.ts';
 import { boundSince } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { findApp } from '../capi/find-bindings.ts';
+import { stoppedApp } from '../capi/proofs.ts';
 import { allFresh, type Running, runningSince } from '../capi/prove.ts';
 import { App, Droplet } from '../capi/schemas.ts';
+import type { AfterRestore } from '../platform.ts';
 import { failedError, hasCode, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import type { Change } from './connection.ts';
-import { type AfterRestore, type PacedApi, requireMade } from './paced-api.ts';
+import { type PacedApi, requireMade } from './paced-api.ts';
 import { buildOf, deploymentOf, rollOut, type Staged, stage } from './roll-out.ts';
 
 /** See `Platform.restage`. Build and deployment carry the run's label: an earlier attempt is gone on with. */
@@ -20,8 +22,7 @@ export async function restage(paced: PacedApi, app: BoundApp, options: AfterRest
   const found = await findApp(api, app, signal);
   const since = await boundSince(api, found.guid, options);
   if (found.state === 'STOPPED' && !(await stoppedByUs(paced, found, options, since))) {
-    const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
-    return proof('not-needed', text, undefined, { app: found.guid });
+    return stoppedApp(name, found);
   }
   const staged =
     found.lifecycle?.type === 'docker' ? undefined : await stage(paced, found, name, options, since);

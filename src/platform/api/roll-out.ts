@@ -2,9 +2,10 @@ import { show } from '../../base/text.ts';
 import { isOf, isSince, labelsOf, newestFirst, RUN_LABEL } from '../capi/bindings.ts';
 import { getIfThere, listAll } from '../capi/capi.ts';
 import { type App, Build, Deployment, Package } from '../capi/schemas.ts';
+import type { AfterRestore } from '../platform.ts';
 import { failedError, hasCode } from '../problem.ts';
 import { waitFor } from '../wait.ts';
-import { type AfterRestore, begunBy, type PacedApi } from './paced-api.ts';
+import { begunBy, type PacedApi } from './paced-api.ts';
 
 interface RolledOut {
   readonly deployment: Deployment;

@@ -1,7 +1,8 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
 import { show } from '../../base/text.ts';
-import { type BindingStage, bindingFailed, isOf, stageOf } from '../capi/bindings.ts';
+import { type BindingStage, bindingFailed, isOf, pathToBinding, stageOf } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
+import { noBinding, unboundBefore } from '../capi/proofs.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
 import { hasCode, ownBinding, proof } from '../problem.ts';
@@ -11,17 +12,14 @@ import { type PacedApi, requireMade, waitForJob } from './paced-api.ts';
 /** See `Platform.unbind`. */
 export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOptions): Promise<PlatformProof> {
   const name = show(app.name, 100);
-  if (app.binding === undefined) {
-    return proof('not-needed', `${name} has no binding to remove`, undefined, { app: app.guid });
-  }
+  if (app.binding === undefined) return noBinding(app);
   const { guid } = app.binding;
   const begun = new Date();
   const what = `unbinding ${name}`;
   await refuseOwn(paced, guid, what, options);
   const removed = await removeBinding(paced, guid, what, options, paced.pace.unbindMs);
   const evidence = { app: app.guid, binding: guid, job: removed.job };
-  if (removed.outcome === 'already')
-    return proof('already', `${name} was unbound before`, undefined, evidence);
+  if (removed.outcome === 'already') return unboundBefore(app, evidence);
   const events = await auditEvents(paced.api, [guid], begun.toISOString(), options.signal);
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
@@ -33,7 +31,7 @@ async function refuseOwn(
   what: string,
   { runId, signal }: RebindOptions,
 ): Promise<void> {
-  const found = await getIfThere(api, pathTo(guid), Binding, signal);
+  const found = await getIfThere(api, pathToBinding(guid), Binding, signal);
   if (found === undefined || !isOf(runId, found.value)) return;
   throw ownBinding(what, guid);
 }
@@ -59,7 +57,7 @@ export async function removeBinding(
   limitMs: number,
 ): Promise<Removed> {
   const { api, pace } = paced;
-  const path = pathTo(guid);
+  const path = pathToBinding(guid);
   const stage = async (): Promise<BindingStage | 'gone'> => {
     const found = await getIfThere(api, path, Binding, signal);
     return found === undefined ? 'gone' : stageOf(found.value);
@@ -88,8 +86,4 @@ export async function removeBinding(
     throw bindingFailed(what, found.value);
   });
   return { outcome: 'done', job, at };
-}
-
-function pathTo(guid: string): string {
-  return `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
 }

@@ -1,5 +1,6 @@
 import type { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import type { ProveOptions } from '../platform.ts';
 import { failedError } from '../problem.ts';
 import { type Capi, listAll } from './capi.ts';
 import { Binding } from './schemas.ts';
@@ -32,6 +33,13 @@ export function bindingFailed(what: string, { guid, last_operation: last }: Bind
   return failedError(`${what} has failed`, show(last?.description ?? ''), { binding: guid });
 }
 
+/** Bindings and service keys. */
+export const BINDINGS = '/v3/service_credential_bindings';
+
+export function pathToBinding(guid: string): string {
+  return `${BINDINGS}/${encodeURIComponent(guid)}`;
+}
+
 /** All bindings of an application to an instance, newest first. */
 export async function bindingsBetween(
   capi: Capi,
@@ -40,8 +48,19 @@ export async function bindingsBetween(
   signal: AbortSignal,
 ): Promise<Binding[]> {
   const query = { type: 'app', app_guids: appGuid, service_instance_guids: instanceGuid };
-  const found = await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal);
-  return newestFirst(found);
+  return newestFirst(await listAll(capi, BINDINGS, query, Binding, signal));
+}
+
+/** All service keys of that name on an instance, newest first. */
+export async function keysNamed(
+  capi: Capi,
+  name: string,
+  instanceGuid: string,
+  signal: AbortSignal,
+): Promise<Binding[]> {
+  const query = { type: 'key', service_instance_guids: instanceGuid, names: name };
+  const found = await listAll(capi, BINDINGS, query, Binding, signal);
+  return newestFirst(found.filter((one) => one.name === name));
 }
 
 /** Newest first, by the platform's own times, which have whole seconds. */
@@ -77,7 +96,7 @@ export function isSince(
  */
 export function isAfterRestore(
   one: Pick<Binding, 'metadata' | 'created_at'>,
-  { runId, notBefore }: { readonly runId: string; readonly notBefore: string },
+  { runId, notBefore }: Omit<ProveOptions, 'signal'>,
 ): boolean {
   return isOf(runId, one) || isSince(one, notBefore);
 }
@@ -90,14 +109,10 @@ export function isAfterRestore(
 export async function boundSince(
   capi: Capi,
   appGuid: string,
-  {
-    runId,
-    notBefore,
-    signal,
-  }: { readonly runId: string; readonly notBefore: string; readonly signal: AbortSignal },
+  { runId, notBefore, signal }: ProveOptions,
 ): Promise<string> {
   const query = { type: 'app', app_guids: appGuid };
-  const all = newestFirst(await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal));
+  const all = newestFirst(await listAll(capi, BINDINGS, query, Binding, signal));
   const ours =
     all.find((binding) => isOf(runId, binding)) ?? all.find((binding) => isSince(binding, notBefore));
   return ours?.created_at ?? notBefore;

@@ -4,7 +4,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { FoundBinding, FoundBindings } from '../platform.ts';
 import { badAnswer, hasCode } from '../problem.ts';
-import { isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';
+import { BINDINGS, isSince, newestFirst, RUN_LABEL, stageOf } from './bindings.ts';
 import { type Capi, getIfReported, listAll, NOT_TOLD, readPages } from './capi.ts';
 import { parametersIn, readParameters } from './parameters.ts';
 import { App, Binding, Info, Organization, ServiceInstance, Space, UsageSummary } from './schemas.ts';
@@ -79,7 +79,7 @@ const Page = z.object({
 
 async function readBindings(capi: Capi, instanceGuid: string, signal: AbortSignal) {
   const query = { service_instance_guids: instanceGuid, include: 'app' };
-  const pages = await readPages(capi, '/v3/service_credential_bindings', query, Page, signal);
+  const pages = await readPages(capi, BINDINGS, query, Page, signal);
   const apps = pages.flatMap((page) => page.included?.apps ?? []);
   return {
     bindings: pages.flatMap((page) => page.resources),

@@ -1,6 +1,7 @@
 import { LifeboatError } from '../../base/errors.ts';
 import type { BindingParameters } from '../platform.ts';
 import { hasCode } from '../problem.ts';
+import { pathToBinding } from './bindings.ts';
 import { type Capi, getIfReported } from './capi.ts';
 import { type Binding, Parameters, type ServiceInstance, ServiceOffering, ServicePlan } from './schemas.ts';
 
@@ -90,5 +91,5 @@ function isUnreported(thrown: unknown): thrown is LifeboatError {
 }
 
 function pathTo(guid: string): string {
-  return `/v3/service_credential_bindings/${encodeURIComponent(guid)}/parameters`;
+  return `${pathToBinding(guid)}/parameters`;
 }

@@ -3,6 +3,7 @@ import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machine
 import { LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
 import { show } from '../../base/text.ts';
+import type { ProveOptions } from '../platform.ts';
 import { bindingsBetween, isAfterRestore, stageOf } from './bindings.ts';
 import { auditEvents, type Capi, getIfReported, getIfThere, type Reported } from './capi.ts';
 import { findApp } from './find-bindings.ts';
@@ -13,11 +14,7 @@ export async function proveRebound(
   capi: Capi,
   app: BoundApp,
   to: PlatformInstance,
-  {
-    runId,
-    notBefore,
-    signal,
-  }: { readonly runId: string; readonly notBefore: string; readonly signal: AbortSignal },
+  { runId, notBefore, signal }: ProveOptions,
 ): Promise<PlatformProof | Failure> {
   const name = show(app.name, 100);
   const instance = show(to.name, 100);

@@ -4,7 +4,6 @@ import type {
   PlatformProof,
   ServiceKey,
 } from '../../../machines/parts/recovery-data.ts';
-import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { secretsIn } from '../api/paced-api.ts';
 import {
@@ -13,14 +12,16 @@ import {
   isAfterRestore,
   isOf,
   isSince,
+  keysNamed,
   labelsOf,
-  newestFirst,
+  pathToBinding,
   stageOf,
 } from '../capi/bindings.ts';
-import { auditEvents, getIfThere, listAll } from '../capi/capi.ts';
+import { auditEvents, getIfThere } from '../capi/capi.ts';
 import { parametersOf } from '../capi/parameters.ts';
+import { bound, noBinding, renewed, stillBound, unboundBefore } from '../capi/proofs.ts';
 import { Binding } from '../capi/schemas.ts';
-import type { BindingParameters, RebindOptions } from '../platform.ts';
+import type { BindOptions, KeyOptions, RebindOptions } from '../platform.ts';
 import { failedError, ownBinding, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { placeOfApp, placeOfInstance, type Session } from './session.ts';
@@ -35,17 +36,13 @@ export async function unbindByCf(
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
   const name = show(app.name, 100);
-  if (app.binding === undefined) {
-    return proof('not-needed', `${name} has no binding to remove`, undefined, { app: app.guid });
-  }
+  if (app.binding === undefined) return noBinding(app);
   const { guid } = app.binding;
-  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
+  const path = pathToBinding(guid);
   const found = await getIfThere(capi, path, Binding, signal);
   const evidence = { app: app.guid, binding: guid };
   const instanceGuid = found?.value.relationships?.service_instance?.data?.guid;
-  if (found === undefined || instanceGuid === undefined) {
-    return proof('already', `${name} was unbound before`, undefined, evidence);
-  }
+  if (found === undefined || instanceGuid === undefined) return unboundBefore(app, evidence);
   const what = `unbinding ${name}`;
   if (isOf(runId, found.value)) throw ownBinding(what, guid);
   tell?.(what);
@@ -79,24 +76,15 @@ export async function bindByCf(
   session: Session,
   app: BoundApp,
   to: PlatformInstance,
-  options: RebindOptions & {
-    readonly parameters: BindingParameters | undefined;
-    readonly notBefore: string;
-    readonly beside: boolean;
-  },
+  options: BindOptions,
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
   const { signal, mayLeave, beside, parameters, tell } = options;
   const what = `binding ${show(app.name, 100)} to ${show(to.name, 100)}`;
   const { app: now, where } = await placeOfApp(session, app, signal);
   const pair = () => bindingsBetween(capi, now.guid, to.guid, signal);
-  const proven = async (outcome: 'done' | 'already', binding: Binding) =>
-    proof(outcome, `${show(app.name, 100)} is bound to ${show(to.name, 100)}`, binding.created_at, {
-      app: now.guid,
-      instance: to.guid,
-      binding: binding.guid,
-      ...(await auditEvents(capi, [binding.guid], options.notBefore, signal)),
-    });
+  const proven = (outcome: 'done' | 'already', binding: Binding) =>
+    bound(capi, outcome, { app, guid: now.guid, to, binding }, options);
 
   const before = await waitFor({ signal, pace, what, limitMs: pace.bindMs }, async () => {
     const all = await pair();
@@ -106,7 +94,7 @@ export async function bindByCf(
   const there = before.filter((binding) => stageOf(binding) === 'there');
   const young = there.find((binding) => isAfterRestore(binding, options));
   if (young !== undefined) return proven('already', young);
-  if (there.length > 0 && !beside) throw stillBound(app, to);
+  if (there.length > 0 && !beside) throw stillBound(app, to, STILL_BOUND);
 
   tell?.(what);
   const { instance } = await placeOfInstance(session, to, signal);
@@ -133,7 +121,7 @@ export async function bindByCf(
   }
   const known = new Set(before.map(({ guid }) => guid));
   const [made] = (await pair()).filter(({ guid }) => !known.has(guid));
-  if (made === undefined) throw stillBound(app, to);
+  if (made === undefined) throw stillBound(app, to, STILL_BOUND);
   if (stageOf(made) !== 'there') {
     throw bindingFailed(what, made);
   }
@@ -150,48 +138,30 @@ async function label(
   guid: string,
   { runId, signal, mayLeave }: RebindOptions,
 ): Promise<void> {
-  const path = `/v3/service_credential_bindings/${encodeURIComponent(guid)}`;
+  const path = pathToBinding(guid);
   const body = JSON.stringify({ metadata: labelsOf(runId) });
   await tool.run(['curl', path, '-X', 'PATCH', '-d', body], { signal, mayLeave, timeoutMs: LABEL_MS });
 }
 
-function stillBound(app: BoundApp, to: PlatformInstance): LifeboatError {
-  return new LifeboatError(
-    'platform.bound',
-    `${show(app.name, 100)} is still bound to ${show(to.name, 100)} by its old binding`,
-    { hints: ['unbind it first: the tool says OK for a bound application and gives it no new credentials'] },
-  );
-}
+const STILL_BOUND = [
+  'unbind it first: the tool says OK for a bound application and gives it no new credentials',
+];
 
 /** See `Platform.renewKey`. */
 export async function renewKeyByCf(
   session: Session,
   key: ServiceKey,
   to: PlatformInstance,
-  options: RebindOptions & {
-    readonly parameters?: BindingParameters | undefined;
-    readonly notBefore: string;
-  },
+  options: KeyOptions,
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
   const { signal, mayLeave, notBefore, tell } = options;
-  const name = show(key.name, 100);
-  const what = `renewing the service key ${name}`;
-  const find = async () => {
-    const query = { type: 'key', service_instance_guids: to.guid, names: key.name };
-    const all = await listAll(capi, '/v3/service_credential_bindings', query, Binding, signal);
-    return newestFirst(all).find((one) => one.name === key.name);
-  };
-  const proven = async (outcome: 'done' | 'already', one: Binding) =>
-    proof(outcome, `service key ${name} is renewed on ${show(to.name, 100)}`, one.created_at, {
-      instance: to.guid,
-      key: one.guid,
-      ...(await auditEvents(capi, [one.guid], notBefore, signal)),
-    });
+  const what = `renewing the service key ${show(key.name, 100)}`;
+  const find = async () => (await keysNamed(capi, key.name, to.guid, signal))[0];
 
   const before = await find();
   if (before !== undefined && isSince(before, notBefore) && stageOf(before) === 'there') {
-    return proven('already', before);
+    return renewed(capi, 'already', { key, to, made: before }, options);
   }
   tell?.(what);
   const { instance, where } = await placeOfInstance(session, to, signal);
@@ -223,5 +193,5 @@ export async function renewKeyByCf(
   if (after === undefined || after.guid === before?.guid || stageOf(after) !== 'there') {
     throw failedError(`${what} has failed`, show(after?.last_operation?.description ?? ''));
   }
-  return proven('done', after);
+  return renewed(capi, 'done', { key, to, made: after }, options);
 }

@@ -3,9 +3,10 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-d
 import { show } from '../../base/text.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';
 import { auditEvents, getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
+import { stoppedApp } from '../capi/proofs.ts';
 import { allFresh, type Running, runningSince } from '../capi/prove.ts';
 import { Deployment, Droplet } from '../capi/schemas.ts';
-import type { RebindOptions } from '../platform.ts';
+import type { AfterRestore } from '../platform.ts';
 import { failedError, proof } from '../problem.ts';
 import { waitFor } from '../wait.ts';
 import { placeOfApp, type Session } from './session.ts';
@@ -17,15 +18,14 @@ import { placeOfApp, type Session } from './session.ts';
 export async function restageByCf(
   session: Session,
   app: BoundApp,
-  options: RebindOptions & { readonly notBefore: string },
+  options: AfterRestore,
 ): Promise<PlatformProof> {
   const { capi, pace } = session;
   const { signal, mayLeave, notBefore, tell } = options;
   const name = show(app.name, 100);
   const { app: now, where } = await placeOfApp(session, app, signal);
   if (now.state === 'STOPPED') {
-    const text = `${name} is stopped: it gets its new credentials when it is restaged and started`;
-    return proof('not-needed', text, undefined, { app: now.guid });
+    return stoppedApp(name, now);
   }
   const docker = now.lifecycle?.type === 'docker';
   const since = await boundSince(capi, now.guid, options);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { redact } from '../../base/redact.ts';
+import { beginningOf } from '../../base/run-shell.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { Capi } from '../capi/capi.ts';
@@ -103,8 +104,8 @@ function runOnce(
 ): Promise<ToolOutput> {
   if (signal.aborted) return Promise.reject(stopped());
   const child = spawn('cf', args, { env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
-  const out = collect(child.stdout, OUT_LIMIT);
-  const complaint = collect(child.stderr, COMPLAINT_LIMIT);
+  const out = beginningOf(child.stdout, OUT_LIMIT);
+  const complaint = beginningOf(child.stderr, COMPLAINT_LIMIT);
   const timeout = AbortSignal.timeout(timeoutMs);
   const both = AbortSignal.any([signal, timeout]);
   return new Promise((resolve, reject) => {
@@ -123,16 +124,6 @@ function runOnce(
       } else resolve({ exit: code ?? killed ?? 'an error', out: out(), complaint: complaint() });
     });
   });
-}
-
-function collect(stream: NodeJS.ReadableStream, limit: number): () => string {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  stream.on('data', (chunk: Buffer) => {
-    if (size < limit) chunks.push(chunk);
-    size += chunk.length;
-  });
-  return () => Buffer.concat(chunks).subarray(0, limit).toString('utf8');
 }
 
 function loggedOut(): LifeboatError {

@@ -3,8 +3,8 @@ import type { Entry } from '../../store/journal.ts';
 import { marksOf } from './course.ts';
 import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findAll } from './found.ts';
-import type { Fact, Report } from './model.ts';
-import type { Decision, Deviation, Issue } from './model-rows.ts';
+import type { Report } from './model.ts';
+import type { Decision, Deviation, Fact, Issue } from './model-rows.ts';
 
 /** What the run says of itself at its end; undefined before. */
 export function factsOf(entries: readonly Entry[]): Fact[] | undefined {

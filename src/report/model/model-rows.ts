@@ -8,13 +8,17 @@ export const Person = z.object({
 });
 export type Person = z.infer<typeof Person>;
 
+/** A value with its name. `code` for what is compared letter by letter: ids, hashes, fingerprints. */
+export const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
+export type Fact = z.infer<typeof Fact>;
+
 /** A look at the data or at the service that had a verdict. */
 export const Check = z.object({
   at: z.string(),
   what: z.string(),
   verdict: z.string(),
   good: z.boolean(),
-  details: z.array(z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() })),
+  details: z.array(Fact),
 });
 export type Check = z.infer<typeof Check>;
 
@@ -160,7 +164,7 @@ export const Course = z.object({
 });
 export type Course = z.infer<typeof Course>;
 
-const Facts = z.array(z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() }));
+const Facts = z.array(Fact);
 
 /** What the change of a key is audited by, group by group; the journal says nothing of an empty group. */
 export const Rotation = z.object({

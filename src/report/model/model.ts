@@ -7,6 +7,7 @@ import {
   Course,
   Decision,
   Deviation,
+  Fact,
   FollowUpRow,
   Issue,
   Line,
@@ -14,10 +15,6 @@ import {
   Person,
   Rotation,
 } from './model-rows.ts';
-
-/** A value with its name. `code` for what is compared letter by letter: ids, hashes, fingerprints. */
-const Fact = z.object({ label: z.string(), value: z.string(), code: z.boolean().optional() });
-export type Fact = z.infer<typeof Fact>;
 
 /**
  * An objective against what was measured. Seconds; `undefined` where there is no limit or no measure. `why`

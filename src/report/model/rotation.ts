@@ -1,8 +1,7 @@
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
-import type { Fact } from './model.ts';
-import type { Approval, Check, Rotation } from './model-rows.ts';
+import type { Approval, Check, Fact, Rotation } from './model-rows.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Rows = readonly (readonly [string, unknown, 'code'?])[];

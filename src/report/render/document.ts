@@ -1,6 +1,6 @@
 import { formatSeconds, formatTime } from '../../base/format.ts';
-import type { Fact, Report } from '../model/model.ts';
-import type { Course } from '../model/model-rows.ts';
+import type { Report } from '../model/model.ts';
+import type { Course, Fact } from '../model/model-rows.ts';
 
 /**
  * A piece of a line. `code` is compared letter by letter; `strong` stands out; `good` and `bad` are verdicts;

@@ -41,18 +41,29 @@ export function framed(
   };
 }
 
-/**
- * Keys on the lower edge of the frame, the most needed first; those that do not fit are left to the help. The
- * last of them, the way out, always has its place.
- */
+/** The way out, the last of them, always has its place. */
 function keysLine(badge: Badge | undefined, keys: readonly ShownKey[], width: number, look: Look): Line {
+  const shown = keys.filter((key) => key.inFooter && key.shown !== '' && key.disabled === undefined);
+  const [last] = shown.slice(-1);
+  return footerLine(badge, shown, last === undefined ? [] : [last, ...shown.slice(0, -1)], width, look);
+}
+
+/**
+ * Keys on the lower edge of the frame, in their order; those that do not fit are left to the help. The first
+ * of `ranked` get their place first.
+ */
+export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
+  badge: Badge | undefined,
+  keys: readonly Key[],
+  ranked: readonly Key[],
+  width: number,
+  look: Look,
+): Line {
   const rule = ruleOf(badge, look);
   const line: Span[] = [{ ...rule, text: `${rule.text.repeat(2)} ` }];
-  const shown = keys.filter((key) => key.inFooter && key.shown !== '' && key.disabled === undefined);
   let used = lineWidth(line);
-  const entries = new Map<ShownKey, Span[]>();
-  const [last] = shown.slice(-1);
-  for (const key of last === undefined ? [] : [last, ...shown.slice(0, -1)]) {
+  const entries = new Map<Key, Span[]>();
+  for (const key of ranked) {
     const entry = [span(key.shown, 'text.strong'), span(` ${key.label}`), span('  ')];
     const wide = lineWidth(entry);
     // The edge of the frame closes the line.
@@ -60,7 +71,7 @@ function keysLine(badge: Badge | undefined, keys: readonly ShownKey[], width: nu
     entries.set(key, entry);
     used += wide;
   }
-  line.push(...shown.flatMap((key) => entries.get(key) ?? []));
+  line.push(...keys.flatMap((key) => entries.get(key) ?? []));
   line.push({ ...rule, text: rule.text.repeat(Math.max(0, width - used)) });
   return cutLine(line, width, look);
 }

@@ -1,5 +1,5 @@
 import { cells } from '../../plain/width.ts';
-import { filledUp } from '../bands.ts';
+import { filledUp, type Layout, type Size, wholeBody } from '../bands.ts';
 import { cutLine, lineWidth, padLine } from '../line.ts';
 import { BLANK, type Line, type Look, span } from '../span.ts';
 import type { Token } from '../theme.ts';
@@ -28,6 +28,18 @@ export interface TableView<Row> {
 const BETWEEN = 2;
 /** The sign of the cursor and of a mark. */
 const LEAD = 2;
+
+/** A table that fills the body of a screen, with what stands above and below it. */
+export function tableBody<Row>(
+  table: TableView<Row>,
+  size: Size,
+  look: Look,
+  { above = [], below = [] }: { readonly above?: readonly Line[]; readonly below?: readonly Line[] } = {},
+): Layout {
+  const height = size.rows - above.length - below.length;
+  const { lines, pageRows } = tableLines(table, size.columns, height, look);
+  return wholeBody([...above, ...lines, ...below], size, { height: pageRows, last: 0 });
+}
 
 /**
  * A table in exactly `height` rows of at most `width` cells, a window onto its rows that shows the one of the

@@ -1,8 +1,19 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 
 export type Json = { readonly [field: string]: unknown };
 
-/** One request, as it came in. Mutating calls are what the promises are about. */
+/** One request, as the service understands it. */
+export interface Heard {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** `{}` when there was none; section 4 wants a JSON object that is declared as one. */
+  readonly body: Json | 'broken';
+}
+
+/** What is kept of a request. Mutating calls are what the promises are about. */
 export interface Call {
   readonly number: number;
   readonly method: string;

@@ -1,4 +1,4 @@
-import type { Answer, Call, Trouble } from './call.ts';
+import type { Answer, Call, Heard, Trouble } from './call.ts';
 import type { Packing, Profile } from './pack.ts';
 
 export type Revision = 61 | 62 | 'v0';
@@ -70,5 +70,7 @@ export interface ForeignOptions {
   /** Asked at every call when its body is there, before anything is done. */
   readonly trouble?: (call: Call) => Trouble | undefined | Promise<Trouble | undefined>;
   /** Changes what is said, when everything is decided and done: other words, more of them, other headers. */
-  readonly twist?: (call: Call, answer: Answer) => Answer;
+  readonly twist?: (call: Call, answer: Answer, heard: Heard) => Answer;
+  /** Changes what is understood of a request, before anything is done. */
+  readonly mishear?: (heard: Heard) => Heard;
 }

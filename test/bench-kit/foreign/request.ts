@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Call, Json } from './call.ts';
+import type { Call, Heard } from './call.ts';
 import type { ForeignInstance } from './instance.ts';
 
 /** What a path means. */
@@ -12,12 +12,9 @@ export interface Place {
   readonly instance: ForeignInstance | undefined;
   /** NaN when the path has none, or one that is no whole number. */
   readonly id: number;
-  readonly path: string;
-  readonly query: URLSearchParams;
 }
 
-export function placeOf(url: string, instances: readonly ForeignInstance[]): Place {
-  const [path = '', search = ''] = url.split('?');
+export function placeOf({ path }: Heard, instances: readonly ForeignInstance[]): Place {
   const { base, guid, rest = '' } = PATH.exec(path)?.groups ?? {};
   const id = ID.exec(rest)?.[2];
   return {
@@ -25,8 +22,6 @@ export function placeOf(url: string, instances: readonly ForeignInstance[]): Pla
     route: rest.replace(ID, '/$1/:id'),
     instance: instances.find((instance) => instance.guid === decoded(guid ?? '')),
     id: id !== undefined && /^\d+$/.test(id) ? Number(id) : Number.NaN,
-    path,
-    query: new URLSearchParams(search),
   };
 }
 
@@ -41,29 +36,34 @@ function decoded(segment: string): string {
   }
 }
 
-/** The JSON object of a request, `{}` when it has no body; section 4 wants it to be declared as JSON. */
-export async function readRequest(request: IncomingMessage): Promise<Json | 'broken'> {
+export async function hear(request: IncomingMessage): Promise<Heard> {
+  const { method = '', url = '', headers } = request;
+  const [path = '', search = ''] = url.split('?');
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString();
+  const body = bodyOf(Buffer.concat(chunks).toString(), headers['content-type']);
+  return { method, path, query: new URLSearchParams(search), headers, body };
+}
+
+function bodyOf(text: string, type = ''): Heard['body'] {
   if (text === '') return {};
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) return 'broken';
+  if (!/^application\/json\b/i.test(type)) return 'broken';
   try {
     const body: unknown = JSON.parse(text);
-    return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Json) : 'broken';
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? { ...body } : 'broken';
   } catch {
     return 'broken';
   }
 }
 
 /** What is kept of a request: of a key no more than its hash. */
-export function callOf(number: number, request: IncomingMessage, asked: Json | 'broken', place: Place): Call {
-  const { encryption_key: key, ...body } = asked === 'broken' ? {} : asked;
+export function callOf(number: number, heard: Heard, place: Place): Call {
+  const { encryption_key: key, ...body } = heard.body === 'broken' ? {} : heard.body;
   return {
     number,
-    method: request.method ?? '',
-    path: place.path,
-    query: place.query.toString(),
+    method: heard.method,
+    path: heard.path,
+    query: heard.query.toString(),
     instance: place.instance?.name,
     body,
     key: typeof key === 'string' ? createHash('sha256').update(key).digest('hex') : undefined,

@@ -9,7 +9,7 @@ import { openGate } from './gate.ts';
 import { type ForeignBackup, type ForeignInstance, openInstance } from './instance.ts';
 import type { ForeignOptions, InstanceSpec, Revision } from './options.ts';
 import { pack, unpack } from './pack.ts';
-import { callOf, type Place, placeOf, readRequest } from './request.ts';
+import { callOf, hear, type Place, placeOf } from './request.ts';
 import type { Route, World } from './route.ts';
 import { openTaskYard } from './tasks.ts';
 import { v0Routes } from './v0.ts';
@@ -93,21 +93,22 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
   };
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = await readRequest(request);
-    const place = placeOf(request.url ?? '', instances);
-    const call = callOf(calls.length + 1, request, asked, place);
+    const asked = await hear(request);
+    const heard = options.mishear?.(asked) ?? asked;
+    const place = placeOf(heard, instances);
+    const call = callOf(calls.length + 1, heard, place);
     calls.push(call);
     response.setHeader('date', yard.now().toUTCString());
     const trouble = (await options.trouble?.(call)) ?? {};
     const say = (answer: Answer | 'lost') => {
-      const said = answer === 'lost' ? answer : (options.twist?.(call, answer) ?? answer);
+      const said = answer === 'lost' ? answer : (options.twist?.(call, answer, heard) ?? answer);
       finish(call, response, said, trouble);
     };
     if (place.version === 'none' || (place.version === 'v1' && revision === 'v0')) return say(NO_SUCH_PAGE);
     const refuse = refusalsOf(place);
-    const right = gate.rightOf(request);
+    const right = gate.rightOf(heard);
     if (right === 'none') return say(refuse(401, 'unauthenticated', 'the token is not known'));
-    const welcome = place.version === 'v0' ? gate.welcome(request) : undefined;
+    const welcome = place.version === 'v0' ? gate.welcome(heard) : undefined;
     if (welcome !== undefined) {
       const status = call.method === 'GET' ? 302 : 307;
       return say(trouble.answer ?? { status, bytes: Buffer.alloc(0), headers: welcome });
@@ -120,13 +121,14 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
       if (route === undefined) return refuse(404, 'notFound', 'no such thing');
       const changes = call.method !== 'GET' && route.onlyReads !== true;
       if (changes && right !== 'all') return refuse(403, 'forbidden', 'this token may only read');
-      const { instance, id, query } = place;
+      const { instance, id } = place;
       if (instance === undefined) {
         return refuse(isStrict(place) ? 412 : 404, 'instanceNotFound', 'there is no such instance');
       }
-      if (asked === 'broken') return refuse(place.version === 'v0' ? 412 : 422, 'notJson', 'no JSON object');
-      const headers = request.headers as Readonly<Record<string, string | undefined>>;
-      return route.answer({ instance, id, query, headers, body: asked, wish: trouble.task ?? {} });
+      const { query, body } = heard;
+      if (body === 'broken') return refuse(place.version === 'v0' ? 412 : 422, 'notJson', 'no JSON object');
+      const headers = heard.headers as Readonly<Record<string, string | undefined>>;
+      return route.answer({ instance, id, query, headers, body, wish: trouble.task ?? {} });
     };
     const work = async (): Promise<Answer> => {
       if (trouble.work === false) return { status: 200, body: {} };

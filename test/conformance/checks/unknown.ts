@@ -34,11 +34,7 @@ function unknownInstance(endpoint: Endpoint, status: number): Check {
     id: `unknown.instance.${endpoint.name}`,
     section: endpoint.base === 'v0' ? '4.4' : '7 (4)',
     title: `${endpoint.method} (${endpoint.name}) of an unknown instance is answered ${status}`,
-    needs: {
-      revisions: endpoint.revisions,
-      ...(endpoint.method === 'GET' ? {} : { level: 'safe' }),
-      ...(endpoint.base === 'v0' ? { v0: true } : {}),
-    },
+    needs: needsOf(endpoint),
     run: async (subject) => {
       const exchange = await call(subject.api.with({ instance: UNKNOWN_GUID }), endpoint, UNKNOWN);
       if (!isKeptBack(endpoint, exchange)) expectError(exchange, [status], endpoint.errors);
@@ -51,13 +47,17 @@ function unknownThing(endpoint: Endpoint, status: number, thing: 'backup' | 'res
     id: `unknown.${thing}.${endpoint.name}`,
     section: status === 412 ? '4.3' : '7 (4)',
     title: `${endpoint.method} (${endpoint.name}) of an unknown ${thing} is answered ${status}`,
-    needs: {
-      revisions: endpoint.revisions,
-      ...(endpoint.method === 'GET' ? {} : { level: 'safe' }),
-      ...(endpoint.base === 'v0' ? { v0: true } : {}),
-    },
+    needs: needsOf(endpoint),
     run: async (subject) => {
       expectError(await call(subject.api, endpoint, UNKNOWN), [status], endpoint.errors);
     },
+  };
+}
+
+function needsOf({ revisions, method, base }: Endpoint): NonNullable<Check['needs']> {
+  return {
+    revisions,
+    ...(method === 'GET' ? {} : { level: 'safe' }),
+    ...(base === 'v0' ? { v0: true } : {}),
   };
 }

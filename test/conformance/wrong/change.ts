@@ -1,8 +1,24 @@
-import type { Answer } from './answers.ts';
-import type { Mutation } from './server.ts';
-import type { Call } from './service.ts';
+import type { Call, Mutation } from './server.ts';
 
 export type Json = Record<string, unknown>;
+
+export interface Answer {
+  readonly status: number;
+  /** Bytes of a download, a text as it is, or what becomes JSON. */
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const ok = (body: unknown, status = 200): Answer => ({ status, body });
+export const v1Error = (status: number, error: string): Answer => ({
+  status,
+  body: { error, description: `This is answered with ${status}.` },
+});
+export const v0Error = (status: number): Answer => ({
+  status,
+  body: { msg: `This is answered with ${status}.` },
+});
+
 type After = NonNullable<Mutation['after']>;
 
 /** `METHOD /path/below/the/instance`, with `:id` for numbers, and `v0` before it for the V0 base. */

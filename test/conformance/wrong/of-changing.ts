@@ -1,6 +1,17 @@
-import { ok, v1Error } from './answers.ts';
-import { accepting, given, inBody, type Json, onSuccess, routeOf, shifted, without } from './change.ts';
-import type { Mutation } from './server.ts';
+import type { ForeignServer } from '../../bench-kit/foreign/server.ts';
+import {
+  accepting,
+  given,
+  inBody,
+  type Json,
+  ok,
+  onSuccess,
+  routeOf,
+  shifted,
+  v1Error,
+  without,
+} from './change.ts';
+import type { Call, Mutation } from './server.ts';
 
 const HOUR = 3_600_000;
 const SET = 'PATCH /backups-config';
@@ -37,7 +48,7 @@ export const OF_CHANGING: readonly Mutation[] = [
       const [instance] = instances;
       const half = call.body['retention_time'] === -1 && call.body['min_backup_count'] !== undefined;
       if (half && instance !== undefined)
-        instance.config.min_backup_count = Number(call.body['min_backup_count']);
+        instance.settings.min_backup_count = Number(call.body['min_backup_count']);
       return call;
     },
     caughtBy: ['config.invalid.mixed'],
@@ -53,16 +64,7 @@ export const OF_CHANGING: readonly Mutation[] = [
     after: inBody(SET, (_, { body }) => ({ message: `The key is ${String(body['encryption_key'])}.` })),
     caughtBy: ['config.set-key'],
   },
-  {
-    what: 'sets the type of backups',
-    before: (call, { instances }) => {
-      const [instance] = instances;
-      const type = call.body['backup_type'];
-      if (instance !== undefined && typeof type === 'string') instance.config.backup_type = type;
-      return call;
-    },
-    caughtBy: ['config.read-only'],
-  },
+  setsType(),
 
   driftsAway(),
   {
@@ -83,7 +85,7 @@ export const OF_CHANGING: readonly Mutation[] = [
   {
     what: 'gives the id of the first backup',
     after: (answer, call, { instances }) =>
-      routeOf(call) === CREATE ? ok({ id: instances[0]?.backups[0]?.id, message: 'Queued.' }) : answer,
+      routeOf(call) === CREATE ? ok({ id: instances[0]?.backups.at(-1)?.id, message: 'Queued.' }) : answer,
     caughtBy: ['backups.create', 'backups.create-twice'],
   },
   {
@@ -120,6 +122,24 @@ export const OF_CHANGING: readonly Mutation[] = [
     caughtBy: ['backups.create', 'backups.create-twice'],
   },
 ];
+
+/** The first instance shows the type of backups that was set last. */
+export function setsType(): Mutation {
+  let type: unknown;
+  const isOfFirst = ({ path }: Call, { instances: [first] }: ForeignServer) =>
+    first !== undefined && path.includes(first.guid);
+  const shown = inBody('GET /backups-config', (body) => ({ ...body, backup_type: type }));
+  return {
+    what: 'sets the type of backups',
+    before: (call, service) => {
+      if (routeOf(call) === SET && isOfFirst(call, service)) type = call.body['backup_type'] ?? type;
+      return call;
+    },
+    after: (answer, call, service) =>
+      type !== undefined && isOfFirst(call, service) ? shown(answer, call, service) : answer,
+    caughtBy: ['config.read-only'],
+  };
+}
 
 /** Another retention_time with each change. */
 function setsMore(): Mutation {

@@ -1,5 +1,4 @@
-import { ok } from './answers.ts';
-import { eachMissing, inBody, type Json, onSuccess, routeOf, shifted } from './change.ts';
+import { eachMissing, inBody, type Json, ok, onSuccess, routeOf, shifted } from './change.ts';
 import type { Mutation } from './server.ts';
 
 const HOUR = 3_600_000;
@@ -151,10 +150,10 @@ export const OF_READING: readonly Mutation[] = [
   metrics('metrics in milliseconds', 'metrics.points', (lines) => lines.map((line) => `${line}000`)),
   metrics('metrics with a comma', 'metrics.points', (lines) => lines.map((line) => line.replace(' ', ','))),
   metrics('metrics without an index', 'metrics.points', (lines) =>
-    lines.map((line) => line.replace('.0.', '.')),
+    lines.map((line) => line.replace(/\.\d+\./, '.')),
   ),
   metrics('metrics of no known path', 'metrics.points', (lines) =>
-    lines.map((line) => line.replace(/0\.\S+/, '0.x')),
+    lines.map((line) => line.replace(/\.(\d+)\.\S+/, '.$1.x')),
   ),
   {
     what: 'shows metrics as objects',

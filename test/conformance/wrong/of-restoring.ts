@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { ok } from './answers.ts';
+import { LEAST_KEY_LENGTH } from '../../bench-kit/foreign/spell.ts';
 import {
   accepting,
   eachMissing,
   given,
   inBody,
   type Json,
+  ok,
   onSuccess,
   routeOf,
   shifted,
@@ -140,7 +141,7 @@ export const OF_RESTORING: readonly Mutation[] = [
   {
     what: 'prepares with any key',
     before: given(PREPARE, ({ encryption_key, ...body }) =>
-      String(encryption_key).length < 8 ? body : { ...body, encryption_key },
+      String(encryption_key).length < LEAST_KEY_LENGTH ? body : { ...body, encryption_key },
     ),
     caughtBy: ['recovery.prepare-short-key'],
   },
@@ -149,12 +150,17 @@ export const OF_RESTORING: readonly Mutation[] = [
     after: accepting(PERFORM, ok({ restore_id: 1 })),
     caughtBy: ['recovery.missing.backup_guid', 'recovery.missing.encryption_key'],
   },
-  performsAnything(),
+  ...[
+    'recovery.unknown-guid',
+    'recovery.wrong-key',
+    'recovery.missing.backup_guid',
+    'recovery.missing.encryption_key',
+  ].map(performsAnything),
   {
     what: 'performs with any key',
     before: (call, { instances }) =>
       routeOf(call) === PERFORM
-        ? { ...call, body: { ...call.body, encryption_key: instances[0]?.key } }
+        ? { ...call, body: { ...call.body, encryption_key: instances[0]?.keys.at(-1) } }
         : call,
     caughtBy: ['recovery.wrong-key'],
   },
@@ -218,15 +224,15 @@ function accepted(name: string, route: string): Mutation {
   };
 }
 
-/** The restore that it makes of an unknown GUID is done. */
-function performsAnything(): Mutation {
+/** The restore that it makes of an unknown GUID is done. While it is under way, revision 61 refuses another. */
+function performsAnything(check: string): Mutation {
   return {
-    what: 'performs with any GUID',
+    what: `performs with any GUID, as ${check} finds`,
     before: (call, { instances }) => {
-      const body: Json = { backup_guid: instances[0]?.backupGuid, encryption_key: instances[0]?.key };
+      const body: Json = { backup_guid: instances[0]?.backupGuid, encryption_key: instances[0]?.keys.at(-1) };
       return routeOf(call) === PERFORM ? { ...call, body } : call;
     },
-    caughtBy: ['recovery.unknown-guid', 'recovery.wrong-key', 'recovery.missing.*'],
+    caughtBy: [check],
   };
 }
 

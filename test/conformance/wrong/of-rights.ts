@@ -1,9 +1,6 @@
 import { UNKNOWN_GUID, UNKNOWN_ID } from '../endpoints.ts';
-import { ok, v0Error, v1Error } from './answers.ts';
-import { inBody, routeOf } from './change.ts';
-import { READONLY_TOKEN, TOKEN } from './landscape.ts';
-import type { Mutation } from './server.ts';
-import type { Call } from './service.ts';
+import { inBody, ok, routeOf, v0Error, v1Error } from './change.ts';
+import { type Call, type Mutation, READONLY_TOKEN, TOKEN } from './server.ts';
 
 const UNKNOWN = String(UNKNOWN_ID);
 const namesUnknown = ({ path, body }: Call) => path.includes(UNKNOWN) || body['backup_id'] === UNKNOWN_ID;

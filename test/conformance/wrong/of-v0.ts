@@ -1,5 +1,4 @@
-import { ok } from './answers.ts';
-import { accepting, eachMissing, inBody, type Json, onSuccess, routeOf } from './change.ts';
+import { accepting, eachMissing, inBody, type Json, ok, onSuccess, routeOf } from './change.ts';
 import type { Mutation } from './server.ts';
 
 const LIST = 'v0 GET /backups';

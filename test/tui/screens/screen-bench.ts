@@ -5,6 +5,7 @@ import { lineWidth } from '../../../src/tui/line.ts';
 import type { AppEffect, LiveScreen } from '../../../src/tui/live-screen.ts';
 import type { OpenScreen } from '../../../src/tui/module-screen.ts';
 import type { Fact, Facts, SourceName, Sources } from '../../../src/view/app/sources.ts';
+import { rowsIn } from '../shown.ts';
 
 const NOW = new Date('2026-11-23T12:00:00Z');
 const LOOK = { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: true };
@@ -49,15 +50,7 @@ export function shown(
     now: () => NOW,
     onEffect: (effect) => effects.push(effect),
   });
-  const text = (at: Size = size) =>
-    screen.layOut(at, LOOK).bands.flatMap(({ height, panes }) =>
-      Array.from({ length: height }, (_, row) =>
-        panes
-          .flatMap(({ lines }) => lines[row] ?? [])
-          .map((piece) => piece.text)
-          .join(''),
-      ),
-    );
+  const text = (at: Size = size) => rowsIn(screen.layOut(at, LOOK));
   text();
   return {
     screen,

@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../base/errors.ts';
-import { TooSlow, within } from '../../../base/patience.ts';
+import { withinOrSilent } from '../../../base/patience.ts';
 import { makeFolderInside } from '../../../base/trusted-path.ts';
 import { claimOf } from '../checkpoint.ts';
 import type { Signer } from '../signer.ts';
@@ -53,25 +53,25 @@ class FolderPlace implements Place {
   readonly #keysKept = new Set<string>();
   /** The folder of the home that was made, and found to be its owner's, last. */
   #made: string | undefined;
-  /** Set while an operation has not come back in its time. */
-  #silent = false;
+  readonly #inTime: ReturnType<typeof withinOrSilent>;
 
   constructor(root: string, home: string | undefined) {
     this.name = root;
     this.kind = home === undefined ? 'folder' : 'home';
     this.#root = root;
     this.#home = home;
+    this.#inTime = withinOrSilent(PATIENCE_MS[this.kind], 'it has not answered yet');
   }
 
   async write(note: string, signer: Pick<Signer, 'installation' | 'publicKey'>) {
-    const others = await this.#inTime(() => this.#keep(note, signer));
+    const others = await this.#tried(() => this.#keep(note, signer));
     if ('why' in others) return { result: 'down' as const, why: others.why };
     if (others.value.length === 0) return { result: 'written' as const };
     return { result: 'conflict' as const, others: others.value };
   }
 
   async look(wanted: LookFor) {
-    const found = await this.#inTime(async () => ({
+    const found = await this.#tried(async () => ({
       notes: await this.#newest(wanted),
       keys: await keysIn(this.#root),
       origins: await originsIn(this.#root),
@@ -147,19 +147,10 @@ class FolderPlace implements Place {
     return this.#home === undefined ? writeOnce(path, text, mode) : writeOnceSync(path, text, mode);
   }
 
-  async #inTime<T>(act: () => Promise<T>): Promise<{ readonly value: T } | { readonly why: string }> {
-    if (this.#silent) return { why: 'it has not answered yet' };
-    const doing = act();
+  async #tried<T>(act: () => Promise<T>): Promise<{ readonly value: T } | { readonly why: string }> {
     try {
-      return { value: await within(PATIENCE_MS[this.kind], () => doing) };
+      return { value: await this.#inTime(act) };
     } catch (thrown) {
-      if (thrown instanceof TooSlow) {
-        this.#silent = true;
-        const heard = () => {
-          this.#silent = false;
-        };
-        doing.then(heard, heard);
-      }
       return { why: whyOf(thrown) };
     }
   }

@@ -1,7 +1,7 @@
 import { counted } from '../../../base/format.ts';
 import type { EntriesWanted, EntryRow } from '../../../view/app/entries-page.ts';
 import type { AuditTrust, AuditWanted } from '../../../view/app/sources.ts';
-import { type Layout, scrolledBody, wholeBody } from '../../bands.ts';
+import { type Layout, scrolledBody } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { Around, Input, ScreenRequest } from '../../live-screen.ts';
 import { memoised } from '../../memo.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../parts/list.ts';
 import { givenWith, type PathField, pathAfter, pathNeeds } from '../../parts/path-field.ts';
 import { isReadingIntent, scrolledTo } from '../../parts/reading.ts';
-import { tableLines } from '../../parts/table.ts';
+import { tableBody } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import { type Intent, keysOf, LARGEST_COPY } from './journal-keys.ts';
 import { type Loaded, loadedOf } from './pages.ts';
@@ -153,7 +153,7 @@ function auditOf({ audits, trust }: JournalState): AuditWanted {
 }
 
 function listLayout(state: JournalState, around: Around, look: Look): Layout {
-  const { columns, rows: height } = around.size;
+  const { columns } = around.size;
   const { list } = state;
   const found = loaded(state, around);
   const newest = around.facts.get('entries', state.of);
@@ -162,18 +162,13 @@ function listLayout(state: JournalState, around: Around, look: Look): Layout {
     ...filterLines(list, columns, look),
   ];
   const problem = newest.part.state === 'failed' ? newest.part.why : undefined;
-  const { lines, pageRows } = tableLines(
-    {
-      columns: columnsOf(state.of),
-      rows: found.rows,
-      cursor: cursorAt(list, found.rows.map(keyOf)),
-      empty: problem ?? (found.isLoading ? 'reading the journal' : 'nothing is on record here'),
-    },
-    columns,
-    height - head.length,
-    look,
-  );
-  return wholeBody([...head, ...lines], around.size, { height: pageRows, last: 0 });
+  const table = {
+    columns: columnsOf(state.of),
+    rows: found.rows,
+    cursor: cursorAt(list, found.rows.map(keyOf)),
+    empty: problem ?? (found.isLoading ? 'reading the journal' : 'nothing is on record here'),
+  };
+  return tableBody(table, around.size, look, { above: head });
 }
 
 function textLayout(state: JournalState, over: EntryRow | 'audit', around: Around, look: Look): Layout {

@@ -20,7 +20,7 @@ import {
   typedInto,
 } from '../../parts/list.ts';
 import { givenWith, pathNeeds } from '../../parts/path-field.ts';
-import { tableLines } from '../../parts/table.ts';
+import { tableBody } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
 import {
   type KeyFile,
@@ -107,18 +107,13 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       const filter = filterLines(list, columns, look);
       const room = height - filter.length;
       const below = foot.slice(0, Math.max(0, Math.min(foot.length, Math.floor(room / 2))));
-      const { lines, pageRows } = tableLines(
-        {
-          columns: columnsFor(around),
-          rows,
-          cursor: cursorAt(list, rows.map(keyOf)),
-          empty: last === undefined ? 'reading the key store' : NO_KEYS,
-        },
-        columns,
-        room - below.length,
-        look,
-      );
-      return wholeBody([...filter, ...lines, ...below], around.size, { height: pageRows, last: 0 });
+      const table = {
+        columns: columnsFor(around),
+        rows,
+        cursor: cursorAt(list, rows.map(keyOf)),
+        empty: last === undefined ? 'reading the key store' : NO_KEYS,
+      };
+      return tableBody(table, around.size, look, { above: filter, below });
     },
   });
 }

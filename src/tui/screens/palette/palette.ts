@@ -1,5 +1,4 @@
 import { NO_LAB } from '../../../view/app/home.ts';
-import { wholeBody } from '../../bands.ts';
 import type { AppEffect, Around, BoundKey, ShownKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
@@ -11,7 +10,7 @@ import {
   fieldLine,
   typed,
 } from '../../parts/field.ts';
-import { tableLines } from '../../parts/table.ts';
+import { type Column, tableBody } from '../../parts/table.ts';
 import { BLANK, span } from '../../span.ts';
 
 interface State {
@@ -71,36 +70,28 @@ export function paletteScreen(beneath: Beneath): OpenScreen {
       }
     },
     layOut: (state, around, look) => {
-      const { columns, rows } = around.size;
       const found = foundOf(beneath, around, state.field.text);
-      const { lines, pageRows } = tableLines(
-        {
-          columns: [
-            {
-              title: 'what',
-              cell: ({ what, disabled }) => [span(what, disabled === undefined ? 'text' : 'text.dim')],
-              least: 20,
-            },
-            {
-              title: 'about',
-              cell: ({ about, disabled }) => [span(disabled ?? about, 'text.dim')],
-              least: 10,
-              drop: 1,
-            },
-          ],
-          rows: found,
-          cursor: Math.max(0, Math.min(state.row, found.length - 1)),
-          empty: 'nothing fits',
-        },
-        columns,
-        rows - 2,
-        look,
-      );
-      const all = [fieldLine(': ', state.field, columns, look), BLANK, ...lines];
-      return wholeBody(all, around.size, { height: pageRows, last: 0 });
+      const above = [fieldLine(': ', state.field, around.size.columns, look), BLANK];
+      const cursor = Math.max(0, Math.min(state.row, found.length - 1));
+      const table = { columns: COLUMNS, rows: found, cursor, empty: 'nothing fits' };
+      return tableBody(table, around.size, look, { above });
     },
   });
 }
+
+const COLUMNS: readonly Column<Item>[] = [
+  {
+    title: 'what',
+    cell: ({ what, disabled }) => [span(what, disabled === undefined ? 'text' : 'text.dim')],
+    least: 20,
+  },
+  {
+    title: 'about',
+    cell: ({ about, disabled }) => [span(disabled ?? about, 'text.dim')],
+    least: 10,
+    drop: 1,
+  },
+];
 
 const KEYS: readonly BoundKey<Intent>[] = [
   {

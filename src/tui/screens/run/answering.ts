@@ -1,6 +1,6 @@
 import { Secret } from '../../../base/secret.ts';
 import { BREAK_GLASS } from '../../../view/question-words.ts';
-import type { RunAnswer } from '../../../view/run-port.ts';
+import type { Answer } from '../../../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../../../view/run-view.ts';
 import { EMPTY_FIELD, edited, type Field, inserted } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
@@ -218,7 +218,7 @@ function submitSecret(
   return send(state, rest, { event: view.event, secret: new Secret(text) });
 }
 
-function send(state: UiState, question: QuestionState, answer: RunAnswer): Step {
+function send(state: UiState, question: QuestionState, answer: Answer): Step {
   const { problem: _, ...rest } = question;
   // A secret leaves the state with its answer.
   const text = answer.secret === undefined ? question.text : '';

@@ -24,7 +24,7 @@ import { askedBelow, bannerLines, cutWords, mostOfBanner } from './parts/banner.
 import { factLines, limitRows } from './parts/facts.ts';
 import { fallbackLines } from './parts/fallback-script.ts';
 import { followUpLines, followUpPanel } from './parts/follow-ups.ts';
-import { footerLine, helpLines } from './parts/footer.ts';
+import { helpLines, runFooter } from './parts/footer.ts';
 import { leaveLines, watchedLines } from './parts/leave.ts';
 import { logHead, logLines, logRows, stepLines, wholeRows } from './parts/log.ts';
 import { objectiveLine, objectiveLines } from './parts/objectives.ts';
@@ -46,7 +46,7 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   const over = textOver(state, columns, look);
   const ended = endedIn(state);
   const { top, isBannerCut } = topLines(state, over !== undefined, size, look);
-  const footer = footerLine(view, modeIn(state, size, look), columns, look, state.question);
+  const footer = runFooter(view, modeIn(state, size, look), columns, look, state.question);
   const free = rows - top.length - 1;
 
   const middle =

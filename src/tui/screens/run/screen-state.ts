@@ -1,4 +1,4 @@
-import type { RunAnswer } from '../../../view/run-port.ts';
+import type { Answer } from '../../../view/run-port.ts';
 import type { RunView } from '../../../view/run-view.ts';
 import type { Page } from '../../bands.ts';
 import type { AppEffect } from '../../live-screen.ts';
@@ -82,7 +82,7 @@ export type Action =
 /** What has to happen in the world after an action. */
 export type Effect =
   /** `lead` follows once the answer has ended the run. */
-  | { readonly type: 'answer'; readonly answer: RunAnswer; readonly lead?: AppEffect }
+  | { readonly type: 'answer'; readonly answer: Answer; readonly lead?: AppEffect }
   /** The screen of a run that has ended is closed for what leads on. */
   | { readonly type: 'lead'; readonly effect: AppEffect }
   /** What a field holds is to be read as a moment; a `moment` action brings the result. */

@@ -1,6 +1,5 @@
 import { formatElapsed, formatTime } from '../../../base/format.ts';
 import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
-import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
@@ -17,7 +16,7 @@ import {
   moved,
   typedInto,
 } from '../../parts/list.ts';
-import { tableLines } from '../../parts/table.ts';
+import { tableBody } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
 
 type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | ListIntent;
@@ -65,7 +64,7 @@ export function runsScreen(): OpenScreen {
       }
     },
     layOut: (state, around, look) => {
-      const { columns, rows: height } = around.size;
+      const { columns } = around.size;
       const { list, isDrills } = state;
       const rows = rowsOf(state, around);
       const filter = filterLines(list, columns, look);
@@ -76,18 +75,13 @@ export function runsScreen(): OpenScreen {
       const none = isDrills ? 'there are no drills yet: try `lifeboat drill`' : 'there are no runs yet';
       const unread =
         part.state === 'failed' ? `the journal cannot be read: ${part.why}` : 'reading the journal';
-      const { lines, pageRows } = tableLines(
-        {
-          columns: columnsAt(around.now),
-          rows,
-          cursor: cursorAt(list, rows.map(keyOf)),
-          empty: last === undefined ? unread : list.filter.text === '' ? none : 'no run fits the filter',
-        },
-        columns,
-        height - filter.length - foot.length,
-        look,
-      );
-      return wholeBody([...filter, ...lines, ...foot], around.size, { height: pageRows, last: 0 });
+      const table = {
+        columns: columnsAt(around.now),
+        rows,
+        cursor: cursorAt(list, rows.map(keyOf)),
+        empty: last === undefined ? unread : list.filter.text === '' ? none : 'no run fits the filter',
+      };
+      return tableBody(table, around.size, look, { above: filter, below: foot });
     },
   });
 }

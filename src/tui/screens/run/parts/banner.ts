@@ -1,6 +1,6 @@
 import type { QuestionView, RunView } from '../../../../view/run-view.ts';
 import type { Size } from '../../../bands.ts';
-import { wrapLine } from '../../../line.ts';
+import { textOf, wrapLine } from '../../../line.ts';
 import { hintLines } from '../../../parts/failure.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
@@ -54,8 +54,4 @@ export function cutWords(
   const texts = new Set(shown.map(textOf));
   const isCut = saidLines(asked, question, size.columns, look).some((line) => !texts.has(textOf(line)));
   return isCut ? [...announced, BLANK, ...saidLines(asked, question, width, look)] : announced;
-}
-
-function textOf(line: Line): string {
-  return line.map(({ text }) => text).join('');
 }

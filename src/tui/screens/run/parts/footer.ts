@@ -1,42 +1,28 @@
 import type { RunView } from '../../../../view/run-view.ts';
-import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
-import { ruleOf } from '../../../parts/header.ts';
-import { type Line, type Look, type Span, span } from '../../../span.ts';
+import { padLine, ruleLine, wrapLine } from '../../../line.ts';
+import { footerLine } from '../../../parts/frame.ts';
+import { type Line, type Look, span } from '../../../span.ts';
 import type { Binding, Intent, Mode } from '../key-binding.ts';
 import { bindingsIn, footerBindings } from '../keymap.ts';
 import { commandsAt, type QuestionState, wayAt } from '../question-state.ts';
 
-/**
- * The keys that work now, on the lower edge of the screen's
- * frame. Those that do not fit are left to the help; the way on and the way out get their place first.
- */
-export function footerLine(
+/** The keys that work now; the way on and the way out get their place first. */
+export function runFooter(
   view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome' | 'watched'>,
   mode: Mode,
   width: number,
   look: Look,
   asked?: QuestionState,
 ): Line {
-  const rule = ruleOf(view.mode, look);
-  const line: Span[] = [{ ...rule, text: `${rule.text.repeat(2)} ` }];
-  let used = lineWidth(line);
   const unit = asked?.picker?.unit ?? '';
   const hasCommand = commandsAt(view.question, asked) !== undefined;
   const hasWay = wayAt(view) !== undefined;
-  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand, hasWay });
-  const entries = new Map<Binding, Span[]>();
-  for (const binding of bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings))) {
-    const label = ` ${binding.label.replace('{unit}', unit)}`;
-    const entry = [span(binding.shown, 'text.strong'), span(label), span('  ')];
-    const wide = lineWidth(entry);
-    // The edge of the frame closes the line.
-    if (used + wide >= width) continue;
-    entries.set(binding, entry);
-    used += wide;
-  }
-  line.push(...bindings.flatMap((binding) => entries.get(binding) ?? []));
-  line.push({ ...rule, text: rule.text.repeat(Math.max(0, width - used)) });
-  return cutLine(line, width, look);
+  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand, hasWay }).map((binding) => ({
+    ...binding,
+    label: binding.label.replace('{unit}', unit),
+  }));
+  const ranked = bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings));
+  return footerLine(view.mode, bindings, ranked, width, look);
 }
 
 const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake']);
