@@ -50,7 +50,8 @@ export function backupConfigFacts(value: BackupsConfig): readonly FactLine[] {
   ];
 }
 
-function utc(text: string | undefined): string | undefined {
+/** `2026-11-21 03:04:05 UTC`, where there is a time. */
+export function utc(text: string | undefined): string | undefined {
   return text === undefined ? undefined : `${formatTime(text)} UTC`;
 }
 

@@ -6,7 +6,7 @@ import type { Backup, Restore } from '../../service/schemas.ts';
 import type { Json } from '../../store/journal.ts';
 import { printAnswer } from './on-instance.ts';
 import type { Wait } from './planned-change.ts';
-import { printFacts } from './print-facts.ts';
+import { printFacts, utc } from './print-facts.ts';
 
 /** `--wait` of a call that made a backup. */
 export function followBackup(
@@ -74,10 +74,6 @@ export function printRestore(context: CommandContext, restore: Restore): void {
 /** `2026-11-21 03:04:05`, or a dash. */
 export function timeOr(text: string | undefined): string {
   return text === undefined ? '-' : formatTime(text);
-}
-
-function utc(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `${formatTime(text)} UTC`;
 }
 
 type Task = Pick<Backup, 'status' | 'triggered_at' | 'finished_at'>;

@@ -8,7 +8,7 @@ import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { cursorAt } from '../../parts/list.ts';
 import { chartLines, sparkline } from '../../parts/sparkline.ts';
-import { type Column, type TableView, tableLines } from '../../parts/table.ts';
+import { type Column, type TableView, tableLines, timeOr } from '../../parts/table.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
 import { backupRows, type InstanceState, metricRows, restoreRows } from './instance-state.ts';
 
@@ -220,10 +220,6 @@ function valueWords(value: number | undefined): string {
 function statusSpan(status: string): Span {
   if (status === 'done') return span(status, 'status.ok');
   return span(status, status === 'failed' || status === 'deleted' ? 'status.bad' : 'status.warn');
-}
-
-function timeOr(text: string | undefined): string {
-  return text === undefined ? '-' : formatTime(text);
 }
 
 function failedLines(why: string, width: number, look: Look): readonly Line[] {

@@ -1,4 +1,3 @@
-import { formatTime } from '../../../base/format.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
 import type { KeyRow, KeysFacts } from '../../../view/app/sources.ts';
 import { wholeBody } from '../../bands.ts';
@@ -20,7 +19,7 @@ import {
   typedInto,
 } from '../../parts/list.ts';
 import { givenWith, pathNeeds } from '../../parts/path-field.ts';
-import { tableBody } from '../../parts/table.ts';
+import { tableBody, timeOr } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
 import {
   type KeyFile,
@@ -166,10 +165,6 @@ function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
   if (endedAt !== undefined) return span(state === 'refuted' ? 'refused' : 'ended', 'text.dim');
   if (state === 'proven') return span('proven', isHeld ? 'status.ok' : 'text');
   return span(state);
-}
-
-function timeOr(time: string | undefined): string {
-  return time === undefined ? '-' : formatTime(time);
 }
 
 /** What the row of the cursor means, and where keys are kept. */
