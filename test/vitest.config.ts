@@ -14,9 +14,9 @@ export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // The tests wait for a process, a disk or a clock for a third of their time: one file for each core would
-  // leave the cores idle.
-  maxWorkers: Math.max(2, availableParallelism()) + 1,
+  // The tests wait for a process, a disk or a clock for half of their time: one file for each core would leave
+  // the cores idle.
+  maxWorkers: Math.max(2, availableParallelism()) + 2,
   // React and XState as the product has them. Their other variant checks what it is given, at each call.
   env: { TMPDIR: quickFolder(), NODE_ENV: 'production' },
 };

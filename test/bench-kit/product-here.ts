@@ -7,6 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Script, constants as vmConstants } from 'node:vm';
 import type { main } from '../../src/cli/main.ts';
+import { type Listening, ownListening } from './own-listening.ts';
 import { type Ended, endedAs, type Product, surroundings } from './product.ts';
 
 type Bundle = (
@@ -16,6 +17,7 @@ type Bundle = (
   filename: string,
   dirname: string,
   process: NodeJS.Process,
+  abortSignal: typeof AbortSignal,
 ) => void;
 
 const bundles = new Map<string, Bundle>();
@@ -45,10 +47,15 @@ export async function runProductHere(
       throw new Error('the process has ended');
     },
   });
-  const command = commandsOf(product, own)(args, '0.0.0', {});
-  const code = await Promise.race([command, left.promise]);
-  for (const stream of [stdout, stderr]) stream.end();
-  return endedAs(code, ...(await said));
+  const listening = ownListening();
+  try {
+    const command = commandsOf(product, own, listening)(args, '0.0.0', {});
+    const code = await Promise.race([command, left.promise]);
+    for (const stream of [stdout, stderr]) stream.end();
+    return endedAs(code, ...(await said));
+  } finally {
+    listening.leave();
+  }
 }
 
 /** What the commands see as their process: the real one, but for what belongs to a command. */
@@ -64,22 +71,26 @@ function ownProcess(argv: readonly string[], parts: object): NodeJS.Process {
   return Object.create(process, Object.getOwnPropertyDescriptors(own)) as NodeJS.Process;
 }
 
-function commandsOf({ folder }: Product, own: NodeJS.Process): typeof main {
+function commandsOf({ folder }: Product, own: NodeJS.Process, listening: Listening): typeof main {
   const file = join(folder, 'main.cjs');
   const bundle = bundles.get(file) ?? compile(file);
   bundles.set(file, bundle);
   const load = createRequire(file);
   const module: { readonly exports: { readonly main?: typeof main } } = { exports: {} };
-  const require = (id: string) => (/^(?:node:)?process$/.test(id) ? own : (load(id) as unknown));
-  bundle(module.exports, require, module, file, dirname(file), own);
+  const owned = new Map<string, unknown>([
+    ['process', own],
+    ['diagnostics_channel', listening.channels],
+  ]);
+  const require = (id: string) => owned.get(id.replace(/^node:/u, '')) ?? (load(id) as unknown);
+  bundle(module.exports, require, module, file, dirname(file), own, listening.AbortSignal);
   if (module.exports.main === undefined) throw new Error(`${file} has no commands`);
   return module.exports.main;
 }
 
-/** As `openBundle` has it; the process is one parameter more. */
+/** As `openBundle` has it; what is a command's own are parameters more. */
 function compile(file: string): Bundle {
   const source = readFileSync(file, 'latin1');
-  const asked = source.replace('__filename,__dirname){', '__filename,__dirname,process){');
+  const asked = source.replace('__filename,__dirname){', '__filename,__dirname,process,AbortSignal){');
   if (asked === source) throw new Error(`${file} does not begin as the build makes it`);
   const importModuleDynamically = vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
   return new Script(asked, { filename: file, importModuleDynamically }).runInThisContext() as Bundle;
