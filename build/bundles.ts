@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { lateSchemas } from './late-schemas.ts';
 import { bundleParts } from './parts.ts';
 import { ageWithoutFetch, drawAtOnce, drawFromMemory, startLazily, undiciInPart } from './plugins.ts';
 
@@ -41,7 +42,7 @@ export async function bundleCommands(
 ): Promise<Bundled & { readonly stamp: string }> {
   const { script, metafile } = await bundleParts('src/cli/main.ts', {
     ...COMMON,
-    plugins: [...plugins, ...COMMON.plugins],
+    plugins: [...plugins, lateSchemas, ...COMMON.plugins],
     define: {
       'process.env.NODE_ENV': '"production"',
       'import.meta.url': 'here',

@@ -54,8 +54,25 @@ async function partOf(text: string): Promise<string> {
   });
   const own = code.split(/^(?=var |module\.)/m);
   const first = own.findIndex((statement) => !HELPER.test(statement));
-  return `(exports,module,require){${own.slice(first).join('')}}`;
+  return `(exports,module,require){${importedLate(own.slice(first).join(''))}}`;
 }
+
+/**
+ * A module that loads what it imports when it first uses it: of most of what a command imports, it uses
+ * nothing. The order in which modules run is then that of their use, so none may count on another order.
+ */
+function importedLate(code: string): string {
+  let late = code;
+  for (const [statement, name = '', loaded = ''] of code.matchAll(IMPORT))
+    late = late
+      .replace(statement, '')
+      // In brackets, because `new` would take the call for its own.
+      .replace(new RegExp(`\\b${name}\\b`, 'g'), `(${name}())`)
+      .replace(/^/, `var ${name} = __late(() => ${loaded});\n`);
+  return late;
+}
+
+const IMPORT = /^var (import_\w+) = ((?:__toESM\()?require\("[^"]+"\)\)?);\n/gm;
 
 /** What esbuild puts before a module that it turns into a script; `HEAD` has what is needed of it, once. */
 const HELPERS = [
@@ -82,6 +99,19 @@ const HEAD = `(function(exports, nodeRequire, module, __filename, __dirname) {
     part(made.exports, made, require);
     return made.exports;
   }
+  const __late = (load) => {
+    let loaded;
+    return () => (loaded ??= load());
+  };
+  // What late-schemas.ts asks for: the schema itself, for whoever asks it anything.
+  const __lateSchema = (make) => {
+    const schema = __late(make);
+    return new Proxy({}, {
+      get: (_, key) => schema()[key],
+      has: (_, key) => key in schema(),
+      getPrototypeOf: () => Reflect.getPrototypeOf(schema()),
+    });
+  };
   const __export = (target, all) => {
     for (const name in all) Object.defineProperty(target, name, { get: all[name], enumerable: true });
   };

@@ -17,6 +17,11 @@ export interface CommandContext extends Streams {
    */
   readonly unhush?: (() => void) | undefined;
   /**
+   * Begins what a screen is going to need: called while a key store is waited for, when this process has
+   * nothing else to do.
+   */
+  readonly meanwhile?: (() => void) | undefined;
+  /**
    * Where the full screen is up: gives the ordinary terminal to `act`, and takes the screen back. Without it
    * the terminal is there to be asked on.
    */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { EXIT } from '../base/errors.ts';
 
 /**
@@ -38,6 +37,8 @@ export function hushFromStart(stdin: { readonly isTTY?: boolean }): () => void {
 
 /** What it prints; empty where it fails. A terminal that does not answer must not keep anybody. */
 function stty(command: string): string {
+  // Only for whoever asks for a passphrase: every start would pay for it.
+  const { spawnSync } = process.getBuiltinModule('node:child_process');
   const { status, stdout } = spawnSync('sh', ['-c', command], {
     stdio: [0, 'pipe', 'ignore'],
     encoding: 'utf8',

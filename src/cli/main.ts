@@ -4,14 +4,21 @@ import type { EarlyTerminal } from './program.ts';
 /** Runs one command line and gives its exit code. Never rejects; what goes wrong is printed to stderr. */
 export async function main(argv: readonly string[], version: string, early: EarlyTerminal): Promise<number> {
   const { giveScreenBack } = early;
-  // The UI loads while the key store and the journal are waited for; should it fail to, whoever needs it
-  // hears of it.
-  if (giveScreenBack !== undefined) import('../tui/show-run.ts').catch(() => undefined);
+  const meanwhile = giveScreenBack === undefined ? undefined : loadScreen;
   try {
     const { parse } = await import('./program.ts');
-    return await parse(argv, version, process, early);
+    return await parse(argv, version, process, { ...early, meanwhile });
   } catch (thrown) {
     giveScreenBack?.();
     return printError(thrown, process.stderr);
   }
+}
+
+/**
+ * Loads what draws, after what is under way was begun; should it fail to, whoever needs it hears of it. It is
+ * named because the bundle loads a module when something of it is.
+ */
+function loadScreen(): void {
+  const load = async () => (await import('../tui/take-screen.tsx')).takeScreen;
+  setImmediate(() => load().catch(() => undefined));
 }

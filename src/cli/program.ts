@@ -18,6 +18,8 @@ export interface EarlyTerminal {
   readonly giveScreenBack?: (() => void) | undefined;
   /** Given while the terminal shows nothing of what is typed, because a passphrase may be asked for. */
   readonly unhush?: (() => void) | undefined;
+  /** Given where a screen is going to be drawn (`CommandContext`). */
+  readonly meanwhile?: (() => void) | undefined;
 }
 
 /** What a command line has of its process. */
@@ -25,14 +27,14 @@ export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'e
 
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` is for
- * the commands (`CommandContext`). Everything is read and printed by what is given of the process.
+ * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` and
+ * `meanwhile` are for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
  */
 export async function parse(
   argv: readonly string[],
   version: string,
   own: OwnProcess,
-  { giveScreenBack: beforeError = () => undefined, unhush }: EarlyTerminal,
+  { giveScreenBack: beforeError = () => undefined, unhush, meanwhile }: EarlyTerminal,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
   const form = formOfErrors(argv);
@@ -43,7 +45,8 @@ export async function parse(
     beforeError();
     if (form === 'table') own.stderr.write(text);
   };
-  const program = commandLine(version, { own, finish, helpToStderr, unhush, only: onlyOneIn(argv) });
+  const only = onlyOneIn(argv);
+  const program = commandLine(version, { own, finish, helpToStderr, unhush, meanwhile, only });
   try {
     if (asksApp(argv, own)) {
       const { app } = await import('../commands/app/app.ts');
@@ -51,6 +54,7 @@ export async function parse(
       return await app({
         ...contextFor(own, version, configPath === undefined ? [] : [{ config: configPath }]),
         unhush,
+        meanwhile,
       });
     }
     await program.parseAsync([...argv], { from: 'user' });
@@ -78,6 +82,7 @@ interface Hearing {
   /** Gets the help of a group that was called without a command. */
   helpToStderr(text: string): void;
   readonly unhush?: (() => void) | undefined;
+  readonly meanwhile?: (() => void) | undefined;
   /** The one command or group that is going to be parsed: the others get neither flags nor help. */
   readonly only?: string | undefined;
 }
@@ -96,7 +101,7 @@ const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 /** All commands with their flags and words. */
 export function commandLine(
   version: string,
-  { own, finish, helpToStderr, unhush, only }: Hearing = {
+  { own, finish, helpToStderr, unhush, meanwhile, only }: Hearing = {
     own: process,
     finish: () => undefined,
     helpToStderr: () => undefined,
@@ -134,7 +139,8 @@ export function commandLine(
       }
       const { args, flags, levels } = wordsOf(made);
       const action = await load();
-      finish(await action({ ...contextFor(own, version, levels), connect, unhush }, args, flags as never));
+      const context = { ...contextFor(own, version, levels), connect, unhush, meanwhile };
+      finish(await action(context, args, flags as never));
     });
   };
   defineAll(program, command);

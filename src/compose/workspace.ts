@@ -187,6 +187,7 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
   };
   // Before anybody is asked for the passphrase of a new one.
   let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
+  context.meanwhile?.();
   const store = await chooseStore({
     env: context.env,
     home,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { benchCommands } from './commands.ts';
 import { benchJournal } from './journal.ts';
 import { benchRuns } from './runs.ts';
 import { benchStart } from './start.ts';
@@ -46,6 +47,12 @@ print(
   start.memoryRatio === undefined ? 'not measured' : ratio(start.memoryRatio),
   '<= 2.2',
 );
+for (const { command, its, nodes } of await benchCommands(quick ? 11 : 31)) {
+  const by = (what: 'processor' | 'wall') =>
+    `${ratio(its[what] / nodes[what])} (${Math.round(its[what])} ms / ${Math.round(nodes[what])} ms)`;
+  print(`${command} / node -e 0, processor time`, by('processor'), '<= 3');
+  print('  from start to end', by('wall'), 'none');
+}
 
 const journal = await benchJournal();
 const durable = (value: number, ms: number) =>

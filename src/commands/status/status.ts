@@ -1,4 +1,3 @@
-import writeFileAtomic from 'write-file-atomic';
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -95,6 +94,8 @@ function statusProgress(
  * holds names and numbers and no secret. Rejects with `output.file`.
  */
 async function writeMetrics(path: string, report: FleetReport): Promise<void> {
+  // It starts threads of Node, which every status would wait for.
+  const { default: writeFileAtomic } = await import('write-file-atomic');
   try {
     await writeFileAtomic(path, metricsText(report), { mode: 0o644 });
   } catch (cause) {
