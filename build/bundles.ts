@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
-import { lateSchemas } from './late-schemas.ts';
 import { bundleParts } from './parts.ts';
 import { ageWithoutFetch, drawAtOnce, drawFromMemory, startLazily, undiciInPart } from './plugins.ts';
 
@@ -42,7 +41,7 @@ export async function bundleCommands(
 ): Promise<Bundled & { readonly stamp: string }> {
   const { script, metafile } = await bundleParts('src/cli/main.ts', {
     ...COMMON,
-    plugins: [...plugins, lateSchemas, ...COMMON.plugins],
+    plugins: [...plugins, ...COMMON.plugins],
     define: {
       'process.env.NODE_ENV': '"production"',
       'import.meta.url': 'here',

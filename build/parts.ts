@@ -103,15 +103,6 @@ const HEAD = `(function(exports, nodeRequire, module, __filename, __dirname) {
     let loaded;
     return () => (loaded ??= load());
   };
-  // What late-schemas.ts asks for: the schema itself, for whoever asks it anything.
-  const __lateSchema = (make) => {
-    const schema = __late(make);
-    return new Proxy({}, {
-      get: (_, key) => schema()[key],
-      has: (_, key) => key in schema(),
-      getPrototypeOf: () => Reflect.getPrototypeOf(schema()),
-    });
-  };
   const __export = (target, all) => {
     for (const name in all) Object.defineProperty(target, name, { get: all[name], enumerable: true });
   };

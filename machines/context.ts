@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Failure } from '../src/base/failure.ts';
 import type { RunInput } from './inputs.ts';
 import { CountSlice } from './phases/after-restore.ts';

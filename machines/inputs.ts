@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What every runbook is begun with. */
 const Plain = z.strictObject({

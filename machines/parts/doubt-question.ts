@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
 import type { OperatorEvent, QuestionOption } from './question.ts';
 

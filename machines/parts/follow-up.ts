@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
 

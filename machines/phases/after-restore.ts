@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { isRecovered } from '../closing/evaluate.ts';
 import { currentFollowUpsFallback, followUpsFallback } from '../fallback/follow-ups.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { waitingFallback } from '../fallback/restoring.ts';
 import { InstanceReady } from '../parts/task-data.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { keepBindingsFallback, safetyFallback } from '../fallback/before.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';

@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isGuidOf, provenOnRecord } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { cardFallback } from '../fallback/disaster-recovery.ts';

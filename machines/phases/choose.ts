@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isReachable } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { chooseBackupFallback, chooseTimeFallback } from '../fallback/restoring.ts';

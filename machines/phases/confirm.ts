@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Failure } from '../../src/base/failure.ts';
 import type { RunContext } from '../context.ts';
 import { BASELINE_CALLS, baselineDifferences, newRestores } from '../parts/baseline.ts';

@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted } from '../../src/base/quantity.ts';
 import { bindsBeside, isOpen, nextForPlatform, platformFollowUps } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';

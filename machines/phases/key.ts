@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { chooseKeyFallback } from '../fallback/keys.ts';
 import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';

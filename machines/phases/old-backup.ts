@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { oldBackupFallback } from '../fallback/keys.ts';

@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { lookFallback } from '../fallback/before.ts';
 import { RESTORES_CALL } from '../parts/baseline.ts';
 import { PreflightFacts } from '../parts/task-data.ts';

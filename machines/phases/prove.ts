@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { proveFallback } from '../fallback/backing-up.ts';
 import { DownloadedFile, NegativeTest, Verification } from '../parts/task-data.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { recordFallback } from '../fallback/steps.ts';
 import type { RecoveryRecord } from '../parts/recovery-data.ts';

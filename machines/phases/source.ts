@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { sourceFallback } from '../fallback/disaster-recovery.ts';
 import { changed } from '../setup.ts';

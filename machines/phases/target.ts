@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isNeverPassed, restoredName } from '../closing/evaluate.ts';
 import { stakesOfTarget } from '../closing/stakes.ts';
 import type { RunContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { assign } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import { failureFrom } from '../../src/base/failure.ts';
 import { isOpen } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';

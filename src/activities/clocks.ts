@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { formatSeconds } from '../base/format.ts';
 
 /** How far the service's clock is ahead of this machine's, and how wrong that may be. Milliseconds. */

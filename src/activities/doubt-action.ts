@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Started } from '../../machines/parts/task-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import { LifeboatError } from '../base/errors.ts';

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { finished, PassThrough, type Readable } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 import { PROBE_BYTES } from '../backup/beginning.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { formatSeconds } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { formatSeconds } from '../base/format.ts';
 import { jsonIn } from '../store/canonical.ts';
 import type { LoggedEntry } from '../store/journal.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What went wrong, as data: it is journalled, shown, and folded again after a crash, so it is never an Error.

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Config } from './schema.ts';
 
 /** A JSON Schema, as far as it is read here. */

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXIT, errorCode, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { HOME_PREFIX, type Home, listens, removeFolder } from './home.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SLICES } from './measure/slices.ts';
 import type { Measured, Report } from './model/model.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './connection.ts';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';

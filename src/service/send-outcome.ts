@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';

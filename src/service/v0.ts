@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import type { Answer, SendOutcome } from './client.ts';

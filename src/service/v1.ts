@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { ServiceClient } from './client.ts';
 import { readMetrics } from './metrics.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { counted } from '../base/format.ts';
 import type { Json } from './journal.ts';
 import type { Sentence } from './sentence-parts.ts';

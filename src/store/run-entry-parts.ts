@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * A failure as it was written down. It has the shape of the machines' failures, but is a schema of its own:

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * The bodies of service-api.md, section 2 and 7. Fields that the document does not know are allowed

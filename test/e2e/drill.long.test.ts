@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DrillRecord, type DrillReport } from '../../src/report/drill/drill-report.ts';
 import { Report } from '../../src/report/model/model.ts';
 import { personAt } from '../bench-kit/person.ts';

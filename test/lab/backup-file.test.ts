@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { emptyDatabase } from '../bench-kit/empty-database.ts';

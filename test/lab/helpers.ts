@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { endpointsOf } from '../../src/lab/http/endpoints.ts';
 import { ERROR_BODIES } from '../../src/lab/http/wire.ts';
 import type { Lab } from '../../src/lab/lab.ts';

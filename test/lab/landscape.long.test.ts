@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import { Backup } from '../../src/service/schemas.ts';
 import { startTestLab } from '../bench-kit/lab.ts';

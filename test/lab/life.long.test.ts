@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { engineUser, makeLauncher } from '../../src/lab/engine/launcher.ts';
 import { runnableFolder } from '../../src/lab/engine/locate-postgres.ts';
 import { claimHome } from '../../src/lab/home.ts';

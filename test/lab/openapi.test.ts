@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { endpointsOf } from '../../src/lab/http/endpoints.ts';
 import { openApiOf } from '../../src/lab/http/openapi.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab } from '../../src/lab/lab.ts';
 import { startTestLab } from '../bench-kit/lab.ts';

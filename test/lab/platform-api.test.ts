@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { instanceOf } from './helpers.ts';

@@ -4,7 +4,7 @@ import { chmod, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { querySampleData } from '../../src/lab/query-sample-data.ts';
 import { startTestLab } from '../bench-kit/lab.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { startTestLab } from '../bench-kit/lab.ts';

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Config } from '../../src/config/schema.ts';
 import type { Lab } from '../../src/lab/lab.ts';
 import { InstanceOverview } from '../../src/service/schemas.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { ORDERS, startTestLab } from '../bench-kit/lab.ts';

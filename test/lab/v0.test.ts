@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Lab } from '../../src/lab/lab.ts';
 import { startTestLab } from '../bench-kit/lab.ts';
 import { ask, backupEnded, curl, instanceOf, restoreEnded, run, temporaryFolder } from './helpers.ts';

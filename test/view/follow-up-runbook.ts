@@ -1,5 +1,5 @@
 import { assign, createMachine } from 'xstate';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';

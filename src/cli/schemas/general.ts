@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
 import { bytes, list, runId, schema, time } from './result.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { general } from './general.ts';
 import { notify } from './notify.ts';
 import { proof } from './proof.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { instance, list, runId, schema, seconds, time } from './result.ts';
 
 const delivery = {

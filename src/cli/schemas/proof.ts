@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Comparison } from '../../report/comparison.ts';
 import { Report } from '../../report/model/model.ts';
 import { bytes, fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';

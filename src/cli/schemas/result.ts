@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What `-o json` prints of one kind: one object that names its schema. */
 export interface Schema<Shape extends z.ZodRawShape = z.ZodRawShape> {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
 import { drillDue } from './status.ts';
 

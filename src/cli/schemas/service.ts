@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../service/schemas.ts';
 import { BackupListing } from '../../service/v0.ts';
 import { bytes, fingerprint, instance, list, schema, seconds, sha256, time } from './result.ts';

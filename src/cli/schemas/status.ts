@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { bytes, fingerprint, instance, runId, schema, seconds, time } from './result.ts';
 
 const answer = z.enum(['yes', 'no', 'unknown', 'empty']);

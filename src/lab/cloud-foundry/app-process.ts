@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isSingleExecutable, ownProgram } from '../../base/own-program.ts';
 import type { Secret } from '../../base/secret.ts';
 import type { Launcher } from '../engine/launcher.ts';

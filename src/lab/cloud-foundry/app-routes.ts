@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SPACE } from '../landscape.ts';
 import { notFound, parsedBody, unprocessable } from './cf-error.ts';
 import type { LabApp } from './lab-app.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { CfError, parsedBody, unprocessable } from './cf-error.ts';
 import type { CredentialBinding } from './credential-bindings.ts';
 import { Metadata } from './metadata.ts';

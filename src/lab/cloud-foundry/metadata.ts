@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { badQuery } from './cf-error.ts';
 
 const MOST = 50;

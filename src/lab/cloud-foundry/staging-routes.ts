@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsedBody, unprocessable } from './cf-error.ts';
 import type { Deployment } from './deployments.ts';
 import { Metadata } from './metadata.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Secret } from '../../base/secret.ts';
 import type { Engine, Query, Server } from '../engine/engine.ts';
 import { databaseDown } from '../engine/server.ts';

@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, cp, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, sep } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { isSingleExecutable, packageRoot } from '../../base/own-program.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';

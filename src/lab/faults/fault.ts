@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Ten years: a date beyond may have no form in a header. Milliseconds. */
 const MOST_SKEW = 3650 * 86_400_000;

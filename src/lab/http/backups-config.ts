@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Secret } from '../../base/secret.ts';
 import { keyMark, MIN_KEY_LENGTH } from '../key-ring.ts';
 import { type Endpoint, jsonEndpoint } from './endpoint.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LabInstance } from '../instance.ts';
 import type { LabBackup } from '../manager/instance-backups.ts';
 import type { LabRestore } from '../manager/instance-restores.ts';

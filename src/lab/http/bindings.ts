@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Credentials } from '../bindings.ts';
 import type { LabInstance } from '../instance.ts';
 import { parseOrRefuse, Refusal } from './endpoint.ts';

@@ -1,6 +1,6 @@
 // By hand over zod's JSON Schemas: Hono's libraries describe routes one by one, and ours are data per
 // revision.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Answer, Endpoint, Revision } from './endpoint.ts';
 import { COOKIE } from './tokens.ts';
 import { ERROR_BODIES } from './wire.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { Secret } from '../../base/secret.ts';
 import type { LabInstance } from '../instance.ts';
 import { keyMark } from '../key-ring.ts';

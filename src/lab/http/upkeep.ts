@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
 import { SUBTENANT, TENANT } from '../landscape.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Task } from '../manager/task-queue.ts';
 import { findBackup } from './backups.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';

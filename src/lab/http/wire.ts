@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * What the service says (service-api.md section 2), as schemas: answers are made by them, and described by

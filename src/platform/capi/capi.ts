@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { badAnswer, hasCode } from '../problem.ts';
 import { AuditEvent, Pagination } from './schemas.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /*
  * What is read of Cloud Foundry's v3 API. Fields that are not named here are left out; words of a state are

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type DrillDue, drillDue } from './drill-due.ts';
 
 /** One drill in a trend. Times in seconds. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import { jsonIn } from '../canonical.ts';

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
+import { lazily } from '../../base/lazily.ts';
 import { type Entry, fieldsOf, type JournalReader, type Json, type ProjectedRow } from '../journal.ts';
 import type { Projection } from './projection.ts';
 
@@ -61,7 +62,7 @@ export async function readFollowUps(
 export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry): LedgerFollowUp | undefined {
   const { type, body, at } = entry;
   if (type === OPENED) {
-    const { data } = Opened.safeParse(body);
+    const { data } = opened().safeParse(body);
     const instance = instanceOf(entry);
     if (data === undefined || instance === undefined) return before;
     const { followUp, run } = data;
@@ -73,7 +74,7 @@ export function afterOf(before: LedgerFollowUp | undefined, entry: LedgerEntry):
     const isRevived = before.kind === 'retire-key' && before.subject === fieldsOf(body)['fingerprint'];
     return isRevived ? { ...before, closed: { ...REVIVED, at } } : before;
   }
-  const { data } = Closed.safeParse(body);
+  const { data } = closed().safeParse(body);
   return data === undefined ? before : { ...before, closed: { at, ...data.closure } };
 }
 
@@ -108,14 +109,15 @@ const REVIVED: Closure = { how: 'run', text: 'the key is in force again', eviden
 const LONGEST_KEY = 200;
 
 /** What can be known of one that another version wrote. */
-const Rest = z
-  .object({ id: z.string(), kind: FollowUp.shape.kind.catch('unread-run') })
-  .transform(({ id, kind }): FollowUp => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] }));
-const Opened = z.object({
-  followUp: z.union([FollowUp, Rest]),
-  run: z.string().optional().catch(undefined),
-});
-const Closed = z.object({ id: z.string(), closure: Closure });
+const rest = lazily(() =>
+  z
+    .object({ id: z.string(), kind: FollowUp.shape.kind.catch('unread-run') })
+    .transform(({ id, kind }): FollowUp => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] })),
+);
+const opened = lazily(() =>
+  z.object({ followUp: z.union([FollowUp, rest()]), run: z.string().optional().catch(undefined) }),
+);
+const closed = lazily(() => z.object({ id: z.string(), closure: Closure }));
 
 function keyOf(instance: string, id: string): string {
   const key = `${instance}/${id}`;

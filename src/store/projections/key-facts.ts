@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Entry } from '../journal.ts';
 
 /** 12 lower-case hex digits; see `Keyring.fingerprint`. */

@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-data.ts';
+import { lazily } from '../../base/lazily.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
 import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
 import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
@@ -80,12 +81,14 @@ function after(before: Ledger, entry: LedgerFacts): Ledger {
   const known = { ...before, seq: entry.seq };
   if (entry.type === 'card.prepared') {
     // An entry that is no card any more (another version wrote it) does not hide the one before it.
-    const read = Prepared.safeParse(entry.body);
+    const read = prepared().safeParse(entry.body);
     return read.success ? { ...known, card: read.data.card } : before;
   }
   if (entry.type === OPENED) {
-    const opened = retiredBy(idIn(entry));
-    return opened === undefined ? before : { ...known, retiring: [...less(before.retiring, opened), opened] };
+    const retired = retiredBy(idIn(entry));
+    return retired === undefined
+      ? before
+      : { ...known, retiring: [...less(before.retiring, retired), retired] };
   }
   const fact = readKeyFact(entry);
   if (fact === undefined) return before;
@@ -98,15 +101,15 @@ function after(before: Ledger, entry: LedgerFacts): Ledger {
   };
 }
 
-const Prepared = z.object({ card: RecoveryCard });
-const Triggered = z.object({ backup: z.object({ triggered_at: z.string().optional() }) });
+const prepared = lazily(() => z.object({ card: RecoveryCard }));
+const triggered = lazily(() => z.object({ backup: z.object({ triggered_at: z.string().optional() }) }));
 
 /** Each backup once, by its newest proof. One of which only the first block was tried is not proven. */
 function provenAfter(before: readonly ProvenBackup[], entry: LedgerFacts): readonly ProvenBackup[] {
   const fact = readKeyFact(entry);
   if (fact?.type !== 'key.proven' || fact.body.verdict === 'fits') return before;
   const { fingerprint, backup } = fact.body;
-  const triggeredAt = Triggered.safeParse(entry.body).data?.backup.triggered_at;
+  const triggeredAt = triggered().safeParse(entry.body).data?.backup.triggered_at;
   const proven: ProvenBackup = {
     id: backup.id,
     ...(backup.backup_id === undefined ? {} : { backupId: backup.backup_id }),

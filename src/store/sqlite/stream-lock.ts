@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { namesIn } from '../../base/bounded-file.ts';
 import { LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, NotALock, tryLock } from '../../base/file-lock.ts';
