@@ -24,8 +24,8 @@ export interface Cluster {
   readonly port: number;
   /** The address of a database as the superuser, over the socket. */
   address(database: string): string;
-  /** Makes an empty database and gives its name. */
-  makeDatabase(): Promise<string>;
+  /** Makes an empty database, or a copy of one that nobody is connected to, and gives its name. */
+  makeDatabase(like?: string): Promise<string>;
   /** As the superuser; the rows of the last statement. */
   query<Row extends object>(sql: string, database?: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
@@ -157,11 +157,11 @@ function makeServer({ folder, port, spawn, remove }: Ground): Cluster {
     query,
     address: (database) =>
       `postgres://${SUPERUSER}@/${database}?host=${encodeURIComponent(folder)}&port=${port}`,
-    async makeDatabase() {
+    async makeDatabase(like = 'template1') {
       databases += 1;
       const name = `t${process.pid}_${databases}`;
       // Copied as files: the other way puts every page into the log of the server as well.
-      await query(`create database ${name} strategy file_copy`);
+      await query(`create database ${name} template ${like} strategy file_copy`);
       return name;
     },
     // An immediate shutdown writes nothing more, waits for nobody and leaves no orphans.

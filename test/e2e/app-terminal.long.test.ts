@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { describe, type TestContext, test } from 'vitest';
 import { personAt } from '../bench-kit/person.ts';
-import { isRunning } from '../bench-kit/process-tree.ts';
+import { isRunning, treeOf } from '../bench-kit/process-tree.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
@@ -33,7 +32,14 @@ describe.skipIf(!hasTerminal())('the app in a real terminal', () => {
       await screen.close();
       await bench.close();
     });
-    const pid = () => Number(String(execFileSync('pgrep', ['-f', `^${process.execPath} ${product.cli}$`])));
+    /** The app itself, not the terminal around it; other tests may have one open, too. */
+    const pid = () => {
+      const app = treeOf(screen.pid ?? 0).find(
+        (one) => readFileSync(`/proc/${one}/cmdline`, 'utf8') === `${process.execPath}\0${product.cli}\0`,
+      );
+      if (app === undefined) throw new Error('no app runs in the terminal');
+      return app;
+    };
     /** The title of the window is taken from its stack as often as it was put there. */
     const isNamedAsBefore = () => {
       const count = (bytes: string) => screen.bytes().split(bytes).length - 1;

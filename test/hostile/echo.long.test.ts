@@ -24,7 +24,7 @@ describe('a service that tells secrets in its answers', () => {
       ['restores', 'list'],
       ['pitr', 'show'],
       ['metrics'],
-      ['backups', 'create', '--yes'],
+      ['backups', 'create', '--yes', '--wait'],
       ['run', 'rotate-key', '--dry-run'],
       ['run', 'back-up-and-verify', ...ANSWERED],
       ['run', 'rotate-key', ...ANSWERED],
