@@ -93,6 +93,7 @@ function timeScreen(home: string, withKeychain: boolean): Promise<Seen> {
   let output = '';
   let began: number | undefined;
   let firstFrame: number | undefined;
+  let isSeen = false;
   return new Promise((done, failed) => {
     child.on('error', failed);
     child.on('exit', () => {
@@ -105,13 +106,16 @@ function timeScreen(home: string, withKeychain: boolean): Promise<Seen> {
       if (began === undefined) return;
       if (firstFrame === undefined && output.includes('\u001b[?1049h'))
         firstFrame = performance.now() - began;
-      if (!output.includes(RAIL) || firstFrame === undefined) return;
+      if (!output.includes(RAIL) || firstFrame === undefined || isSeen) return;
       const interactive = performance.now() - began;
-      const residentKiB = residentOf(run);
-      child.stdin?.write('\u0003\u0003');
-      done({ firstFrame, interactive, residentKiB });
+      isSeen = true;
+      const pid = newestOf(run);
+      const seen = { firstFrame, interactive, residentKiB: pid === undefined ? undefined : residentOf(pid) };
       child.removeAllListeners('exit');
-      setTimeout(() => child.kill(), 2_000).unref();
+      // It keeps its compiled code as it ends, and the next one must not share the cores with that.
+      child.on('exit', () => done(seen));
+      if (pid === undefined) child.kill();
+      else process.kill(pid);
     });
   });
 }
@@ -146,11 +150,15 @@ function hasKeychainDaemon(): boolean {
   );
 }
 
-/** Resident KiB of the newest process with that command line. */
-function residentOf(run: string): number | undefined {
+/** The newest process with that command line. */
+function newestOf(run: string): number | undefined {
   const found = spawnSync('pgrep', ['-nxf', run], { encoding: 'utf8' }).stdout.trim();
-  if (found === '') return undefined;
-  const kib = spawnSync('ps', ['-o', 'rss=', '-p', found], { encoding: 'utf8' }).stdout.trim();
+  return found === '' ? undefined : Number(found);
+}
+
+/** Resident KiB of a process. */
+function residentOf(pid: number): number | undefined {
+  const kib = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
   return kib === '' ? undefined : Number(kib);
 }
 
