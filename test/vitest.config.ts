@@ -14,14 +14,14 @@ export const settings = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
-  // The tests wait for a process, a disk or a clock for half of their time: one file for each core would leave
-  // the cores idle.
+  // The tests wait for a process, a disk or a clock for half of their time: one file for each core would
+  // leave the cores idle.
   maxWorkers: Math.max(2, availableParallelism()) + 2,
   // React and XState as the product has them. Their other variant checks what it is given, at each call.
   env: { TMPDIR: quickFolder(), NODE_ENV: 'production' },
 };
 
-// Vite asks packages for their `development` variant unless it is told this here, before it resolves anything.
+// Vite asks packages for their `development` variant, unless it finds this before it resolves anything.
 process.env['NODE_ENV'] = 'production';
 
 /** What else packages are asked for: XState then comes as modules, as in the product. */

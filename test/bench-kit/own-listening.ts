@@ -11,8 +11,8 @@ export interface Listening {
 
 /**
  * Channels of Node and signals for one command in this process. With the process of a command everything ends
- * that it listens to. Here a listener that stays keeps all in memory that the command has loaded, and one on a
- * channel hears of every request of every later command.
+ * that it listens to. Here a listener that stays keeps in memory all that the command has loaded, and one on
+ * a channel hears of every request of every later command.
  */
 export function ownListening(): Listening {
   const endings: (() => void)[] = [];

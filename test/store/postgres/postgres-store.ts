@@ -20,7 +20,7 @@ export interface PostgresUnderTest extends StoreUnderTest {
 
 const emptyStores = new WeakMap<Cluster, Promise<string>>();
 
-/** The name of a database with an empty store, for copies: making its tables takes twice as long as a copy. */
+/** The name of a database with an empty store, for copies: making its tables takes longer than a copy. */
 function emptyStore(cluster: Cluster): Promise<string> {
   const made = emptyStores.get(cluster) ?? makeEmptyStore(cluster);
   emptyStores.set(cluster, made);
