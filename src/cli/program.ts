@@ -28,7 +28,8 @@ export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'e
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
  * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` and
- * `meanwhile` are for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
+ * `meanwhile` are for the commands (`CommandContext`). Everything is read and printed by what is given of the
+ * process.
  */
 export async function parse(
   argv: readonly string[],
