@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
 import type { StoredEntry } from '../journal.ts';
 
 /*
@@ -26,34 +27,35 @@ export const StoreMoved = z.object({ to: z.string() });
 /** The first entry of a store behind what was moved into it. */
 export const StoreArrived = z.object({ from: z.string() });
 
-const LostCall = z.object({
-  stream: z.string(),
-  instance: z.string(),
-  verb: z.string(),
-  intent: z.string(),
-  at: z.string(),
-});
-
 /**
  * A person accepts that entries are gone: which places said so, what is missing, and which calls may have
  * left in it. Each is put in doubt in the ledger of its instance, in the same transaction.
  */
-export const LossAccepted = z.object({
-  reason: z.string(),
-  who: z.json().optional(),
-  /** The size of the store when it was found. */
-  size: z.int().nonnegative(),
-  /** The furthest checkpoint of each place that does not fit, as a signed note. */
-  checkpoints: z.array(z.object({ place: z.string(), size: z.int(), root: z.string(), note: z.string() })),
-  /** Every other checkpoint of this log that does not fit: `<size>:<first 20 hex digits of the root>`. */
-  also: z.array(z.string()).default([]),
-  /** How many rows the store lacked, of those that its signed head counts. */
-  rowsMissing: z.int().nonnegative().default(0),
-  /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
-  gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
-  calls: z.array(LostCall),
-  /** Calls of the lost part not named: their outcome was on record, or no checkpoint had room for them. */
-  callsLeftOut: z.int().nonnegative().default(0),
+export const lossAccepted = lazily(() => {
+  const lostCall = z.object({
+    stream: z.string(),
+    instance: z.string(),
+    verb: z.string(),
+    intent: z.string(),
+    at: z.string(),
+  });
+  return z.object({
+    reason: z.string(),
+    who: z.json().optional(),
+    /** The size of the store when it was found. */
+    size: z.int().nonnegative(),
+    /** The furthest checkpoint of each place that does not fit, as a signed note. */
+    checkpoints: z.array(z.object({ place: z.string(), size: z.int(), root: z.string(), note: z.string() })),
+    /** Every other checkpoint of this log that does not fit: `<size>:<first 20 hex digits of the root>`. */
+    also: z.array(z.string()).default([]),
+    /** How many rows the store lacked, of those that its signed head counts. */
+    rowsMissing: z.int().nonnegative().default(0),
+    /** The leaves that are gone before the last one that is there, in ranges: `[first, last]`. */
+    gaps: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()])).default([]),
+    calls: z.array(lostCall),
+    /** Calls of the lost part not named: their outcome was on record, or no checkpoint had room for them. */
+    callsLeftOut: z.int().nonnegative().default(0),
+  });
 });
 
 export const LOG_BEGUN = 'log.begun';

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { type Entry, type JournalReader, LOG_STREAM } from '../journal.ts';
 import { type Checkpoint, claimOf } from './checkpoint.ts';
-import { LOSS_ACCEPTED, LossAccepted } from './log-entries.ts';
+import { LOSS_ACCEPTED, lossAccepted } from './log-entries.ts';
 
 /** A loss that a person accepted, as it is on record. */
-export interface Loss extends z.output<typeof LossAccepted> {
+export interface Loss extends z.output<ReturnType<typeof lossAccepted>> {
   readonly index: number;
   readonly at: string;
   readonly by: string;
@@ -13,7 +13,7 @@ export interface Loss extends z.output<typeof LossAccepted> {
 /** The losses that the entries of `store/log` tell, the first one first. Pure. */
 export function lossesIn(entries: readonly Entry[]): readonly Loss[] {
   return entries.flatMap(({ type, body, index, at, by }) => {
-    const parsed = type === LOSS_ACCEPTED ? LossAccepted.safeParse(body) : undefined;
+    const parsed = type === LOSS_ACCEPTED ? lossAccepted().safeParse(body) : undefined;
     return parsed?.success === true ? [{ ...parsed.data, index, at, by }] : [];
   });
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
 import {
   type Entry,
   fieldsOf,
@@ -12,23 +13,25 @@ import type { FoldedRow, Projection } from './projection.ts';
 
 /** A target gets notifications of what comes behind this entry, and of nothing before it. */
 const BEGUN = 'notify.begun';
-const Begun = z.object({ target: z.string().max(63) });
+const begun = lazily(() => z.object({ target: z.string().max(63) }));
 
 /** One attempt to deliver a notification. Of its content and the answer, only the status is kept. */
 const TRIED = 'notify.tried';
-const Tried = z.object({
-  /** Of the notification: the same at each attempt. */
-  id: z.string().max(160),
-  target: z.string().max(63),
-  outcome: z.enum(['delivered', 'failed']),
-  /** Of HTTP. */
-  status: z.int().optional(),
-  /** A code such as `ECONNREFUSED`, `timeout` or `exit 3`. */
-  why: z.string().max(60).optional(),
-  /** No target has to get it any more: each has it, or (`given-up`) one never took it. */
-  closes: z.enum(['delivered', 'given-up']).optional(),
-});
-export type Tried = z.output<typeof Tried>;
+const tried = lazily(() =>
+  z.object({
+    /** Of the notification: the same at each attempt. */
+    id: z.string().max(160),
+    target: z.string().max(63),
+    outcome: z.enum(['delivered', 'failed']),
+    /** Of HTTP. */
+    status: z.int().optional(),
+    /** A code such as `ECONNREFUSED`, `timeout` or `exit 3`. */
+    why: z.string().max(60).optional(),
+    /** No target has to get it any more: each has it, or (`given-up`) one never took it. */
+    closes: z.enum(['delivered', 'given-up']).optional(),
+  }),
+);
+export type Tried = z.output<ReturnType<typeof tried>>;
 
 /** What became of a notification at one target. */
 export interface Tries {
@@ -115,18 +118,18 @@ export async function readTargets(journal: Pick<JournalReader, 'rows'>): Promise
 
 /** The entry from which on a target gets notifications. */
 export function begunEntry(target: string): NewEntry {
-  return { stream: OUTBOX_STREAM, type: BEGUN, body: Begun.parse({ target }) };
+  return { stream: OUTBOX_STREAM, type: BEGUN, body: begun().parse({ target }) };
 }
 
 /** The entry of an attempt. */
-export function triedEntry(tried: Tried): NewEntry {
+export function triedEntry(attempt: Tried): NewEntry {
   // Parsing drops what is undefined, so what is left is JSON.
-  return { stream: OUTBOX_STREAM, type: TRIED, body: Tried.parse(tried) as Json };
+  return { stream: OUTBOX_STREAM, type: TRIED, body: tried().parse(attempt) as Json };
 }
 
 function keysOfOutbox({ type, body }: Entry): readonly string[] {
-  if (type === BEGUN) return targetsIn(Begun.safeParse(body).data);
-  const { data } = type === TRIED ? Tried.safeParse(body) : {};
+  if (type === BEGUN) return targetsIn(begun().safeParse(body).data);
+  const { data } = type === TRIED ? tried().safeParse(body) : {};
   return data === undefined ? [] : [keyOf(data.id), ...targetsIn(data)];
 }
 
@@ -148,7 +151,7 @@ function ended({ type, body, index, at }: Entry, key: string): FoldedRow {
 }
 
 function afterTry(row: FoldedRow | undefined, { body, index, at }: Entry): FoldedRow | undefined {
-  const { data } = Tried.safeParse(body);
+  const { data } = tried().safeParse(body);
   const known = row?.value as unknown as Posted | undefined;
   if (data === undefined) return row;
   const { id, target, outcome, closes } = data;
@@ -165,10 +168,10 @@ function afterTarget(row: FoldedRow | undefined, entry: Entry): FoldedRow | unde
   const known = row?.value as unknown as KnownTarget | undefined;
   const { index, at } = entry;
   if (entry.type === BEGUN) {
-    const { data } = Begun.safeParse(entry.body);
+    const { data } = begun().safeParse(entry.body);
     return row ?? (data && targetRow({ name: data.target, index, at }));
   }
-  const { data } = Tried.safeParse(entry.body);
+  const { data } = tried().safeParse(entry.body);
   if (data === undefined || known === undefined) return row;
   const { outcome, status, why } = data;
   const more = { ...(status === undefined ? {} : { status }), ...(why === undefined ? {} : { why }) };
