@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
@@ -39,7 +38,7 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
     tokenExpires: async () => expiryOf(await instance.token()),
     inHand: (fingerprint) => setup.pendingKeys?.get(fingerprint),
     ledger,
-    lastSeen: () => LastSeen.safeParse(backupsLastSeen(setup.home, name, placeOf(config.url))).data,
+    lastSeen: () => backupsLastSeen(setup.home, name, placeOf(config.url)),
     apps: config.apps,
     dashboardUrl: config.url,
     place: placeOf(config.url),

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { homeFolder } from '../config/find.ts';
@@ -45,12 +46,12 @@ export function rememberBackups(
 }
 
 /**
- * What was kept of an instance, for a parser: undefined where nothing was, where its name stood for another
- * address then, or where it cannot be read.
+ * What was kept of an instance: undefined where nothing was, where its name stood for another address then, or
+ * where it cannot be read.
  */
-export function backupsLastSeen(home: string, name: string, place: string): unknown {
+export function backupsLastSeen(home: string, name: string, place: string): LastSeen | undefined {
   const kept = readKept(home, name);
-  return kept?.['place'] === place ? kept : undefined;
+  return kept?.['place'] === place ? LastSeen.safeParse(kept).data : undefined;
 }
 
 function isKept(

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { EXIT } from '../../src/base/errors.ts';
 import { startForeignServer } from '../bench-kit/foreign/server.ts';
+import { median } from './median.ts';
 import { timed } from './timed.ts';
 
 /** Medians of a command, and of `node -e 0` in turns with it. */
@@ -96,8 +97,4 @@ async function spend(command: readonly string[], env: NodeJS.ProcessEnv): Promis
 
 function medians(all: readonly Spent[]): Spent {
   return { processor: median(all.map((one) => one.processor)), wall: median(all.map((one) => one.wall)) };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -9,6 +9,7 @@ import { createSealer } from '../../src/store/log/sealer.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
+import { median } from './median.ts';
 
 export interface JournalBench {
   /**
@@ -148,8 +149,4 @@ async function timeVerify(home: string, count: number): Promise<number> {
   if (report.verdict !== 'intact' || report.entries !== count + 1)
     throw new Error(`the audit found ${JSON.stringify(report.findings)}`);
   return seconds;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

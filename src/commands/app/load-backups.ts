@@ -32,10 +32,9 @@ export async function loadBackups(
 }
 
 async function seenOf({ env }: CommandContext, config: LoadedConfig, name: string) {
-  const { LastSeen } = await import('../../../machines/parts/recovery-data.ts');
   const { placeOf } = await import('../../service/address.ts');
   const place = placeOf(config.instances[name]?.url ?? '');
-  return LastSeen.safeParse(backupsLastSeen(homeFolder(env), name, place)).data?.backups;
+  return backupsLastSeen(homeFolder(env), name, place)?.backups;
 }
 
 async function ledgerOf(context: CommandContext, name: string): Promise<Ledger> {
