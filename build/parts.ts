@@ -13,12 +13,18 @@ export interface Parts {
  *
  * What is always loaded together is one part, and each part is a function of its own. V8 keeps something of
  * every function around the one that it runs, so that a start pays for the parts that it loads, and for no
- * function of another part.
+ * function of another part. The modules `alone` are parts of their own in any case: those beside which they
+ * would lie are loaded more often than they are used.
  */
-export async function bundleParts(entryPoint: string, options: BuildOptions): Promise<Parts> {
+export async function bundleParts(
+  entryPoint: string,
+  alone: readonly string[],
+  options: BuildOptions,
+): Promise<Parts> {
   const { outputFiles, metafile } = await build({
     ...options,
-    entryPoints: [entryPoint],
+    entryPoints: [entryPoint, ...alone],
+    entryNames: '[name]-[hash]',
     outdir: 'parts',
     format: 'esm',
     splitting: true,

@@ -17,6 +17,7 @@ import process from 'node:process';
 import type { Plugin } from 'esbuild';
 import { bundleCommands, bundleSingleStart, ROOT } from './bundles.ts';
 import { noticesOf, packagesOf } from './licenses.ts';
+import { writeProse } from './prose.ts';
 
 /** Files of the package that the program reads, and a single executable holds. */
 const ASSETS = ['src/audit/bundle/verify.mjs', ...readdirSync(join(ROOT, 'runbooks')).map(runbook)];
@@ -92,6 +93,7 @@ function blobOf(work: string): string {
   const assets = {
     'dist/main.cjs': join(work, 'main.cjs'),
     'dist/packages.json': join(work, 'packages.json'),
+    ...writeProse(work),
     ...Object.fromEntries(ASSETS.map((path) => [path, join(ROOT, path)])),
   };
   const main = join(work, 'start.cjs');

@@ -27,13 +27,12 @@ export async function proseOf(
   overlay?: string,
 ): Promise<ReadonlyMap<string, ProseSection>> {
   const file = `${runbook.id}.md`;
-  const shared = await proseIn(ours(SHARED));
+  const shared = await ourProse(SHARED);
   const { layOver, proseOfStates } = await import('../view/prose.ts');
-  const own = proseOfStates(runbook.machine, await proseIn(ours(file)), shared);
+  const own = proseOfStates(runbook.machine, await ourProse(file), shared);
   if (overlay === undefined) return own;
-  const theirs = (name: string) => () => readPlainFile(join(overlay, name), MOST_PROSE);
-  const team = await proseIn(theirs(file));
-  return layOver(own, proseOfStates(runbook.machine, team, await proseIn(theirs(SHARED))));
+  const theirs = (name: string) => proseIn(() => readPlainFile(join(overlay, name), MOST_PROSE));
+  return layOver(own, proseOfStates(runbook.machine, await theirs(file), await theirs(SHARED)));
 }
 
 /** What is said once of the phases that several runbooks share; a team may have one as well. */
@@ -42,15 +41,18 @@ const SHARED = 'phases.md';
 /** Bytes. The longest of ours has a hundredth of that. */
 const MOST_PROSE = 4 * 1024 * 1024;
 
-function ours(name: string): () => Buffer {
-  return () => ownFile(`runbooks/${name}`);
+function ourProse(name: string): Promise<ReadonlyMap<string, ProseSection>> {
+  return proseIn(() => ownFile(`runbooks/${name}`), name);
 }
 
-/** Of a file that cannot be read: nothing. */
-async function proseIn(read: () => Buffer): Promise<ReadonlyMap<string, ProseSection>> {
+/** Of a file that cannot be read: nothing. `builtFrom`: which of the files that ship with this it is. */
+async function proseIn(read: () => Buffer, builtFrom?: string): Promise<ReadonlyMap<string, ProseSection>> {
   const { proseByState } = await import('../view/prose.ts');
+  const { builtProse } = await import('./built-prose.ts');
   try {
-    return proseByState(read().toString('utf8'));
+    const markdown = read().toString('utf8');
+    const built = builtFrom === undefined ? undefined : builtProse(builtFrom, markdown);
+    return built ?? proseByState(markdown);
   } catch {
     return new Map();
   }

@@ -1,4 +1,5 @@
 import { Lexer, type MarkedToken, type Token as Node, type Tokens } from 'marked';
+import type { Prose } from '../view/prose.ts';
 import { lineWidth, padLine, wrapLine } from './line.ts';
 import { BLANK, type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
@@ -8,9 +9,10 @@ import type { Token } from './theme.ts';
  * quotes, code, tables, bold, stress and links. Anything else of Markdown is shown as it was written, which is
  * readable too; comments are left out.
  */
-export function proseLines(markdown: string, width: number, look: Look): Line[] {
+export function proseLines({ markdown, tokens }: Prose, width: number, look: Look): Line[] {
   try {
-    return drawBlocks(Lexer.lex(markdown), width, look, BETWEEN);
+    const blocks = tokens === undefined ? Lexer.lex(markdown) : (JSON.parse(tokens) as Node[]);
+    return drawBlocks(blocks, width, look, BETWEEN);
   } catch (error) {
     // Thousands of quotes inside each other are more than the stack holds.
     if (!(error instanceof RangeError)) throw error;

@@ -140,14 +140,13 @@ function lookedAt(
 ): Partial<RailStep> {
   const { states, movedAt, started } = record;
   const last = [...states].findLast((one) => stepOf(one) === id);
-  const text = prose.get(last ?? '')?.markdown;
   const before =
     isFirst && started !== undefined ? [(movedAt ?? now.getTime()) - Date.parse(started.at)] : [];
   const after = timeIn(record, now, (state) => stepOf(state) === id);
   const parts = after === undefined ? before : [...before, after];
   return {
     ...(parts.length === 0 ? {} : { seconds: parts.reduce((sum, ms) => sum + Math.max(0, ms), 0) / 1000 }),
-    prose: text,
+    prose: prose.get(last ?? ''),
   };
 }
 

@@ -2,10 +2,21 @@ import { Lexer, type Token } from 'marked';
 import type { AnyStateMachine } from 'xstate';
 import { leavesOf, metaAt, stepOf } from '../../machines/parts/states.ts';
 
-/** What the responder reads in a state. Markdown. */
-export interface ProseSection {
+/** What the responder reads in a state. */
+export interface ProseSection extends Prose {
   readonly title: string;
+}
+
+/** Markdown, and what is in it where that is known without reading it. */
+export interface Prose {
   readonly markdown: string;
+  /** What `tokensOf` gives. */
+  readonly tokens?: string | undefined;
+}
+
+/** What marked reads in Markdown, as JSON. Pure. */
+export function tokensOf(markdown: string): string {
+  return JSON.stringify(Lexer.lex(markdown));
 }
 
 /**
@@ -101,6 +112,7 @@ export function layOver(
   return new Map(
     [...states].map((state): [string, ProseSection] => {
       const own = runbook.get(state);
+      if (own !== undefined && everywhere === undefined && !team.has(state)) return [state, own];
       const title = own?.title ?? team.get(state)?.title ?? state;
       const parts = [beside(title, team.get(state)), own?.markdown, beside(title, everywhere)];
       return [state, { title, markdown: parts.filter((part) => part !== undefined).join('\n\n') }];

@@ -1,4 +1,5 @@
 import type { OtherWay } from '../../machines/parts/question.ts';
+import type { Prose, ProseSection } from './prose.ts';
 import type { WatchedView } from './run-record.ts';
 
 /**
@@ -18,8 +19,8 @@ export interface RailStep {
   readonly seconds?: number;
   /** How long earlier runs were in it, where that is known and still to come. Seconds. */
   readonly usual?: number | undefined;
-  /** What the runbook says of it, Markdown. */
-  readonly prose?: string | undefined;
+  /** What the runbook says of it. */
+  readonly prose?: Prose | undefined;
 }
 
 export interface FactLine {
@@ -261,8 +262,8 @@ export interface RunView {
   /** Seconds since the run began, until it ended. */
   readonly elapsed: number;
   readonly rail: readonly RailStep[];
-  /** The runbook's section for the current state, Markdown. */
-  readonly prose: { readonly title: string; readonly markdown: string };
+  /** The runbook's section for the current state. */
+  readonly prose: ProseSection;
   readonly facts: readonly FactLine[];
   readonly question?: QuestionView | undefined;
   readonly activity?: ActivityView | undefined;

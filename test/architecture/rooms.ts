@@ -78,7 +78,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/compose/**',
     packages: ['write-file-atomic', 'zod'],
-    node: ['fs', 'os', 'path'],
+    node: ['crypto', 'fs', 'os', 'path'],
     rooms: [
       'machines',
       'type src/activities/deps.ts',

@@ -68,7 +68,10 @@ export function builtProduct(options: CopyOptions): Product {
 
 function digestOf(from: string, options: CopyOptions): string {
   const digest = createHash('sha256').update(JSON.stringify(options));
-  for (const name of readdirSync(from).toSorted()) digest.update(name).update(readFileSync(join(from, name)));
+  for (const name of readdirSync(from, { recursive: true, encoding: 'utf8' }).toSorted()) {
+    const path = join(from, name);
+    if (statSync(path).isFile()) digest.update(name).update(readFileSync(path));
+  }
   return digest.digest('hex').slice(0, 16);
 }
 

@@ -19,10 +19,10 @@ const RAIL: RunView['rail'] = [
     title: 'look at the instance',
     state: 'done',
     seconds: 125,
-    prose: 'It was **looked** at.',
+    prose: { markdown: 'It was **looked** at.' },
   },
   { id: 'generate', title: 'generate the key', state: 'current', seconds: 5 },
-  { id: 'store', title: 'store the key', state: 'ahead', prose: 'It will be stored.' },
+  { id: 'store', title: 'store the key', state: 'ahead', prose: { markdown: 'It will be stored.' } },
 ];
 const VIEW: RunView = { ...VIEWS.choice, log: LOG, rail: RAIL };
 

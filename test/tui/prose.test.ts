@@ -6,7 +6,7 @@ import { proseLines } from '../../src/tui/prose.ts';
 import { type Look, span } from '../../src/tui/span.ts';
 
 const look: Look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: true };
-const texts = (markdown: string, width = 40) => proseLines(markdown, width, look).map(textOf);
+const texts = (markdown: string, width = 40) => proseLines({ markdown }, width, look).map(textOf);
 
 describe('prose', () => {
   it('joins the rows of a paragraph and breaks them where the screen ends', () => {
@@ -37,7 +37,7 @@ describe('prose', () => {
   });
 
   it('paints bold, stress and code and takes their marks away', () => {
-    const [line = []] = proseLines('a **b c** `d` *e f* g_h 2 * 3 * 4 \\*', 80, look);
+    const [line = []] = proseLines({ markdown: 'a **b c** `d` *e f* g_h 2 * 3 * 4 \\*' }, 80, look);
     expect(textOf(line)).toBe('a b c d e f g_h 2 * 3 * 4 *');
     expect(line.find(({ text }) => text.includes('b'))?.token).toBe('text.strong');
     expect(line.find(({ text }) => text.includes('d'))?.token).toBe('text.code');
@@ -85,7 +85,7 @@ describe('prose', () => {
   it('takes any text as Markdown and stays within the width', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 2, max: 60 }), (text, width) => {
-        for (const line of proseLines(text, width, look))
+        for (const line of proseLines({ markdown: text }, width, look))
           expect(lineWidth(line)).toBeLessThanOrEqual(Math.max(width, 12));
       }),
     );

@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { buildProse, readBuiltProse } from '../../src/compose/built-prose.ts';
 import { proseOf, runbookNamed } from '../../src/compose/runbook-files.ts';
-import { layOver, proseByState } from '../../src/view/prose.ts';
+import { layOver, type ProseSection, proseByState, tokensOf } from '../../src/view/prose.ts';
+
+const RUNBOOKS = join(import.meta.dirname, '../../runbooks');
 
 const RUNBOOK = proseByState(`# A runbook
 
@@ -78,6 +81,19 @@ describe("a team's own text", () => {
   it('may be missing as a folder: a recovery goes on with what comes along', async () => {
     const runbook = runbookNamed('rotate-key');
     expect(await proseOf(runbook, join(tmpdir(), 'lifeboat-no-such-folder'))).toEqual(await proseOf(runbook));
+  });
+});
+
+describe('what the build reads in the prose that comes along', () => {
+  it.each(readdirSync(RUNBOOKS))('says of %s what reading it says, and nothing of any other text', (name) => {
+    const markdown = readFileSync(join(RUNBOOKS, name), 'utf8');
+    const built = readBuiltProse(buildProse(markdown), markdown);
+    const read = [...proseByState(markdown)].map(([state, section]): [string, ProseSection] => [
+      state,
+      { ...section, tokens: tokensOf(section.markdown) },
+    ]);
+    expect(built).toEqual(new Map(read));
+    expect(readBuiltProse(buildProse(markdown), `${markdown}\n`)).toBeUndefined();
   });
 });
 

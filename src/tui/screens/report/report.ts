@@ -40,7 +40,7 @@ export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report
       const { part, last } = facts.get('report', runId);
       const lines =
         last !== undefined
-          ? drawn(last.value.markdown, columns, look)
+          ? drawn(last.value, columns, look)
           : part.state === 'failed'
             ? wrapLine([span('there is no report: ', 'status.bad'), span(part.why)], columns, 2)
             : [[span('reading the journal of the run', 'text.dim')]];

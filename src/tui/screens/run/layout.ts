@@ -15,6 +15,7 @@ import {
   wall,
 } from '../../bands.ts';
 import { cutLine, ruleLine } from '../../line.ts';
+import { memoised } from '../../memo.ts';
 import { headerLine } from '../../parts/header.ts';
 import { proseLines } from '../../prose.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
@@ -34,6 +35,9 @@ import { railLine, railLines, railWidth, roomyRail } from './parts/rail.ts';
 import { openedOf } from './question-state.ts';
 import type { UiState } from './screen-state.ts';
 import { modeOf } from './ui-state.ts';
+
+/** Most frames show the prose of the one before. */
+const drawnProse = memoised(proseLines);
 
 /**
  * Gives every part its place. The question always has what it needs to be read; of the rest, the log gives
@@ -157,7 +161,7 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
   const prose = [
     ...(view.prose.title === '' ? [] : [cutLine([span(view.prose.title, 'selected')], proseWidth, look)]),
     ...(view.prose.title === '' || free < 26 ? [] : [BLANK]),
-    ...proseLines(view.prose.markdown, proseWidth, look),
+    ...drawnProse(view.prose, proseWidth, look),
     ...cutWords(state, isBannerCut, bottom, size, proseWidth, look),
   ];
   const facts = factLines(view.facts, isWide ? sideWidth : proseWidth, look);
@@ -181,13 +185,8 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
     const lines = railLines(view.rail, railCells, bodyRows, look);
     panes.unshift({ width: railCells, height: bodyRows, lines }, wall(bodyRows, look));
   }
-  if (beside !== undefined) {
-    panes.push(wall(bodyRows, look), {
-      width: sideWidth,
-      height: bodyRows,
-      lines: beside.lines,
-    });
-  }
+  if (beside !== undefined)
+    panes.push(wall(bodyRows, look), { width: sideWidth, height: bodyRows, lines: beside.lines });
   return {
     page: main.page,
     bands: [

@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto';
+import { ownFile } from '../base/own-program.ts';
+import { type ProseSection, proseByState, tokensOf } from '../view/prose.ts';
+
+/** Set by the build, which makes these files beside the bundle. There are none for a checkout. */
+declare const IS_BUNDLED: true | undefined;
+
+/** The prose of one file of Markdown, read. */
+interface BuiltProse {
+  /** Of the Markdown that it was made from. */
+  readonly digest: string;
+  readonly sections: readonly BuiltSection[];
+}
+
+interface BuiltSection extends ProseSection {
+  readonly states: readonly string[];
+}
+
+/**
+ * What the build keeps of a file of prose: its sections by state, each with its tokens. To read Markdown, marked
+ * compiles some twenty large regular expressions, which takes a tenth of the start of a screen.
+ */
+export function buildProse(markdown: string): string {
+  const sections = new Map<ProseSection, string[]>();
+  for (const [state, section] of proseByState(markdown))
+    sections.set(section, [...(sections.get(section) ?? []), state]);
+  const built: BuiltProse = {
+    digest: digestOf(markdown),
+    sections: [...sections].map(([section, states]) => ({
+      ...section,
+      states,
+      tokens: tokensOf(section.markdown),
+    })),
+  };
+  return JSON.stringify(built);
+}
+
+/**
+ * What the build found in the prose of the file `name`: the same as `proseByState` gives. Undefined when
+ * `markdown` is not what the build read, or nothing was built.
+ */
+export function builtProse(name: string, markdown: string): ReadonlyMap<string, ProseSection> | undefined {
+  if (typeof IS_BUNDLED === 'undefined') return undefined;
+  try {
+    return readBuiltProse(ownFile(builtFile(name)).toString('utf8'), markdown);
+  } catch {
+    // A package that lost the file still has the Markdown.
+    return undefined;
+  }
+}
+
+/** The same from the text of the file. Pure. */
+export function readBuiltProse(
+  text: string,
+  markdown: string,
+): ReadonlyMap<string, ProseSection> | undefined {
+  const { digest, sections } = JSON.parse(text) as BuiltProse;
+  if (digest !== digestOf(markdown)) return undefined;
+  return new Map(
+    sections.flatMap(({ states, ...section }) =>
+      states.map((state): [string, ProseSection] => [state, section]),
+    ),
+  );
+}
+
+/** Where the package has what was built from the file of prose `name`. */
+export function builtFile(name: string): string {
+  return `dist/prose/${name}.json`;
+}
+
+function digestOf(markdown: string): string {
+  return hash('sha256', markdown);
+}
