@@ -46,6 +46,15 @@ export function workspaceFor({ operator, checkpoints, notify }: LoadedConfig): W
 }
 
 /**
+ * Begins what `openWorkspace` will wait for. It pays where other things come first; should they fail, nothing
+ * was asked for and nothing is open.
+ */
+export async function openWorkspaceAhead({ env }: Pick<CommandContext, 'env'>): Promise<void> {
+  const { chooseStoreAhead } = await import('../keys/choose-store.ts');
+  chooseStoreAhead(env);
+}
+
+/**
  * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the
  * error says what is missing. Then the store is held against its checkpoints: where it is not what was
  * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. Rejects with what
@@ -174,7 +183,7 @@ export async function openKeys(
 
 async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 'check'): Promise<Keyring> {
   const { chooseStore } = await import('../keys/choose-store.ts');
-  const { openKeyring, rootsIn } = await import('../keys/keyring.ts');
+  const { openKeyring } = await import('../keys/keyring.ts');
   const { missingVault, refuseGone } = await import('./keys-gone.ts');
   const home = homeFolder(context.env);
   const vault = how === 'look' ? undefined : missingVault(context.env, home);
@@ -202,7 +211,7 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
   const keyring = openKeyring(store);
   if (how === 'look') return keyring;
   if (!isAgreed && vault === undefined) {
-    const roots = await rootsIn(store);
+    const roots = await keyring.roots();
     const lost = { installationSecret: !roots.installationSecret, signingKey: !roots.signingKey };
     const here = { kind: store.kind, store: store.description, isThere: true };
     isAgreed = await refuseGone(context, home, { ...here, ...lost }, how === 'change');

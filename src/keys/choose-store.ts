@@ -3,7 +3,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { KeyStore } from './key-store.ts';
-import { openOsStore } from './os-store.ts';
+import { connectAhead, openOsStore } from './os-store.ts';
 import { readPrivateFile } from './private-file.ts';
 import { openVault } from './vault.ts';
 
@@ -28,6 +28,12 @@ export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);
   await (choice.toRead === true ? store.accounts() : store.probe());
   return store;
+}
+
+/** Begins what opening the store will wait for, where that asks nobody and changes nothing. */
+export function chooseStoreAhead(env: StoreChoice['env']): void {
+  if ((env['LIFEBOAT_KEYCHAIN'] || 'os') === 'os')
+    connectAhead({ service: env['LIFEBOAT_KEYCHAIN_SERVICE'] || 'lifeboat' });
 }
 
 async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<KeyStore> {

@@ -58,6 +58,8 @@ export interface Keyring {
   remove(instance: string, fingerprint: string): Promise<boolean>;
   /** PKCS#8 PEM of this installation's ed25519 signing key, made on first use and kept in the store. */
   signingKey(): Promise<Secret>;
+  /** Whether the store has what everything else in it rests on. Makes nothing. Rejects as the store does. */
+  roots(): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }>;
 }
 
 /** Item names that are not keys of an instance begin with this; no instance may be called so. */

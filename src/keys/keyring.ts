@@ -19,18 +19,22 @@ const SIGNING_KEY = `${RESERVED_ACCOUNT_PREFIX}signing-key`;
  * Rejects with what the store rejects with, and `keys.bad-instance` for a name that cannot own items.
  */
 export function openKeyring(store: KeyStore): Keyring {
-  const installationSecret = remember(() => makeOnce(store, INSTALLATION_SECRET, generateKey));
-  const signingKey = remember(() => makeOnce(store, SIGNING_KEY, generateSigningKey));
+  const installationSecret = rootIn(store, INSTALLATION_SECRET, generateKey);
+  const signingKey = rootIn(store, SIGNING_KEY, generateSigningKey);
 
   async function fingerprint(key: Secret): Promise<string> {
-    const secret = await installationSecret();
+    const secret = await installationSecret.take();
     return createHmac('sha256', secret.reveal()).update(key.reveal()).digest('hex').slice(0, 12);
   }
 
   return {
     store,
     fingerprint,
-    signingKey,
+    signingKey: signingKey.take,
+    roots: async () => {
+      const [hasSecret, hasKey] = await Promise.all([installationSecret.isThere(), signingKey.isThere()]);
+      return { installationSecret: hasSecret, signingKey: hasKey };
+    },
     add: async (instance, key) => {
       const name = await fingerprint(key);
       await store.put(accountOf(instance, name), key);
@@ -47,16 +51,6 @@ export function openKeyring(store: KeyStore): Keyring {
       return names.filter((name) => Fingerprint.safeParse(name).success);
     },
     remove: async (instance, name) => store.remove(accountOf(instance, name)),
-  };
-}
-
-/** Whether a store has what everything else in it rests on. Makes nothing. Rejects as the store does. */
-export async function rootsIn(
-  store: KeyStore,
-): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }> {
-  return {
-    installationSecret: (await store.get(INSTALLATION_SECRET)) !== undefined,
-    signingKey: (await store.get(SIGNING_KEY)) !== undefined,
   };
 }
 
@@ -79,15 +73,29 @@ async function makeOnce(store: KeyStore, account: string, make: () => Secret): P
   });
 }
 
-/** Asks once; a failure is not remembered, so that a keychain can be unlocked and asked again. */
-function remember(make: () => Promise<Secret>): () => Promise<Secret> {
-  let made: Promise<Secret> | undefined;
-  return () => {
-    made ??= make().catch((thrown: unknown) => {
-      made = undefined;
-      throw thrown;
-    });
-    return made;
+/** What everything else in a store rests on: read once, made where there is none. */
+interface Root {
+  /** The item, made at its first use. A failure is not remembered: a keychain can be unlocked and asked again. */
+  take(): Promise<Secret>;
+  /** Whether the store has it; then `take` does not read it again. Makes nothing. */
+  isThere(): Promise<boolean>;
+}
+
+function rootIn(store: KeyStore, account: string, make: () => Secret): Root {
+  let known: Promise<Secret> | undefined;
+  return {
+    take: () => {
+      known ??= makeOnce(store, account, make).catch((thrown: unknown) => {
+        known = undefined;
+        throw thrown;
+      });
+      return known;
+    },
+    isThere: async () => {
+      const stored = await store.get(account);
+      if (stored !== undefined) known ??= Promise.resolve(stored);
+      return stored !== undefined;
+    },
   };
 }
 

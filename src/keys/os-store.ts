@@ -48,6 +48,18 @@ async function loadKeytar(): Promise<Keytar> {
   }
 }
 
+/**
+ * Lets the library connect to the keychain, which takes longer than all that is asked of it afterwards. It looks
+ * for an item that nobody has, so nothing is unlocked and no window opens. What goes wrong shows again when the
+ * store is opened.
+ */
+export function connectAhead({ service = 'lifeboat' }: Pick<OsStoreOptions, 'service'>): void {
+  const nobodys = PROBE_PREFIX + randomBytes(8).toString('hex');
+  loadKeytar()
+    .then((keytar) => keytar.getPassword(service, nobodys))
+    .catch(() => undefined);
+}
+
 class OsStore implements KeyStore {
   readonly kind = 'os';
   readonly description: string;

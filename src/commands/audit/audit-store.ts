@@ -85,11 +85,12 @@ async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<string |
   if (missingVault(env, home) !== undefined) return undefined;
   try {
     const { chooseStore } = await import('../../keys/choose-store.ts');
-    const { openKeyring, rootsIn } = await import('../../keys/keyring.ts');
+    const { openKeyring } = await import('../../keys/keyring.ts');
     const { createSigner } = await import('../../store/log/signer.ts');
     const store = await chooseStore({ env, home, toRead: true });
-    if (!(await rootsIn(store)).signingKey) return undefined;
-    return createSigner(await openKeyring(store).signingKey()).publicKey;
+    const keyring = openKeyring(store);
+    if (!(await keyring.roots()).signingKey) return undefined;
+    return createSigner(await keyring.signingKey()).publicKey;
   } catch {
     // A store that is locked, or is nowhere, is no finding about a journal: the verdict says which key it
     // rests on.

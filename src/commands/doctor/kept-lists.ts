@@ -4,7 +4,6 @@ import type { CommandContext } from '../../cli/context.ts';
 import { openJournalIfAny, openStoreOf } from '../../compose/store-of.ts';
 import { loginName } from '../../compose/workspace.ts';
 import type { Keyring } from '../../keys/key-store.ts';
-import { rootsIn } from '../../keys/keyring.ts';
 import { createSigner } from '../../store/log/signer.ts';
 import { compareProjections, PROJECTIONS, type ProjectionDifference } from '../../store/projected.ts';
 import { attempt, type Check, good } from './check.ts';
@@ -26,7 +25,7 @@ export async function keptLists(
     if (differences === undefined) return [];
     if (differences.length === 0) return [good('lists', 'they match the entries of the journal')];
     // Nobody writes to a journal without the key that signs it, and a look makes no key.
-    const signs = keyring !== undefined && (await rootsIn(keyring.store)).signingKey;
+    const signs = keyring !== undefined && (await keyring.roots()).signingKey;
     if (!rebuild || !signs) return inChecks(differences);
     const signer = createSigner(await keyring.signingKey());
     const journal = await openStoreOf(context, { by: loginName(context.env), signer, rebuild });

@@ -8,7 +8,6 @@ import { isShared, openUnchecked } from '../../compose/store-of.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
-import { rootsIn } from '../../keys/keyring.ts';
 import type { JournalReader, Log } from '../../store/journal.ts';
 import { type Checked, checkLog } from '../../store/log/check-log.ts';
 import { detailsOf, inShort } from '../../store/log/explain-trouble.ts';
@@ -59,7 +58,7 @@ function undefinedWhereNone(thrown: unknown): undefined {
 
 /** Makes no key: a home that never signed has none. */
 async function signerIfAny(keyring: Keyring | undefined): Promise<Signer | undefined> {
-  if (keyring === undefined || !(await rootsIn(keyring.store)).signingKey) return undefined;
+  if (keyring === undefined || !(await keyring.roots()).signingKey) return undefined;
   return createSigner(await keyring.signingKey());
 }
 
