@@ -8,8 +8,7 @@ import { quickFolder } from './quick-folder.ts';
 import { type Count, countTests, type FileTime } from './verify-report.ts';
 
 /*
- * `npm run verify`: everything a change must pass, one step after the other, whatever became of the one
- * before. Ends with a line `N passed, N failed`, where each test counts, and each other step as one; exits
+ * `npm run verify`: everything a change must pass, whatever became of the step before. Ends with a line `N passed, N failed`, where each test counts, and each other step as one; exits
  * with 1 when anything failed.
  */
 interface Step {
@@ -29,7 +28,8 @@ const LAST_LINES = 15;
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
-const STEPS: readonly Step[] = [
+/** Each needs two cores for itself. */
+const ALONE: readonly Step[] = [
   testStep('tests', 'test', 900),
   testStep('long tests', 'test:long', 2700),
   {
@@ -37,52 +37,46 @@ const STEPS: readonly Step[] = [
     npm: ['run', '--silent', 'test:crash', '--', '--sample', '90', '--accidents', '0.25', '--seed', '1'],
     limit: 1200,
   },
-  {
-    name: 'faults, a sample',
-    npm: ['run', '--silent', 'test:faults', '--', '--sample', '520', '--seed', '1'],
-    limit: 900,
-  },
-  {
-    name: 'faults on PostgreSQL, a sample',
-    npm: ['run', '--silent', 'test:faults', '--', '--store', 'postgres', '--sample', '80', '--seed', '1'],
-    limit: 600,
-  },
-  { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
-  { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
-  { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
-  { name: 'fresh docs', npm: ['run', '--silent', 'docs', '--', '--check'], limit: 60 },
-  { name: 'packages', npm: ['run', '--silent', 'test:packages'], limit: 300 },
-  {
-    name: 'drill',
-    npm: ['run', '--silent', 'drill', '--', '--auto', '--report', join(scratch, 'drill')],
-    limit: 180,
-  },
+];
+
+/** One core is enough for each of these two rows of steps. What builds anew stands in one row. */
+const SIDE_BY_SIDE: readonly (readonly Step[])[] = [
+  [
+    {
+      name: 'faults, a sample',
+      npm: ['run', '--silent', 'test:faults', '--', '--sample', '520', '--seed', '1'],
+      limit: 900,
+    },
+    { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
+    { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
+    { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
+    { name: 'fresh docs', npm: ['run', '--silent', 'docs', '--', '--check'], limit: 60 },
+  ],
+  [
+    {
+      name: 'faults on PostgreSQL, a sample',
+      npm: ['run', '--silent', 'test:faults', '--', '--store', 'postgres', '--sample', '80', '--seed', '1'],
+      limit: 600,
+    },
+    {
+      name: 'drill',
+      npm: ['run', '--silent', 'drill', '--', '--auto', '--report', join(scratch, 'drill')],
+      limit: 180,
+    },
+    { name: 'packages', npm: ['run', '--silent', 'test:packages'], limit: 300 },
+  ],
 ];
 
 const lines: string[] = [];
 const slowest: FileTime[] = [];
 const total = { passed: 0, failed: 0 };
 try {
-  for (const step of STEPS) {
-    process.stdout.write(`\n--- ${step.name}\n`);
-    const began = performance.now();
-    const { problem, last } = await run(step);
-    const ok = problem === undefined;
-    const count = step.report === undefined ? countStep(ok) : countTests(ok, step.report);
-    total.passed += count.passed;
-    total.failed += count.failed;
-    slowest.push(...count.files);
-    const verdict = count.failed === 0 ? 'ok    ' : 'FAILED';
-    const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
-    const detail =
-      step.report !== undefined
-        ? `: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`
-        : '';
-    lines.push(
-      `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
-      ...(step.report === undefined && !ok ? last : count.names).map((line) => `          ${line}`),
-    );
-  }
+  for (const step of ALONE) await take(step);
+  await Promise.all(
+    SIDE_BY_SIDE.map(async (steps) => {
+      for (const step of steps) await take(step);
+    }),
+  );
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
@@ -90,6 +84,28 @@ const slow = slowest.toSorted((one, other) => other.seconds - one.seconds).slice
 lines.push('', ...slow.map(({ file, seconds }) => `       ${seconds.toFixed(1).padStart(6)} s  ${file}`));
 process.stdout.write(`\n${lines.join('\n')}\n\n${total.passed} passed, ${total.failed} failed\n`);
 process.exitCode = total.failed === 0 ? 0 : 1;
+
+/** Runs a step and counts it. */
+async function take(step: Step): Promise<void> {
+  process.stdout.write(`\n--- ${step.name}\n`);
+  const began = performance.now();
+  const { problem, last } = await run(step);
+  const ok = problem === undefined;
+  const count = step.report === undefined ? countStep(ok) : countTests(ok, step.report);
+  total.passed += count.passed;
+  total.failed += count.failed;
+  slowest.push(...count.files);
+  const verdict = count.failed === 0 ? 'ok    ' : 'FAILED';
+  const seconds = ((performance.now() - began) / 1000).toFixed(1).padStart(6);
+  const detail =
+    step.report !== undefined
+      ? `: ${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`
+      : '';
+  lines.push(
+    `${verdict} ${seconds} s  ${step.name}${detail}${problem === undefined ? '' : ` (${problem})`}`,
+    ...(step.report === undefined && !ok ? last : count.names).map((line) => `          ${line}`),
+  );
+}
 
 function testStep(name: string, script: string, limit: number): Step {
   const report = join(scratch, `${script.replace(':', '-')}.json`);
@@ -116,8 +132,10 @@ async function run({
     [child.stdout, process.stdout],
     [child.stderr, process.stderr],
   ] as const) {
-    from.pipe(to, { end: false });
-    createInterface(from).on('line', (line) => void last.splice(0, last.push(line) > LAST_LINES ? 1 : 0));
+    createInterface(from).on('line', (line) => {
+      to.write(`${line}\n`);
+      last.splice(0, last.push(line) > LAST_LINES ? 1 : 0);
+    });
   }
   const signal = (name: NodeJS.Signals) => {
     try {
@@ -133,7 +151,9 @@ async function run({
   }, limit * 1000);
   const interrupt = () => {
     signal('SIGKILL');
-    process.exit(130);
+    process.exitCode = 130;
+    // The step beside this one is ended first, too.
+    setImmediate(() => process.exit());
   };
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
