@@ -17,8 +17,9 @@ export interface StartBench {
    */
   readonly interactive: number | undefined;
   readonly version: number;
-  /** Resident memory at the interactive screen by that of `node -e` at rest. */
-  readonly memoryRatio: number | undefined;
+  /** Resident memory by that of `node -e` at rest: when the screen is drawn, and ten seconds later. */
+  readonly memoryDrawn: number | undefined;
+  readonly memoryAtRest: number | undefined;
 }
 
 const CLI = resolve(import.meta.dirname, '../../dist/cli.js');
@@ -36,25 +37,32 @@ export async function benchStart(rounds = 9): Promise<StartBench> {
     const memory: number[] = [];
     const nodeMemory = residentOfNode();
     const withKeychain = hasKeychainDaemon();
+    const rested: number[] = [];
     for (let round = 0; round < rounds; round++) {
       node.push(await timeInTerminal(`${process.execPath} -e 0`, home));
       version.push(await timeInTerminal(`${process.execPath} ${CLI} --version`, home));
-      const seen = await timeScreen(home, withKeychain);
+      const seen = await timeScreen(home, withKeychain, round < rounds - RESTED ? 0 : REST_MS);
       first.push(seen.firstFrame);
       if (seen.interactive !== undefined) interactive.push(seen.interactive);
-      if (seen.residentKiB !== undefined) memory.push(seen.residentKiB / nodeMemory);
+      if (seen.drawnKiB !== undefined) memory.push(seen.drawnKiB / nodeMemory);
+      if (seen.restedKiB !== undefined) rested.push(seen.restedKiB / nodeMemory);
     }
     return {
       node: median(node),
       firstFrame: median(first),
       interactive: interactive.length === 0 ? undefined : median(interactive),
       version: median(version),
-      memoryRatio: memory.length === 0 ? undefined : median(memory),
+      memoryDrawn: memory.length === 0 ? undefined : median(memory),
+      memoryAtRest: rested.length === 0 ? undefined : median(rested),
     };
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
+
+/** In so many rounds the screen is left alone before it is ended: its memory grows while its clock runs. */
+const RESTED = 3;
+const REST_MS = 10_000;
 
 /** Nothing listens there: the run stops at its first question, which is enough to see the screen. */
 const CONFIG = `instances:
@@ -81,11 +89,12 @@ function timeInTerminal(command: string, home: string): Promise<number> {
 interface Seen {
   readonly firstFrame: number;
   readonly interactive: number | undefined;
-  readonly residentKiB: number | undefined;
+  readonly drawnKiB: number | undefined;
+  readonly restedKiB: number | undefined;
 }
 
-/** Starts a run in a terminal of its own and stops it as soon as the screen has been seen. */
-function timeScreen(home: string, withKeychain: boolean): Promise<Seen> {
+/** Starts a run in a terminal of its own and stops it `restMs` after its screen has been seen. */
+function timeScreen(home: string, withKeychain: boolean, restMs: number): Promise<Seen> {
   const state = join(home, `state-${Math.random().toString(36).slice(2)}`);
   const run = `${process.execPath} ${CLI} run rotate-key --instance bench`;
   const inside = withKeychain ? insideKeychain(run) : `echo ${MARK}; exec ${run}`;
@@ -98,7 +107,7 @@ function timeScreen(home: string, withKeychain: boolean): Promise<Seen> {
     child.on('error', failed);
     child.on('exit', () => {
       if (firstFrame === undefined) failed(new Error(`the screen never came up: ${output.slice(-300)}`));
-      else done({ firstFrame, interactive: undefined, residentKiB: undefined });
+      else done({ firstFrame, interactive: undefined, drawnKiB: undefined, restedKiB: undefined });
     });
     child.stdout?.on('data', (chunk: Buffer) => {
       output += chunk.toString();
@@ -107,15 +116,19 @@ function timeScreen(home: string, withKeychain: boolean): Promise<Seen> {
       if (firstFrame === undefined && output.includes('\u001b[?1049h'))
         firstFrame = performance.now() - began;
       if (!output.includes(RAIL) || firstFrame === undefined || isSeen) return;
+      const first = firstFrame;
       const interactive = performance.now() - began;
       isSeen = true;
       const pid = newestOf(run);
-      const seen = { firstFrame, interactive, residentKiB: pid === undefined ? undefined : residentOf(pid) };
-      child.removeAllListeners('exit');
-      // It keeps its compiled code as it ends, and the next one must not share the cores with that.
-      child.on('exit', () => done(seen));
-      if (pid === undefined) child.kill();
-      else process.kill(pid);
+      const drawnKiB = pid === undefined ? undefined : residentOf(pid);
+      setTimeout(() => {
+        const restedKiB = pid === undefined || restMs === 0 ? undefined : residentOf(pid);
+        child.removeAllListeners('exit');
+        // It keeps its compiled code as it ends, and the next one must not share the cores with that.
+        child.on('exit', () => done({ firstFrame: first, interactive, drawnKiB, restedKiB }));
+        if (pid === undefined) child.kill();
+        else process.kill(pid);
+      }, restMs);
     });
   });
 }
