@@ -32,28 +32,11 @@ export async function start(argv: readonly string[]): Promise<void> {
   const unhush =
     asksPassphrase(process.env) && !asksApp(argv, process) ? hushFromStart(process.stdin) : undefined;
   const giveScreenBack = paintEarly(argv, process);
-  if (giveScreenBack !== undefined) await keepHeapSmall();
   const bundle = await openCommands(command);
   // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
   await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, unhush }), missing);
 }
-
-/**
- * A screen stays for hours. V8 would double the space for what is new at each burst, and never give it back.
- * With another flag it no longer takes the compiled code that Node brings for its own modules, and compiles
- * them anew, which takes nearly as long as starting Node: so those that every screen needs come first.
- */
-async function keepHeapSmall(): Promise<void> {
-  for (const name of OF_SCREENS) process.getBuiltinModule(name);
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
-
-const OF_SCREENS = [
-  ...['node:assert', 'node:crypto', 'node:fs/promises', 'node:http', 'node:perf_hooks', 'node:readline'],
-  ...['node:sqlite', 'node:timers/promises', 'node:tls', 'node:vm', 'node:worker_threads', 'node:zlib'],
-];
 
 async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {
   if (typeof BUNDLE_STAMP === 'undefined')
