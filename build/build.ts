@@ -6,8 +6,8 @@ import { writeProse } from './prose.ts';
 
 /*
  * `npm run build`: what ships, in `dist`. `main.cjs` has all commands; `cli.js` and `start.cjs` are the way
- * in; `sample-app.js` is the application of the lab; `prose` has what the runbooks say, read. `packages.json` and `THIRD-PARTY-LICENSES` name what is
- * bundled.
+ * in; `sample-app.js` is the application of the lab; `prose` has what the runbooks say, read.
+ * `packages.json` and `THIRD-PARTY-LICENSES` name what is bundled.
  */
 const OUT = join(ROOT, 'dist');
 

@@ -4,8 +4,8 @@ import { buildProse, builtFile } from '../src/compose/built-prose.ts';
 import { ROOT } from './bundles.ts';
 
 /**
- * Reads what the runbooks say, and writes it below a folder. Gives the files that it wrote by their path in the
- * package.
+ * Reads what the runbooks say, and writes it below a folder. Gives the files that it wrote by their path in
+ * the package.
  */
 export function writeProse(folder: string): Readonly<Record<string, string>> {
   const names = readdirSync(join(ROOT, 'runbooks'));

@@ -17,18 +17,16 @@ interface BuiltSection extends ProseSection {
 }
 
 /**
- * What the build keeps of a file of prose: its sections by state, each with its tokens. To read Markdown, marked
- * compiles some twenty large regular expressions, which takes a tenth of the start of a screen.
+ * What the build keeps of a file of prose: its sections by state, each with its tokens. To read Markdown,
+ * marked compiles some twenty large regular expressions, which takes a tenth of the start of a screen.
  */
 export function buildProse(markdown: string): string {
-  const sections = new Map<ProseSection, string[]>();
-  for (const [state, section] of proseByState(markdown))
-    sections.set(section, [...(sections.get(section) ?? []), state]);
+  const sections = Map.groupBy(proseByState(markdown), ([, section]) => section);
   const built: BuiltProse = {
     digest: digestOf(markdown),
-    sections: [...sections].map(([section, states]) => ({
+    sections: [...sections].map(([section, found]) => ({
       ...section,
-      states,
+      states: found.map(([state]) => state),
       tokens: tokensOf(section.markdown),
     })),
   };

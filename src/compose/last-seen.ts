@@ -46,8 +46,8 @@ export function rememberBackups(
 }
 
 /**
- * What was kept of an instance: undefined where nothing was, where its name stood for another address then, or
- * where it cannot be read.
+ * What was kept of an instance: undefined where nothing was, where its name stood for another address then,
+ * or where it cannot be read.
  */
 export function backupsLastSeen(home: string, name: string, place: string): LastSeen | undefined {
   const kept = readKept(home, name);

@@ -32,13 +32,21 @@ export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
 
 /** Begins what opening the store will wait for, where that asks nobody and changes nothing. */
 export function chooseStoreAhead(env: StoreChoice['env']): void {
-  if ((env['LIFEBOAT_KEYCHAIN'] || 'os') === 'os')
-    connectAhead({ service: env['LIFEBOAT_KEYCHAIN_SERVICE'] || 'lifeboat' });
+  if (wantedIn(env) === 'os') connectAhead(serviceIn(env));
+}
+
+function wantedIn(env: StoreChoice['env']): string {
+  return env['LIFEBOAT_KEYCHAIN'] || 'os';
+}
+
+function serviceIn(env: StoreChoice['env']): { readonly service?: string } {
+  const service = env['LIFEBOAT_KEYCHAIN_SERVICE'];
+  return service ? { service } : {};
 }
 
 async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<KeyStore> {
-  const wanted = env['LIFEBOAT_KEYCHAIN'] || 'os';
-  if (wanted === 'os') return openOsStore({ home, service: env['LIFEBOAT_KEYCHAIN_SERVICE'] || 'lifeboat' });
+  const wanted = wantedIn(env);
+  if (wanted === 'os') return openOsStore({ home, ...serviceIn(env) });
   if (wanted === 'vault') {
     const file = env['LIFEBOAT_PASSPHRASE_FILE'];
     const passphrase = file ? () => readPassphraseFile(file) : (askPassphrase ?? nobodyToAsk);

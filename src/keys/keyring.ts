@@ -75,7 +75,7 @@ async function makeOnce(store: KeyStore, account: string, make: () => Secret): P
 
 /** What everything else in a store rests on: read once, made where there is none. */
 interface Root {
-  /** The item, made at its first use. A failure is not remembered: a keychain can be unlocked and asked again. */
+  /** The item, made at its first use. After a failure it is asked for again: a keychain can be unlocked. */
   take(): Promise<Secret>;
   /** Whether the store has it; then `take` does not read it again. Makes nothing. */
   isThere(): Promise<boolean>;

@@ -25,6 +25,7 @@ const DESCRIPTIONS: Partial<Record<NodeJS.Platform, string>> = {
   win32: 'OS keychain (Windows Credential Manager)',
 };
 
+const SERVICE = 'lifeboat';
 const WINDOWS_LIMIT = 2560;
 const PATIENCE_MS = 60_000;
 
@@ -49,15 +50,19 @@ async function loadKeytar(): Promise<Keytar> {
 }
 
 /**
- * Lets the library connect to the keychain, which takes longer than all that is asked of it afterwards. It looks
- * for an item that nobody has, so nothing is unlocked and no window opens. What goes wrong shows again when the
- * store is opened.
+ * Lets the library connect to the keychain, which takes longer than all that is asked of it afterwards. It
+ * looks for an item that nobody has, so nothing is unlocked and no window opens. What goes wrong shows again
+ * when the store is opened.
  */
-export function connectAhead({ service = 'lifeboat' }: Pick<OsStoreOptions, 'service'>): void {
-  const nobodys = PROBE_PREFIX + randomBytes(8).toString('hex');
+export function connectAhead({ service = SERVICE }: Pick<OsStoreOptions, 'service'>): void {
   loadKeytar()
-    .then((keytar) => keytar.getPassword(service, nobodys))
+    .then((keytar) => keytar.getPassword(service, newProbe()))
     .catch(() => undefined);
+}
+
+/** The account of a probe item: one that nobody has. */
+function newProbe(): string {
+  return PROBE_PREFIX + randomBytes(8).toString('hex');
 }
 
 class OsStore implements KeyStore {
@@ -71,7 +76,7 @@ class OsStore implements KeyStore {
 
   constructor(keytar: Keytar, options: OsStoreOptions) {
     this.#keytar = keytar;
-    this.#service = options.service ?? 'lifeboat';
+    this.#service = options.service ?? SERVICE;
     this.#lockPath = join(options.home, 'keychain.lock');
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.#platform = options.platform ?? process.platform;
@@ -79,7 +84,7 @@ class OsStore implements KeyStore {
   }
 
   async probe(): Promise<void> {
-    const account = PROBE_PREFIX + randomBytes(8).toString('hex');
+    const account = newProbe();
     const value = randomBytes(16).toString('hex');
     await this.#call((keytar) => keytar.setPassword(this.#service, account, value));
     const kept = await this.#read(account);
