@@ -5,8 +5,9 @@ import { noticesOf, packagesOf } from './licenses.ts';
 import { writeProse } from './prose.ts';
 
 /*
- * `npm run build`: what ships, in `dist`. `main.cjs` has all commands; `cli.js` and `start.cjs` are the way
- * in; `sample-app.js` is the application of the lab; `prose` has what the runbooks say, read.
+ * `npm run build`: what ships, in `dist`. `main.cjs` and its volumes `part*.cjs` have all commands; `cli.js`
+ * and `start.cjs` are the way in; `sample-app.js` is the application of the lab; `prose` has what the
+ * runbooks say, read.
  * `packages.json` and `THIRD-PARTY-LICENSES` name what is bundled.
  */
 const OUT = join(ROOT, 'dist');
@@ -14,7 +15,7 @@ const OUT = join(ROOT, 'dist');
 rmSync(OUT, { recursive: true, force: true });
 mkdirSync(OUT);
 
-const main = await bundleCommands(join(OUT, 'main.cjs'));
+const main = await bundleCommands(OUT);
 const start = await bundleStart(OUT, main.stamp);
 const lab = await bundleSampleApp(OUT);
 writeProse(ROOT);

@@ -32,17 +32,17 @@ export interface Bundled {
 const SELDOM = ['marked'];
 
 /**
- * Bundles all commands into the script `file`: one function, as `openBundle` runs it. What a command imports
- * when it runs is started only then. It is a script and no module, because Node keeps compiled code only of
+ * Bundles all commands into the folder `out`: the script `main.cjs` and its volumes, as `openBundle` runs
+ * them. What a command imports when it runs is started only then. It is a script and no module, because Node keeps compiled code only of
  * functions that ran before for scripts (see src/cli/code-cache.ts).
  *
  * Gives the stamp, another one for every other content. A plugin comes before those that every bundle has.
  */
 export async function bundleCommands(
-  file: string,
+  out: string,
   plugins: readonly Plugin[] = [],
 ): Promise<Bundled & { readonly stamp: string }> {
-  const { script, metafile } = await bundleParts('src/cli/main.ts', SELDOM, {
+  const { script, volumes, metafile } = await bundleParts('src/cli/main.ts', SELDOM, {
     ...COMMON,
     plugins: [...plugins, ...COMMON.plugins],
     define: {
@@ -55,8 +55,12 @@ export async function bundleCommands(
       fetch: 'undefined',
     },
   });
-  writeFileSync(file, script);
-  return { stamp: createHash('sha256').update(script).digest('hex').slice(0, 16), ...bundled(metafile) };
+  const stamp = createHash('sha256');
+  for (const [name, text] of [['main', script], ...volumes] as const) {
+    writeFileSync(join(out, `${name}.cjs`), text);
+    stamp.update(text);
+  }
+  return { stamp: stamp.digest('hex').slice(0, 16), ...bundled(metafile) };
 }
 
 /**

@@ -1,20 +1,25 @@
 import { basename } from 'node:path';
 import { type BuildOptions, build, type Metafile, transform } from 'esbuild';
 
-/** A script of many parts, and what it was made from. */
+/** Scripts of many parts, and what they were made from. */
 export interface Parts {
+  /** A function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`. */
   readonly script: string;
+  /** What is asked for as `volume(name)`, by its name: what the script of that name gives. */
+  readonly volumes: ReadonlyMap<string, string>;
   readonly metafile: Metafile;
 }
 
 /**
- * Bundles an entry point and all that it imports into one script: a function of `exports`, `require`,
- * `module`, `__filename` and `__dirname`, whose exports are those of the entry point. It is in ASCII.
+ * Bundles an entry point and all that it imports into a script, whose exports are those of the entry point,
+ * and volumes, which it asks for when it first needs them. They are in ASCII.
  *
  * What is always loaded together is one part, and each part is a function of its own. V8 keeps something of
  * every function around the one that it runs, so that a start pays for the parts that it loads, and for no
  * function of another part. The modules `alone` are parts of their own in any case: those beside which they
  * would lie are loaded more often than they are used.
+ *
+ * A large part is a volume of its own. Every start reads the script from end to end, and pays for its bytes.
  */
 export async function bundleParts(
   entryPoint: string,
@@ -34,14 +39,36 @@ export async function bundleParts(
   const names = new Map(outputFiles.map(({ path }, at) => [basename(path), `part${at}`]));
   const parts = outputFiles.map(async ({ path, text }) => {
     const named = text.replace(PART, (whole, file) => (names.has(file) ? `"${names.get(file)}"` : whole));
-    return `${names.get(basename(path))}${await partOf(named)}`;
+    return { name: names.get(basename(path)) ?? '', code: await partOf(named) };
   });
   const [entry] = Object.entries(metafile.outputs).find(([, made]) => made.entryPoint === entryPoint) ?? [];
   const first = names.get(basename(entry ?? ''));
-  const all = (await Promise.all(parts)).join(',\n');
-  const script = `${HEAD}const parts = {__proto__: null, ${all}};\nmodule.exports = require('${first}')})`;
-  const { code } = await transform(script, { minifyWhitespace: true, target: options.target ?? 'node24' });
-  return { script: code.replace(/;?\n$/, '').replace(/[^\0-\x7f]/g, escaped), metafile };
+  const all = await Promise.all(parts);
+  const isVolume = ({ name, code }: Part) => name !== first && code.length >= VOLUME;
+  const small = all.filter((part) => !isVolume(part)).map(({ name, code }) => `${name}${code}`);
+  const volumes = all.filter(isVolume);
+  const known = JSON.stringify(volumes.map(({ name }) => name));
+  const script = `${HEAD}
+    const volumes = new Set(${known});
+    const parts = {__proto__: null, ${small.join(',\n')}};
+    module.exports = require('${first}')})`;
+  const written = volumes.map(async ({ name, code }): Promise<[string, string]> => {
+    return [name, await smallest(`(function({${SHARED}}) { return function${code}})`)];
+  });
+  return { script: await smallest(script), volumes: new Map(await Promise.all(written)), metafile };
+}
+
+interface Part {
+  readonly name: string;
+  readonly code: string;
+}
+
+/** Characters from which on a part is a volume. Smaller ones cost more as files than as bytes. */
+const VOLUME = 50_000;
+
+async function smallest(script: string): Promise<string> {
+  const { code } = await transform(script, { minifyWhitespace: true, target: 'node24' });
+  return code.replace(/;?\n$/, '').replace(/[^\0-\x7f]/g, escaped);
 }
 
 /** How the files of esbuild import one another; a part has a short name, because it stands at each use. */
@@ -87,18 +114,21 @@ const HELPERS = [
 ];
 const HELPER = new RegExp(`^var __(?:${HELPERS.join('|')}) = `);
 
+/** What the parts use of the script around them. */
+const SHARED = '__late, __export, __toCommonJS, __toESM, here, __filename, __dirname';
+
 /**
  * Loads each part once. A part gives the others what it exports as it is; what is no part comes from
  * Node, and its default export is all of it, as for any module that imports it.
  */
-const HEAD = `(function(exports, nodeRequire, module, __filename, __dirname) {
+const HEAD = `(function(exports, nodeRequire, module, __filename, __dirname, volume) {
   const here = nodeRequire('node:url').pathToFileURL(__filename).href;
   const loaded = new Map();
   const areOfParts = new WeakSet();
   function require(name) {
     const known = loaded.get(name);
     if (known !== undefined) return known.exports;
-    const part = parts[name];
+    const part = volumes.has(name) ? volume(name)({${SHARED}}) : parts[name];
     if (part === undefined) return nodeRequire(name);
     const made = { exports: {} };
     loaded.set(name, made);

@@ -64,7 +64,9 @@ export async function makeSingleExecutable(out: string): Promise<void> {
 
 /** Bundles into the folder `work` what `blobOf` packs. */
 async function bundle(work: string): Promise<readonly string[]> {
-  const main = await bundleCommands(join(work, 'main.cjs'), [keytarBeside]);
+  const commands = join(work, 'commands');
+  mkdirSync(commands);
+  const main = await bundleCommands(commands, [keytarBeside]);
   const start = await bundleSingleStart(join(work, 'start.cjs'), main.stamp);
   const inputs = [...main.inputs, ...start.inputs];
   writeFileSync(join(work, 'packages.json'), JSON.stringify(packagesOf(ROOT, inputs)));
@@ -90,8 +92,9 @@ const keytarBeside: Plugin = {
 function blobOf(work: string): string {
   const config = join(work, 'sea.json');
   const output = join(work, 'blob');
+  const commands = join(work, 'commands');
   const assets = {
-    'dist/main.cjs': join(work, 'main.cjs'),
+    ...Object.fromEntries(readdirSync(commands).map((name) => [`dist/${name}`, join(commands, name)])),
     'dist/packages.json': join(work, 'packages.json'),
     ...writeProse(work),
     ...Object.fromEntries(ASSETS.map((path) => [path, join(ROOT, path)])),

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
 import { crc32 } from 'node:zlib';
@@ -27,18 +27,29 @@ export interface Bundle<Exports> {
 
 interface BundleOptions {
   /**
-   * A script that is one function of `exports`, `require`, `module`, `__filename` and `__dirname`; ASCII. The
-   * file holds the function because source that is put together in memory takes its size once more.
+   * A script that is one function of `exports`, `require`, `module`, `__filename`, `__dirname` and `volume`;
+   * ASCII. `volume(name)` gives what the script `<name>.cjs` beside it does. The file holds the function
+   * because source that is put together in memory takes its size once more.
    */
   readonly file: string;
-  /** The script, where it is no file; it is left as it is. */
-  readonly source?: Buffer;
-  /** Another one for every other content of the file. */
+  /** The script of this file name, where it is no file; it is left as it is. */
+  readonly source?: (name: string) => Buffer;
+  /** Another one for every other content of the files. */
   readonly stamp: string;
   /** What is done with it, as one word: each part keeps the code that it uses. Anything else keeps none. */
   readonly part: string;
   readonly env: NodeJS.ProcessEnv;
 }
+
+/** The function of a bundle's script. */
+type Main = (
+  exports: unknown,
+  require: NodeJS.Require,
+  module: { readonly exports: unknown },
+  filename: string,
+  dirname: string,
+  volume: (name: string) => unknown,
+) => void;
 
 /**
  * Runs the script of a bundle with the code that an earlier start compiled. Node's own compile cache keeps
@@ -50,23 +61,32 @@ interface BundleOptions {
  * anew.
  */
 export function openBundle<Exports>({ file, source, stamp, part, env }: BundleOptions): Bundle<Exports> {
-  const kept = /^[a-z-]{1,30}$/.test(part) ? keptAt(env, stamp, part) : undefined;
-  const cachedData = kept === undefined ? undefined : read(kept);
-  const script = new Script(source?.toString('latin1') ?? readSource(file), {
-    filename: file,
-    importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-    ...(cachedData && { cachedData }),
-  });
-  const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
-  const keeps = kept !== undefined && !isKept;
-  if (cachedData !== undefined) free(cachedData);
-  if (keeps) setFlagsFromString('--no-flush-bytecode');
+  const keptAt = /^[a-z-]{1,30}$/.test(part) ? keeper(env, `${stamp}-${tag()}-${part}`) : undefined;
+  const compiled: (() => void)[] = [];
+  const open = (path: string, as: string): unknown => {
+    const kept = keptAt?.(as);
+    const cachedData = kept === undefined ? undefined : read(kept);
+    const script = new Script(source?.(basename(path)).toString('latin1') ?? readSource(path), {
+      filename: path,
+      importModuleDynamically: vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      ...(cachedData && { cachedData }),
+    });
+    const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
+    if (cachedData !== undefined) free(cachedData);
+    if (kept !== undefined && !isKept) {
+      setFlagsFromString('--no-flush-bytecode');
+      compiled.push(() => write(kept, () => codeOf(script)));
+    }
+    return script.runInThisContext();
+  };
+  const folder = dirname(file);
+  const volume = (name: string) => open(join(folder, `${name}.cjs`), `.${name}`);
   const module = { exports: {} as Exports };
-  script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
+  (open(file, '') as Main)(module.exports, createRequire(file), module, file, folder, volume);
   return {
     exports: module.exports,
     keep: () => {
-      if (keeps) write(kept, () => codeOf(script));
+      for (const keep of compiled) keep();
     },
   };
 }
@@ -98,15 +118,18 @@ function free({ buffer, byteLength }: Buffer): void {
   if (isAlone && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }
 
-/**
- * V8 reads only what it wrote itself, in the same version and with the same flags; the tag stands for those.
- */
-function keptAt(env: NodeJS.ProcessEnv, stamp: string, part: string): string | undefined {
+/** V8 reads only what it wrote itself, in the same version and with the same flags; this stands for those. */
+function tag(): string {
+  return cachedDataVersionTag().toString(16);
+}
+
+/** Where the code of each script is kept, by what is added to the name; undefined where none is to be kept. */
+function keeper(env: NodeJS.ProcessEnv, name: string): ((added: string) => string) | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];
   const cache = env['XDG_CACHE_HOME'] ?? '';
   const folder = given || join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'lifeboat');
-  return join(folder, `${stamp}-${cachedDataVersionTag().toString(16)}-${part}.code`);
+  return (added) => join(folder, `${name}${added}.code`);
 }
 
 /** Bytes of the check sum that goes before the code: V8 believes what it reads. */

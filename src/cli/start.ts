@@ -45,7 +45,7 @@ async function openCommands(command: string): Promise<Bundle<typeof import('./ma
   return openBundle({
     // Of a single executable only its name: the folder, and what is beside it, is real.
     file: join(import.meta.dirname, 'main.cjs'),
-    ...(isSingleExecutable() && { source: ownFile('dist/main.cjs') }),
+    ...(isSingleExecutable() && { source: (name) => ownFile(`dist/${name}`) }),
     stamp: BUNDLE_STAMP,
     part: command,
     env: process.env,

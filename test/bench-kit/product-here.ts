@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -16,11 +16,12 @@ type Bundle = (
   module: { readonly exports: { readonly main?: typeof main } },
   filename: string,
   dirname: string,
+  volume: (name: string) => (shared: object) => unknown,
   process: NodeJS.Process,
   abortSignal: typeof AbortSignal,
 ) => void;
 
-const bundles = new Map<string, Bundle>();
+const compiled = new Map<string, unknown>();
 
 /**
  * Runs one command line of the product to its end without a process of its own, which is two thirds of the
@@ -73,8 +74,7 @@ function ownProcess(argv: readonly string[], parts: object): NodeJS.Process {
 
 function commandsOf({ folder }: Product, own: NodeJS.Process, listening: Listening): typeof main {
   const file = join(folder, 'main.cjs');
-  const bundle = bundles.get(file) ?? compile(file);
-  bundles.set(file, bundle);
+  const bundle = compiledOf(file, 'dirname,volume){', 'dirname,volume,process,AbortSignal){') as Bundle;
   const load = createRequire(file);
   const module: { readonly exports: { readonly main?: typeof main } } = { exports: {} };
   const owned = new Map<string, unknown>([
@@ -82,16 +82,25 @@ function commandsOf({ folder }: Product, own: NodeJS.Process, listening: Listeni
     ['diagnostics_channel', listening.channels],
   ]);
   const require = (id: string) => owned.get(id.replace(/^node:/u, '')) ?? (load(id) as unknown);
-  bundle(module.exports, require, module, file, dirname(file), own, listening.AbortSignal);
+  const volume = (name: string) => {
+    const text = compiledOf(join(folder, `${name}.cjs`), '(function({', '(function({process,AbortSignal,');
+    return (shared: object) =>
+      (text as (given: object) => unknown)({ ...shared, process: own, AbortSignal: listening.AbortSignal });
+  };
+  bundle(module.exports, require, module, file, folder, volume, own, listening.AbortSignal);
   if (module.exports.main === undefined) throw new Error(`${file} has no commands`);
   return module.exports.main;
 }
 
-/** As `openBundle` has it; what is a command's own are parameters more. */
-function compile(file: string): Bundle {
+/** As `openBundle` has it; what is a command's own are parameters more, which stand `into` its head. */
+function compiledOf(file: string, head: string, into: string): unknown {
+  const known = compiled.get(file);
+  if (known !== undefined) return known;
   const source = readFileSync(file, 'latin1');
-  const asked = source.replace('__filename,__dirname){', '__filename,__dirname,process,AbortSignal){');
+  const asked = source.replace(head, into);
   if (asked === source) throw new Error(`${file} does not begin as the build makes it`);
   const importModuleDynamically = vmConstants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-  return new Script(asked, { filename: file, importModuleDynamically }).runInThisContext() as Bundle;
+  const made: unknown = new Script(asked, { filename: file, importModuleDynamically }).runInThisContext();
+  compiled.set(file, made);
+  return made;
 }

@@ -102,18 +102,28 @@ function removeOld(cache: string): void {
 
 /** Changes one constant of the build, which is another build from then on. */
 function change(folder: string, constant: RegExp, into: string): void {
-  const bundle = join(folder, 'main.cjs');
-  const changed = replaceOnce(bundle, constant, into);
-  const stamp = createHash('sha256').update(changed).digest('hex').slice(0, 16);
-  replaceOnce(join(folder, 'start.cjs'), /(?<=stamp:")\w{16}(?=")/, stamp);
+  replaceOnce(scriptWith(folder, constant), constant, () => into);
+  replaceOnce(join(folder, 'start.cjs'), /(?<=stamp:")\w{16}(?=")/, (stamp) =>
+    createHash('sha256').update(`${stamp} ${into}`).digest('hex').slice(0, 16),
+  );
 }
 
-function replaceOnce(path: string, pattern: RegExp, into: string): string {
+/** The script of the commands, or the one of its volumes, that matches. */
+export function scriptWith(folder: string, pattern: RegExp): string {
+  const scripts = readdirSync(folder).filter((name) => /^(?:main|part\d+)\.cjs$/.test(name));
+  const [found, ...others] = scripts.filter((name) =>
+    pattern.test(readFileSync(join(folder, name), 'latin1')),
+  );
+  if (found === undefined || others.length > 0)
+    throw new Error(`${pattern} is not in one script of ${folder}`);
+  return join(folder, found);
+}
+
+function replaceOnce(path: string, pattern: RegExp, into: (found: string) => string): void {
   const before = readFileSync(path, 'utf8');
   const after = before.replace(pattern, into);
   if (after === before) throw new Error(`${pattern} was not found in ${path}`);
   writeFileSync(path, after);
-  return after;
 }
 
 /** The home of the one drill that was made with `--report FOLDER`. */

@@ -58,6 +58,21 @@ describe('the code of a bundle', () => {
     expect(readFileSync(onlyFile(), 'latin1')).toContain('ran at the start');
   });
 
+  it('is kept of each volume that was asked for, and used by the next start', () => {
+    const file = join(folder, 'main.cjs');
+    writeFileSync(file, asBundle(`exports.answer = () => volume('part1')().answer();`));
+    writeFileSync(join(folder, 'part1.cjs'), '(() => ({ answer: () => 42 }))');
+    writeFileSync(join(folder, 'part2.cjs'), 'not even a script');
+    const start = () => openBundle<{ answer(): number }>({ file, stamp: 'one', part: 'runs', env });
+    const first = start();
+    expect(first.exports.answer()).toBe(42);
+    const kept = keptBy(first);
+    expect(kept).toHaveLength(2);
+    const second = start();
+    expect(second.exports.answer()).toBe(42);
+    expect(keptBy(second)).toEqual(kept);
+  });
+
   it('is another for another content, though it were as long', () => {
     keptBy();
     const other = open({ answer: 43, stamp: 'two' });
@@ -108,5 +123,5 @@ describe('the code of a bundle', () => {
 
 /** The form of the file that the build makes. */
 function asBundle(body: string): string {
-  return `(function(exports,require,module,__filename,__dirname){${body}})`;
+  return `(function(exports,require,module,__filename,__dirname,volume){${body}})`;
 }

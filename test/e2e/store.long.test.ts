@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import { addressOf, type Cluster, startCluster } from '../bench-kit/postgres.ts';
-import { builtProduct } from '../bench-kit/product.ts';
+import { builtProduct, scriptWith } from '../bench-kit/product.ts';
 import { openBench, type TestBench } from '../bench-kit/test-bench.ts';
 
 const product = builtProduct({ cheapVault: true, leaseMs: 3_000 });
@@ -154,14 +154,13 @@ test('nothing of PostgreSQL is started while the store is SQLite', async (contex
   const folder = `${product.folder}-watched`;
   context.onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   cpSync(product.folder, folder, { recursive: true });
-  // All parts are in one file, so this copy says aloud when the client of PostgreSQL starts.
-  const bundle = join(folder, 'main.cjs');
-  const before = readFileSync(bundle, 'utf8');
-  const started = before.replace(/"node_modules\/pg\/lib\/index\.js"\(\w+,\w+\)\{/u, (head) => {
+  // This copy says aloud when the client of PostgreSQL starts.
+  const client = /"node_modules\/pg\/lib\/index\.js"\(\w+,\w+\)\{/u;
+  const script = scriptWith(folder, client);
+  const started = readFileSync(script, 'utf8').replace(client, (head) => {
     return `${head}process.stderr.write("PostgreSQL starts\\n");`;
   });
-  expect(started).not.toBe(before);
-  writeFileSync(bundle, started);
+  writeFileSync(script, started);
   const bench = await openBench(
     { cli: join(folder, 'cli.js'), folder, compiled: join(folder, 'compiled') },
     {},
