@@ -28,42 +28,49 @@ const LAST_LINES = 15;
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
 
-/** Each needs two cores for itself. */
-const ALONE: readonly Step[] = [
-  testStep('tests', 'test', 900),
-  testStep('long tests', 'test:long', 2700),
-  {
-    name: 'crashes, a sample',
-    npm: ['run', '--silent', 'test:crash', '--', '--sample', '90', '--accidents', '0.25', '--seed', '1'],
-    limit: 1200,
-  },
-];
-
-/** One core is enough for each of these two rows of steps. What builds anew stands in one row. */
-const SIDE_BY_SIDE: readonly (readonly Step[])[] = [
+/**
+ * One stage after another. The rows of a stage run side by side, where they leave one another a core for most
+ * of the time; what builds anew stands in one row.
+ */
+const STAGES: readonly (readonly (readonly Step[])[])[] = [
+  [[testStep('tests', 'test', 900)]],
+  [[testStep('long tests', 'test:long', 2700)]],
   [
-    {
-      name: 'faults, a sample',
-      npm: ['run', '--silent', 'test:faults', '--', '--sample', '520', '--seed', '1'],
-      limit: 900,
-    },
-    { name: 'types', npm: ['run', '--silent', 'types'], limit: 120 },
-    { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 120 },
-    { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 120 },
-    { name: 'fresh docs', npm: ['run', '--silent', 'docs', '--', '--check'], limit: 60 },
+    [
+      {
+        name: 'crashes, a sample',
+        npm: ['run', '--silent', 'test:crash', '--', '--sample', '90', '--accidents', '0.25', '--seed', '1'],
+        limit: 1200,
+      },
+    ],
+    [
+      { name: 'types', npm: ['run', '--silent', 'types'], limit: 240 },
+      { name: 'lint', npm: ['run', '--silent', 'lint'], limit: 240 },
+      { name: 'dead code', npm: ['run', '--silent', 'dead'], limit: 240 },
+      { name: 'fresh docs', npm: ['run', '--silent', 'docs', '--', '--check'], limit: 120 },
+    ],
   ],
   [
-    {
-      name: 'faults on PostgreSQL, a sample',
-      npm: ['run', '--silent', 'test:faults', '--', '--store', 'postgres', '--sample', '80', '--seed', '1'],
-      limit: 600,
-    },
-    {
-      name: 'drill',
-      npm: ['run', '--silent', 'drill', '--', '--auto', '--report', join(scratch, 'drill')],
-      limit: 180,
-    },
-    { name: 'packages', npm: ['run', '--silent', 'test:packages'], limit: 300 },
+    [
+      {
+        name: 'faults, a sample',
+        npm: ['run', '--silent', 'test:faults', '--', '--sample', '520', '--seed', '1'],
+        limit: 900,
+      },
+    ],
+    [
+      {
+        name: 'faults on PostgreSQL, a sample',
+        npm: ['run', '--silent', 'test:faults', '--', '--store', 'postgres', '--sample', '80', '--seed', '1'],
+        limit: 600,
+      },
+      {
+        name: 'drill',
+        npm: ['run', '--silent', 'drill', '--', '--auto', '--report', join(scratch, 'drill')],
+        limit: 180,
+      },
+      { name: 'packages', npm: ['run', '--silent', 'test:packages'], limit: 300 },
+    ],
   ],
 ];
 
@@ -71,12 +78,13 @@ const lines: string[] = [];
 const slowest: FileTime[] = [];
 const total = { passed: 0, failed: 0 };
 try {
-  for (const step of ALONE) await take(step);
-  await Promise.all(
-    SIDE_BY_SIDE.map(async (steps) => {
-      for (const step of steps) await take(step);
-    }),
-  );
+  for (const rows of STAGES) {
+    await Promise.all(
+      rows.map(async (steps) => {
+        for (const step of steps) await take(step);
+      }),
+    );
+  }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
