@@ -57,8 +57,10 @@ export const FollowUp = z.object({
 });
 export type FollowUp = z.infer<typeof FollowUp>;
 
-/** What is still to be done. */
-export function stillOpen(followUps: readonly FollowUp[]): readonly FollowUp[] {
+/** What is still to be done: neither done nor skipped. */
+export function stillOpen<One extends { readonly closed?: unknown }>(
+  followUps: readonly One[],
+): readonly One[] {
   return followUps.filter(({ closed }) => closed === undefined);
 }
 

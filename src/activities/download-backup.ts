@@ -3,6 +3,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../base/errors.ts';
+import { syncFolder } from '../base/sync-folder.ts';
 import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import type { Download } from '../service/client.ts';
@@ -22,7 +23,6 @@ import {
   readPart,
   requireSame,
   short,
-  syncFolder,
   writeNote,
 } from './download-part.ts';
 import { requireRoom } from './free-space.ts';
@@ -147,7 +147,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
       const checked = checkDownload({ ...arrived, head, listed: options.listed });
       await rename(part, options.path);
       await forgetPart(part, 'note');
-      await syncFolder(folder);
+      syncFolder(folder);
       return { bytes: arrived.bytes, sha256: hash.digest('hex'), requests, checked };
     } catch (thrown) {
       const error = writeError(thrown, options.path) ?? thrown;

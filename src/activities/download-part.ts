@@ -55,16 +55,6 @@ export async function hashFile(path: string, end: number): Promise<Hash> {
   return hash;
 }
 
-/** A rename is durable only when its folder is. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
 function noteOf(part: string): string {
   return `${part}.json`;
 }

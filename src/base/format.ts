@@ -53,6 +53,11 @@ export function formatTime(text: string): string {
   return parsed.toISOString().slice(0, 19).replace('T', ' ');
 }
 
+/** The same, or a dash. */
+export function timeOr(text: string | undefined): string {
+  return text === undefined ? '-' : formatTime(text);
+}
+
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?$/;
 
 /**

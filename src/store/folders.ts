@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
+import { syncFolder } from '../base/sync-folder.ts';
 
 /** Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. */
 export function makePrivateFolder(path: string): void {
@@ -12,18 +13,6 @@ export function makePrivateFile(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
   syncFolder(dirname(path));
-}
-
-/** Makes the names inside a folder durable: a new or renamed file survives a power cut only after this. */
-export function syncFolder(path: string): void {
-  // Windows has no fsync for folders; its rename is durable by itself.
-  if (process.platform === 'win32') return;
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 /** `f_type` of statfs(2) on Linux; other systems number otherwise, and none is recognized there. */

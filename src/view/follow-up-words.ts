@@ -1,3 +1,4 @@
+import { stillOpen } from '../../machines/parts/follow-up.ts';
 import { counted } from '../base/format.ts';
 import { plain } from './fallback/shell-text.ts';
 import type { FollowUpView, QuestionOption, QuestionView, Tone } from './run-view.ts';
@@ -6,12 +7,9 @@ import type { FollowUpView, QuestionOption, QuestionView, Tone } from './run-vie
  * The words about follow-ups that every renderer uses. The renderer cleans the texts of the follow-up itself.
  */
 
-export type FollowUpsQuestion = QuestionView & { readonly kind: 'followUps' };
+export { stillOpen };
 
-/** What is still to be done. */
-export function stillOpen(followUps: readonly FollowUpView[]): readonly FollowUpView[] {
-  return followUps.filter(({ closed }) => closed === undefined);
-}
+export type FollowUpsQuestion = QuestionView & { readonly kind: 'followUps' };
 
 /** `3 follow-ups`, `3 follow-ups, 1 overdue`, or nothing. */
 export function openWords(followUps: readonly FollowUpView[]): {

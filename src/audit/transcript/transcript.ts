@@ -3,8 +3,9 @@ import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, wri
 import { dirname } from 'node:path';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Secret } from '../../base/secret.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
 import { printableJson } from '../../base/text.ts';
-import { makePrivateFolder, syncFolder } from '../../store/folders.ts';
+import { makePrivateFolder } from '../../store/folders.ts';
 import { createSecretGuard } from '../../store/secret-guard.ts';
 import { MOST_BYTES, transcriptPath } from './kept.ts';
 import { type Blanks, type TranscribedCall, transcriptLine, withheldLine } from './line.ts';

@@ -1,6 +1,6 @@
 import { doneBackups, isUnderWay } from '../../activities/baseline.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { formatBytes } from '../../base/format.ts';
+import { formatBytes, timeOr } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
@@ -11,7 +11,7 @@ import { followReading, type WaitFlags } from './follow.ts';
 import { lookInPlace } from './look-first.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
-import { followBackup, followRestore, idOf, printBackup, timeOr, took } from './tasks.ts';
+import { followBackup, followRestore, idOf, printBackup, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
 export const backupsList: Action<InstanceFlags> = async (context, _, flags) => {

@@ -1,11 +1,12 @@
 import { EXIT } from '../../base/errors.ts';
+import { timeOr } from '../../base/format.ts';
 import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
 import { printTable } from '../../cli/print-result.ts';
 import type { Restore } from '../../service/schemas.ts';
 import { followReading, type WaitFlags } from './follow.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import { followRestore, printRestore, timeOr } from './tasks.ts';
+import { followRestore, printRestore } from './tasks.ts';
 
 /** `lifeboat restores list`: every restore that the service shows, in its order (endpoint 5). */
 export const restoresList: Action<InstanceFlags> = async (context, _, flags) => {

@@ -1,4 +1,4 @@
-import { formatBytes, formatSeconds, formatTime } from '../../base/format.ts';
+import { formatBytes, formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
@@ -69,11 +69,6 @@ export function printRestore(context: CommandContext, restore: Restore): void {
     [hasEnded(restore) ? 'finished' : 'last changed', utc(restore.finished_at)],
     ['took', took(restore)],
   ]);
-}
-
-/** `2026-11-21 03:04:05`, or a dash. */
-export function timeOr(text: string | undefined): string {
-  return text === undefined ? '-' : formatTime(text);
 }
 
 type Task = Pick<Backup, 'status' | 'triggered_at' | 'finished_at'>;

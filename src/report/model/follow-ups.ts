@@ -6,11 +6,6 @@ import type { FollowUpRow } from './model-rows.ts';
 /** A follow-up as a run writes it at its end or holds it in its context. */
 export type WrittenFollowUp = NonNullable<RunEntryBody<'run.closed'>['followUps']>[number];
 
-/** Those that are neither done nor skipped. */
-export function stillOpen(followUps: readonly WrittenFollowUp[]): readonly WrittenFollowUp[] {
-  return followUps.filter(({ closed }) => closed === undefined);
-}
-
 /** Each with its owner, how long it was open, how it was closed and by what proof. */
 export function followUpRows(entries: readonly Entry[], all: readonly WrittenFollowUp[]): FollowUpRow[] {
   const operator = find(entries, 'run.started')?.body.operator ?? 'unknown';

@@ -1,8 +1,8 @@
-import { leftUnbound } from '../../../machines/parts/follow-up.ts';
+import { leftUnbound, stillOpen } from '../../../machines/parts/follow-up.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type Measures, resultOfPoint, resultOfTime } from '../measure/measure.ts';
 import { timelineOf } from '../measure/timeline.ts';
-import { stillOpen, type WrittenFollowUp } from './follow-ups.ts';
+import type { WrittenFollowUp } from './follow-ups.ts';
 import { find, findLast } from './found.ts';
 import type { Measured, Report } from './model.ts';
 

@@ -1,4 +1,3 @@
-import { formatTime } from '../../base/format.ts';
 import { cells } from '../../plain/width.ts';
 import { filledUp, type Layout, type Size, wholeBody } from '../bands.ts';
 import { cutLine, lineWidth, padLine } from '../line.ts';
@@ -138,9 +137,4 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
 
 function slack<Row>(wide: number, { least }: Column<Row>): number {
   return least === undefined ? 0 : Math.max(0, wide - least);
-}
-
-/** `2026-11-21 03:04:05`, or a dash. */
-export function timeOr(text: string | undefined): string {
-  return text === undefined ? '-' : formatTime(text);
 }

@@ -1,4 +1,4 @@
-import { stillOpen } from '../../../machines/parts/follow-up.ts';
+import { type FollowUp, stillOpen } from '../../../machines/parts/follow-up.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
@@ -184,7 +184,7 @@ function recoveredBy({ record }: InstanceFacts, now: Date): InstanceStatus['reco
   return { run: runId, runbook, mode, at: lastAt, ageSeconds: sinceThen(lastAt, now) };
 }
 
-function followUpCounts(followUps: Parameters<typeof stillOpen>[0], now: Date) {
+function followUpCounts(followUps: readonly FollowUp[], now: Date) {
   const open = stillOpen(followUps);
   const overdue = open.filter(
     ({ since, dueSeconds }) =>

@@ -1,4 +1,4 @@
-import { formatBytes, formatTime } from '../../../base/format.ts';
+import { formatBytes, formatTime, timeOr } from '../../../base/format.ts';
 import type { BackupRow } from '../../../view/app/backup-list.ts';
 import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
 import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
@@ -8,7 +8,7 @@ import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { cursorAt } from '../../parts/list.ts';
 import { chartLines, sparkline } from '../../parts/sparkline.ts';
-import { type Column, type TableView, tableLines, timeOr } from '../../parts/table.ts';
+import { type Column, type TableView, tableLines } from '../../parts/table.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
 import { backupRows, type InstanceState, metricRows, restoreRows } from './instance-state.ts';
 

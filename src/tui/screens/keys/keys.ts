@@ -1,3 +1,4 @@
+import { timeOr } from '../../../base/format.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
 import type { KeyRow, KeysFacts } from '../../../view/app/sources.ts';
 import { wholeBody } from '../../bands.ts';
@@ -19,7 +20,7 @@ import {
   typedInto,
 } from '../../parts/list.ts';
 import { givenWith, pathNeeds } from '../../parts/path-field.ts';
-import { tableBody, timeOr } from '../../parts/table.ts';
+import { tableBody } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
 import {
   type KeyFile,
