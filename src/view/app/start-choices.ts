@@ -25,12 +25,44 @@ export interface KnownInstances {
 export function instanceChoices(situation: Situation, known: KnownInstances): readonly InstanceChoice[] {
   return known.home
     .toSorted((one, other) => Number(one.role === 'target') - Number(other.role === 'target'))
-    .map((one) => {
-      const status = known.fleet.find(({ name }) => name === one.name);
-      const disabled = openRun(status) ?? sourceProblem(situation, one, status, known);
-      const role = one.role === 'target' ? ['the config calls it a target'] : [];
-      return { ...choiceOf(one, status, disabled), cautions: role };
-    });
+    .map((one) => sourceChoice(situation, one, known));
+}
+
+/**
+ * Why a situation cannot be about `instance`, or about any, where it is undefined: what holds for the first
+ * of all that cannot be chosen. Undefined as soon as one of them can.
+ */
+export function noSourceFor(
+  situation: Situation,
+  instance: string | undefined,
+  known: KnownInstances,
+): InstanceChoice | undefined {
+  let first: InstanceChoice | undefined;
+  for (const isTarget of [false, true]) {
+    for (const one of known.home) {
+      if ((one.role === 'target') !== isTarget || (instance ?? one.name) !== one.name) continue;
+      const choice = sourceChoice(situation, one, known);
+      if (choice.disabled === undefined) return undefined;
+      first ??= choice;
+    }
+  }
+  return first;
+}
+
+function sourceChoice(situation: Situation, one: HomeInstance, known: KnownInstances): InstanceChoice {
+  const status = statusOf(known.fleet, one.name);
+  const disabled = openRun(status) ?? sourceProblem(situation, one, status, known);
+  const role = one.role === 'target' ? ['the config calls it a target'] : [];
+  return { ...choiceOf(one, status, disabled), cautions: role };
+}
+
+/** A frame asks for each instance of a fleet, and a fleet stays the same for many frames. */
+const BY_NAME = new WeakMap<KnownInstances['fleet'], ReadonlyMap<string, InstanceStatus>>();
+
+function statusOf(fleet: KnownInstances['fleet'], name: string): InstanceStatus | undefined {
+  const byName = BY_NAME.get(fleet) ?? new Map(fleet.map((one) => [one.name, one]));
+  BY_NAME.set(fleet, byName);
+  return byName.get(name);
 }
 
 /**
@@ -43,7 +75,7 @@ export function targetChoices(source: string, known: KnownInstances): readonly I
     .filter(({ name }) => name !== source)
     .toSorted((one, other) => Number(one.role !== 'target') - Number(other.role !== 'target'))
     .map((one) => {
-      const status = known.fleet.find(({ name }) => name === one.name);
+      const status = statusOf(known.fleet, one.name);
       const disabled = targetProblem(source, from, one, status) ?? openRun(status);
       return { ...choiceOf(one, status, disabled), cautions: targetCautions(from, one, status) };
     });

@@ -1,7 +1,12 @@
 import { formatBytes, formatTime } from '../../../base/format.ts';
 import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
 import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
-import { type InstanceChoice, instanceChoices, targetChoices } from '../../../view/app/start-choices.ts';
+import {
+  type InstanceChoice,
+  instanceChoices,
+  noSourceFor,
+  targetChoices,
+} from '../../../view/app/start-choices.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
@@ -74,11 +79,8 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
   const known = knownInstances(around);
   const rows = SITUATIONS.map((situation): Choice => {
     const { id, says, does, needs } = situation;
-    const choices = instanceChoices(situation, known);
-    const about = choices.filter(({ name }) => answers.instance === undefined || name === answers.instance);
     // Only what holds for every instance that it could be about is a reason against the situation.
-    const isOut = about.length > 0 && about.every(({ disabled }) => disabled !== undefined);
-    const out = isOut ? about[0] : undefined;
+    const out = noSourceFor(situation, answers.instance, known);
     return {
       key: id,
       text: `${says} ${does}`,
