@@ -146,8 +146,8 @@ export class Driver implements Run {
     const noting: Promise<void>[] = [];
     const context = this.#context(invocation, underWay, noting);
     const performing = perform(activity, invocation, context, this.#port(underWay));
-    const patience = underWay.patience(this.#deps.leaveGraceMs ?? LEAVE_GRACE_MS);
-    const performed = await Promise.race([performing, patience]).catch(leftOrThrow);
+    const grace = this.#deps.leaveGraceMs ?? LEAVE_GRACE_MS;
+    const performed = await underWay.unlessLeft(performing, grace).catch(leftOrThrow);
     this.#activity = undefined;
     this.#underWay = undefined;
     await Promise.all(noting);

@@ -65,12 +65,12 @@ export class Holds implements AsyncDisposable {
    * with the reason of `lost`, or of `signal`.
    */
   async lastForCall(signal: AbortSignal): Promise<void> {
-    const stop = AbortSignal.any([signal, this.lost]);
+    using stop = new FirstAbort(signal, this.lost);
     const atFirst = this.#lasts();
     for (let left = atFirst; left < ENOUGH_MS && left <= atFirst; left = this.#lasts()) {
       const look = new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-      await Promise.race([look, aborted(stop)]);
-      stop.throwIfAborted();
+      await Promise.race([look, stop.come]);
+      stop.throwIfCome();
     }
   }
 
@@ -136,8 +136,30 @@ function notLasting(resource: string): LifeboatError {
   });
 }
 
-/** Resolves when the signal is aborted, at once when it is already. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+/**
+ * Waits for the first of several signals to be aborted, until it is disposed of. The signals of a run last as
+ * long as the run, so whoever waits for a step must stop listening to them when the step is over.
+ */
+export class FirstAbort implements Disposable {
+  /** Resolves when one of them is aborted, at once when one is already. */
+  readonly come: Promise<void>;
+  readonly #signals: readonly AbortSignal[];
+  readonly #resolve: () => void;
+
+  constructor(...signals: readonly AbortSignal[]) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.come = promise;
+    this.#signals = signals;
+    this.#resolve = () => resolve();
+    if (signals.some(({ aborted }) => aborted)) resolve();
+    else for (const signal of signals) signal.addEventListener('abort', this.#resolve, { once: true });
+  }
+
+  throwIfCome(): void {
+    for (const signal of this.#signals) signal.throwIfAborted();
+  }
+
+  [Symbol.dispose](): void {
+    for (const signal of this.#signals) signal.removeEventListener('abort', this.#resolve);
+  }
 }

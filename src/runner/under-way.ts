@@ -1,6 +1,6 @@
 import type { AnyActivity } from '../activities/activity.ts';
 import { LifeboatError } from '../base/errors.ts';
-import { aborted, type Holds } from './holds.ts';
+import { FirstAbort, type Holds } from './holds.ts';
 
 /**
  * A verb that is being performed: what ends it before its outcome is known, and whether it may still write
@@ -53,22 +53,48 @@ export class UnderWay {
     return this.#holds.lastForCall(this.#left.signal);
   }
 
-  sleep(ms: number): Promise<void> {
-    return sleepUnlessLeft(ms, AbortSignal.any([this.#leaving, this.#holds.lost]));
+  /** Rejects when the run is left meanwhile. */
+  async sleep(ms: number): Promise<void> {
+    using leaving = new FirstAbort(this.#leaving, this.#holds.lost);
+    using passed = new Timer(ms);
+    const left = await Promise.race([passed.over.then(() => false), leaving.come.then(() => true)]);
+    if (left) throw new LifeboatError(LEFT, 'the run was left while it waited');
   }
 
   /**
-   * Resolves when the operator leaves: at once for a verb that only asks, after `graceMs` for one that
-   * changes something, because its answer is worth waiting for. What is cut off is in doubt, and the next
-   * resume asks the service. Once a hold is lost there is no grace: the answer could not be written down.
+   * What comes of `performing`, or `left` when the operator leaves first: at once for a verb that only asks,
+   * after `graceMs` for one that changes something, because its answer is worth waiting for. What is cut off
+   * is in doubt, and the next resume asks the service. Once a hold is lost there is no grace: the answer could
+   * not be written down.
    */
-  async patience(graceMs: number): Promise<'left'> {
+  async unlessLeft<Value>(performing: Promise<Value>, graceMs: number): Promise<Value | 'left'> {
     const { lost } = this.#holds;
-    await aborted(AbortSignal.any([this.#leaving, this.#overtaken.signal, lost]));
-    const grace = this.#kind === 'read' ? 0 : graceMs;
-    const over = new Promise((resolve) => setTimeout(resolve, grace).unref());
-    await Promise.race([over, aborted(lost)]);
-    return 'left';
+    using ending = new FirstAbort(this.#leaving, this.#overtaken.signal, lost);
+    const end = ending.come.then((): typeof ENDING => ENDING);
+    const first = await Promise.race([performing, end]);
+    if (first !== ENDING) return first;
+    using tooLate = new FirstAbort(lost);
+    using grace = new Timer(this.#kind === 'read' ? 0 : graceMs);
+    const left = Promise.race([grace.over, tooLate.come]).then(() => 'left' as const);
+    return await Promise.race([performing, left]);
+  }
+}
+
+const ENDING = Symbol('ending');
+
+/** Milliseconds that pass, unless it is disposed of first. */
+class Timer implements Disposable {
+  readonly over: Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#timer = setTimeout(resolve, ms);
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
   }
 }
 
@@ -86,15 +112,4 @@ function mustStay(left: AbortSignal): void {
 export function leftOrThrow(thrown: unknown): 'left' {
   if (thrown instanceof LifeboatError && thrown.code === LEFT) return 'left';
   throw thrown;
-}
-
-/** Rejects when the run is left meanwhile. */
-function sleepUnlessLeft(ms: number, leaving: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    void aborted(leaving).then(() => {
-      clearTimeout(timer);
-      reject(new LifeboatError(LEFT, 'the run was left while it waited'));
-    });
-  });
 }
