@@ -28,6 +28,8 @@ export interface AskFleet {
   readonly answered: (facts: InstanceFacts) => void;
   /** Gets the done backups that an instance lists, for when it is lost. Never rejects. */
   readonly remember?: (name: string, done: readonly ListedBackup[], at: Date) => Promise<void>;
+  /** What was kept of it: asked for an instance that does not list its backups. Never rejects. */
+  readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
   /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
   /** Once it is aborted, no further instance is asked, and what is under way is let go. */
@@ -53,7 +55,9 @@ async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> 
   const { role, objectives } = ask.config.instances[name] ?? { role: 'source', objectives: {} };
   const record = ask.record.get(name) ?? { state: 'unasked' };
   const [service, held] = await Promise.all([askService(ask, name), askKeys(ask, name, record)]);
-  return { ...nothingAsked({ name, role, objectives }), ...service, record, held };
+  const seen = service.backups.state === 'failed' ? await ask.recall?.(name) : undefined;
+  const known = { ...nothingAsked({ name, role, objectives }), ...service, record, held };
+  return seen === undefined ? known : { ...known, seen };
 }
 
 type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window' | 'disk'>;

@@ -45,6 +45,19 @@ export function rememberBackups(
   };
 }
 
+/** What was kept of the instances of a config; see `backupsLastSeen`. Never rejects. */
+export function recallBackups(
+  { env }: { readonly env: NodeJS.ProcessEnv },
+  config: LoadedConfig,
+): (name: string) => Promise<LastSeen | undefined> {
+  return async (name) => {
+    const url = config.instances[name]?.url;
+    if (url === undefined) return undefined;
+    const { placeOf } = await import('../service/address.ts');
+    return backupsLastSeen(homeFolder(env), name, placeOf(url));
+  };
+}
+
 /**
  * What was kept of an instance: undefined where nothing was, where its name stood for another address then,
  * or where it cannot be read.

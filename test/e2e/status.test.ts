@@ -57,6 +57,14 @@ describe.concurrent('lifeboat status', () => {
     expect((await rotate()).code).toBe(0);
     await here('status', '--json');
     isLost = true;
+    const lost = statusIn(await here('status', '--json'), 'orders');
+    expect(lost.newestBackup).toBeUndefined();
+    expect(lost.lastSeenBackup).toMatchObject({ id: 900058, seenAt: expect.any(String) });
+    expect(lost.elsewhere.answer).toBe('unknown');
+    const table = (await here('status', 'orders')).stdout;
+    expect(table).toMatch(/^orders +unknown .*\d+\w seen/mu);
+    expect(table).toMatch(/orders: newest backup: \d+\w+ old as last seen \d+\w ago \(backup 900058\)/u);
+    expect(table).toContain('backup 900058 could be recovered by its id bkp:4.900058~c2 with key');
     const recovery = ['run', 'disaster-recovery', 'orders', '--target', 'orders-dr', '--perform', '--yes'];
     const planned = await here(...recovery.filter((word) => word !== '--yes'), '--dry-run');
     expect(planned.stdout).toContain('what of orders is recovered?');

@@ -5,6 +5,7 @@ import type { Fact, Fleet } from '../../src/view/app/sources.ts';
 import {
   ASCII,
   ago,
+  cardless,
   fact,
   factsOf,
   failedPart,
@@ -53,6 +54,17 @@ describe('the board', () => {
     press(screen, 'down');
     expect(at(SIZE).join('\n')).toContain('✓ it could be recovered now, in place and elsewhere');
     expect(at(SIZE).join('\n')).toContain('41 % used, parachute opens at 80 % (postgresql.0.persistent)');
+  });
+
+  test('shows the newest backup of a lost instance as last seen, and by what it could be recovered', () => {
+    const no = failedPart('no answer');
+    const record = cardless();
+    const lost = statusOf('orders', { overview: no, backups: no, window: no, record });
+    const rows = board(fact(fleetOf([lost]))).at({ columns: 100, rows: 30 });
+    expect(rows.join('\n')).toMatch(/orders +unknown +10h seen +10h LATE/u);
+    const told = rows.join(' ').replaceAll(/\s+/gu, ' ');
+    expect(told).toContain('newest backup 10h old as last seen 10h ago (backup 7)');
+    expect(told).toContain('backup 7 could be recovered by its id guid-7');
   });
 
   test('shows what is asked for as asked for, and neither as good nor as bad', () => {

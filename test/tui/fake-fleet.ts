@@ -45,6 +45,16 @@ const PREPARED = [
   },
 ];
 
+/** The same without the card. */
+export function cardless(): InstanceFacts['record'] {
+  return recordOf(PREPARED.slice(0, 2));
+}
+
+function recordOf(facts: readonly object[]): InstanceFacts['record'] {
+  const ledger = foldLedger(facts.map((entry, at) => ({ seq: at + 1, ...entry })) as never);
+  return part({ ledger, openRuns: [], inDoubt: [], followUps: [] });
+}
+
 /** An instance that could be recovered now, but for what is given. */
 export function statusOf(name: string, given: Partial<InstanceFacts> = {}): InstanceStatus {
   const objectives = { rto: HOUR, rpo: 4 * HOUR };
@@ -52,7 +62,6 @@ export function statusOf(name: string, given: Partial<InstanceFacts> = {}): Inst
 }
 
 function wellKnown(name: string): InstanceFacts {
-  const entries = PREPARED.map((entry, at) => ({ seq: at + 1, ...entry }));
   return {
     ...nothingAsked({ name, role: 'source', objectives: {} }),
     overview: part({ state: 'provisioned' }),
@@ -65,7 +74,7 @@ function wellKnown(name: string): InstanceFacts {
     }),
     window: part({ start: ago(48), end: ago(0) }),
     disk: part({ name: 'postgresql.0.persistent', usedPercent: 41, threshold: 80, isOpen: false }),
-    record: part({ ledger: foldLedger(entries as never), openRuns: [], inDoubt: [], followUps: [] }),
+    record: recordOf(PREPARED),
     held: part([KEY]),
   };
 }

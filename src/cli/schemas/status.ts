@@ -42,6 +42,18 @@ const instanceStatus = z.object({
   rto: seconds.optional(),
   rpo: seconds.optional(),
   newestBackup: backup.extend({ size: bytes.optional(), downloadable: z.boolean().optional() }).optional(),
+  lastSeenBackup: backup
+    .omit({ meetsRpo: true })
+    .extend({
+      size: bytes.optional(),
+      downloadable: z.boolean().optional(),
+      seenAt: time,
+      seenAgeSeconds: seconds,
+    })
+    .optional()
+    .describe(
+      'the newest that is known of an instance that does not list its backups now; there may be newer ones',
+    ),
   provenBackup: backup
     .extend({
       provenAt: time,

@@ -1,10 +1,9 @@
 import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { backupsLastSeen } from '../../compose/last-seen.ts';
+import { recallBackups } from '../../compose/last-seen.ts';
 import { openInstance } from '../../compose/service-of.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
-import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { ServiceClient } from '../../service/client.ts';
@@ -27,14 +26,8 @@ export async function loadBackups(
   const held = await heldOf(ledger, name, keyring);
   const asked = await ask(config, name, keyring, signal);
   const { listed, skewMs = 0, ...rest } = asked;
-  const seen = listed === undefined ? await seenOf(context, config, name) : undefined;
+  const seen = listed === undefined ? (await recallBackups(context, config)(name))?.backups : undefined;
   return { ...rest, rows: backupRows({ listed, seen, ledger, held, skewMs, now: new Date() }) };
-}
-
-async function seenOf({ env }: CommandContext, config: LoadedConfig, name: string) {
-  const { placeOf } = await import('../../service/address.ts');
-  const place = placeOf(config.instances[name]?.url ?? '');
-  return backupsLastSeen(homeFolder(env), name, place)?.backups;
 }
 
 async function ledgerOf(context: CommandContext, name: string): Promise<Ledger> {

@@ -2,7 +2,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
-import { rememberBackups } from '../../compose/last-seen.ts';
+import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { isShared, openJournalIfAny } from '../../compose/store-of.ts';
 import { troubleInHome } from '../../compose/warn-rolled-back.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
@@ -74,6 +74,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       limitMs: LIMIT_MS,
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
+      recall: recallBackups(context, config),
       signal,
       withDisk: (name) => !isFresh(kept.get(name)?.disk),
       answered: (facts) => {

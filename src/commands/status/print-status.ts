@@ -8,8 +8,10 @@ import {
   cardCell,
   followUpCell,
   keyCell,
+  newestCell,
   notesOf,
   recoveredCell,
+  seenWords,
   wayOf,
   windowCell,
 } from '../../view/app/status-cells.ts';
@@ -55,7 +57,7 @@ function rowOf(status: InstanceStatus): string[] {
     ANSWER_WORDS[status.recoverable.answer],
     ANSWER_WORDS[status.inPlace.answer],
     ANSWER_WORDS[status.elsewhere.answer],
-    backupCell(status, status.newestBackup),
+    newestCell(status),
     backupCell(status, status.provenBackup),
     keyCell(status),
     cardCell(status),
@@ -86,11 +88,13 @@ const OUTCOMES: Readonly<Record<NonNullable<DrillDue['last']>['outcome'], string
 /** Why, and what else is worth a word. */
 function linesBelow(status: InstanceStatus): string[] {
   const { name, recoverable } = status;
+  const seen = seenWords(status);
   return [
     ...recoverable.reasons.map((reason) => {
       const way = wayOf(status, reason);
       return `${name}: ${ANSWER_WORDS[reason.answer]}${way === '' ? '' : ` (${way})`}: ${reason.text}`;
     }),
+    ...(seen === undefined ? [] : [`${name}: newest backup: ${seen}`]),
     ...notesOf(status).map((note) => `${name}: note: ${note}`),
   ];
 }

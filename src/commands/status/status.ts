@@ -5,7 +5,7 @@ import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
-import { rememberBackups } from '../../compose/last-seen.ts';
+import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -51,6 +51,7 @@ export const status: Action<StatusFlags> = async (context, named, flags) => {
       limitMs,
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
+      recall: recallBackups(context, config),
       answered: (facts) => {
         found.set(facts.name, instanceStatus(facts, new Date()));
         progress.answered(found.size);

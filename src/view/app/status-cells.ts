@@ -26,6 +26,21 @@ export function backupCell(
   return `${briefly(backup.ageSeconds)}${backup.meetsRpo === false ? ' LATE' : ''}`;
 }
 
+/** The same of the newest backup, or `3h 5m seen` of the one that was seen last. */
+export function newestCell(status: InstanceStatus): string {
+  const { newestBackup, lastSeenBackup: seen } = status;
+  if (newestBackup !== undefined || seen?.ageSeconds === undefined) return backupCell(status, newestBackup);
+  return `${briefly(seen.ageSeconds)} seen`;
+}
+
+/** The newest backup that was seen last, and when: `2d 4h old as last seen 3h ago (backup 9)`. */
+export function seenWords({ lastSeenBackup }: Pick<InstanceStatus, 'lastSeenBackup'>): string | undefined {
+  if (lastSeenBackup === undefined) return undefined;
+  const { id, ageSeconds, seenAgeSeconds } = lastSeenBackup;
+  const age = ageSeconds === undefined ? 'of unknown age' : `${briefly(ageSeconds)} old`;
+  return `${age} as last seen ${briefly(seenAgeSeconds)} ago (backup ${id})`;
+}
+
 /** Whether the key of the newest backup is held: `proven`, `held`, `MISSING`. */
 export function keyCell({ key: { possible, isProven } }: InstanceStatus): string {
   if (possible.length === 0) return '?';

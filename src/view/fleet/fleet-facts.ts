@@ -1,4 +1,5 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
+import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import type { OpenCall } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
@@ -79,6 +80,8 @@ export interface InstanceFacts {
     readonly done: readonly ListedBackup[];
     readonly skewMs?: number | undefined;
   }>;
+  /** What it listed before, as far as that was kept; only of one that does not list its backups now. */
+  readonly seen?: LastSeen | undefined;
   /** The range of a point-in-time restore, RFC 3339; `none` without continuous archiving. */
   readonly window: Part<{ readonly start: string; readonly end: string } | 'none'>;
   /** `none` where the metrics report no parachute. Only asked where somebody wants to see it. */
@@ -132,6 +135,18 @@ export interface BackupStatus extends ListedBackup {
   readonly ageSeconds: number | undefined;
   /** Undefined without an RPO, or where the age is not known. */
   readonly meetsRpo: boolean | undefined;
+}
+
+/**
+ * The newest backup that is known here of an instance that does not list its backups now: from what it listed
+ * before, from its recovery card or from a proof. There may be newer ones, so it is not held against the RPO.
+ */
+export interface SeenStatus extends ListedBackup {
+  /** By this machine's clock: that of the service is not known. */
+  readonly ageSeconds: number | undefined;
+  /** RFC 3339. */
+  readonly seenAt: string;
+  readonly seenAgeSeconds: number;
 }
 
 /** The newest backup that was opened with a key and read to its last byte. */
@@ -191,6 +206,8 @@ export interface InstanceStatus {
   readonly rto: number | undefined;
   readonly rpo: number | undefined;
   readonly newestBackup: BackupStatus | undefined;
+  /** Undefined where the list is known: then it is `newestBackup`. */
+  readonly lastSeenBackup: SeenStatus | undefined;
   readonly provenBackup: ProvenStatus | undefined;
   readonly key: KeyStatus;
   readonly card: CardStatus | undefined;

@@ -15,6 +15,7 @@ import {
 } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
 import { elsewhere, inPlace, worstOf } from './recoverable.ts';
+import { seenStatus } from './seen-backup.ts';
 
 /**
  * An answer that is older is not known any more. A board that asks again in the background passes its own.
@@ -35,14 +36,15 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     rpo === undefined || age === undefined ? undefined : age * 1000 <= rpo;
   const [first] = done;
   const newest = first && backupStatus(first, ageOf, meets);
-  const proven = provenStatus(facts, now, ageOf, meets);
+  const opened = provenStatuses(facts, now, ageOf, meets);
+  const [proven] = opened;
   const range = knownOf(facts.window);
   const window =
     typeof range === 'object'
       ? { ...range, ageSeconds: ageOf(range.end), meetsRpo: meets(ageOf(range.end)) }
       : undefined;
   const key = keyStatus(facts, first, skewMs);
-  const known = { facts, newest, window, key, isProven: proven?.isListed === true };
+  const known = { facts, newest, window, key, opened };
   const verdicts = [inPlace(known), elsewhere(known)] as const;
   const empty = { answer: 'empty', reasons: [] } as const;
   const [here, there] = isEmptyTarget(facts) ? [empty, empty] : verdicts;
@@ -54,6 +56,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     rto: inSeconds(rto),
     rpo: inSeconds(rpo),
     newestBackup: newest,
+    lastSeenBackup: seenStatus(facts, now),
     provenBackup: proven,
     key,
     card: card && {
@@ -124,13 +127,13 @@ function backupStatus(backup: ListedBackup, ageOf: AgeOf, meets: Meets): BackupS
   return { ...backup, ageSeconds, meetsRpo: meets(ageSeconds) };
 }
 
-/** The one with the newest data among those that are still listed; where none is, or nobody knows, of all. */
-function provenStatus(
+/** Those that are still listed first, and of these the one with the newest data. */
+function provenStatuses(
   { record, backups }: InstanceFacts,
   now: Date,
   ageOf: AgeOf,
   meets: Meets,
-): ProvenStatus | undefined {
+): readonly ProvenStatus[] {
   const done = knownOf(backups)?.done;
   const all = (knownOf(record)?.ledger.proven ?? []).map((proof) => {
     const listed = done?.find((backup) => isSameBackup(backup, proof));
@@ -148,11 +151,9 @@ function provenStatus(
       isListed: done === undefined ? undefined : listed !== undefined,
     };
   });
-  const best = all.some(({ isListed }) => isListed === true)
-    ? all.filter(({ isListed }) => isListed === true)
-    : all;
   const age = (one: ProvenStatus) => one.ageSeconds ?? one.provenAgeSeconds;
-  return best.toSorted((one, other) => age(one) - age(other))[0];
+  const listed = ({ isListed }: ProvenStatus) => Number(isListed === true);
+  return all.toSorted((one, other) => listed(other) - listed(one) || age(one) - age(other));
 }
 
 function keyStatus(

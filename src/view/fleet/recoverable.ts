@@ -1,14 +1,18 @@
 import { formatSpan } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
 import {
   type BackupStatus,
   type InstanceFacts,
   type KeyStatus,
   knownOf,
+  type ListedBackup,
   type Part,
+  type ProvenStatus,
   type Reason,
   type Verdict,
   type WindowStatus,
 } from './fleet-facts.ts';
+import { keysOfBackup } from './key-of-backup.ts';
 
 /** What the verdicts are made of. Ages in seconds. */
 export interface Known {
@@ -16,8 +20,8 @@ export interface Known {
   readonly newest: BackupStatus | undefined;
   readonly window: WindowStatus | undefined;
   readonly key: KeyStatus;
-  /** Whether some backup that the service still lists was opened to its last byte. */
-  readonly isProven: boolean;
+  /** The backups that were opened to their last byte, those that the service still lists first. */
+  readonly opened: readonly ProvenStatus[];
 }
 
 /**
@@ -42,13 +46,13 @@ export function inPlace(known: Known): Verdict {
 /**
  * A lost instance: could its newest backup be brought into another one, within its RPO? That takes what is
  * kept here: a recovery card and the key. The source need not answer, but then the age of its newest backup
- * is not known.
+ * is not known. Without a card the id of a backup may do, which is never a yes.
  */
 export function elsewhere(known: Known): Verdict {
   const { facts, newest } = known;
   return verdictOf([
     ...unanswered('the journal', facts.record),
-    ...cardReasons(facts),
+    ...cardReasons(known),
     ...keyReasons(known),
     ...unanswered('the list of backups', facts.backups),
     ...(facts.backups.state === 'known' ? backupReasons(newest, facts.objectives.rpo, false) : []),
@@ -104,21 +108,49 @@ function backupReasons(
   return [no('backup.too-old', `the newest backup is ${age} old, and the RPO is ${limit}`)];
 }
 
-function proofReasons({ facts, newest, key, isProven }: Known): Reason[] {
+function proofReasons({ facts, newest, key, opened }: Known): Reason[] {
   if (facts.record.state !== 'known') return [];
   if (knownOf(facts.record)?.ledger.proven.length === 0)
     return [unknown('backup.unproven', 'no backup of it was ever opened and read to its last byte')];
   if (newest === undefined) return [];
-  if (facts.backups.state === 'known' && !isProven)
+  if (facts.backups.state === 'known' && opened[0]?.isListed !== true)
     return [unknown('backup.proof-gone', 'the service no longer lists any backup that was proven')];
   if (key.possible.length > 0 && !key.isProven)
     return [unknown('key.unproven', 'no backup was proven with the key of the newest one')];
   return [];
 }
 
-function cardReasons({ record }: InstanceFacts): Reason[] {
-  if (record.state !== 'known' || record.value.ledger.card !== undefined) return [];
+/** The call of a recovery takes the id of one backup, too, in the place of the guid of the card (domain 1.6). */
+function cardReasons({ facts, opened }: Known): Reason[] {
+  if (facts.record.state !== 'known' || facts.record.value.ledger.card !== undefined) return [];
+  const proven = opened.find(
+    ({ backupId, isListed, key }) => backupId !== undefined && isListed !== false && mayBeHeld(facts, key),
+  );
+  if (proven !== undefined) {
+    const isKept = proven.isListed === true ? '' : ', if the service still keeps it';
+    return [withoutCard(proven, 'could', ` with key ${proven.key}, which has opened it${isKept}`)];
+  }
+  const listed = (knownOf(facts.backups)?.done ?? facts.seen?.backups)?.find(
+    (backup) => backup.backupId !== undefined && mayHaveKey(facts, backup),
+  );
+  if (listed !== undefined) return [withoutCard(listed, 'might', ', but it was never opened')];
   return [no('card.none', 'there is no recovery card, so a lost instance could not be recovered elsewhere')];
+}
+
+function withoutCard({ id, backupId = '' }: ListedBackup, how: 'could' | 'might', more: string): Reason {
+  const by = `backup ${id} ${how} be recovered by its id ${show(backupId, 80)}${more}`;
+  return unknown('card.none', `there is no recovery card; ${by}`);
+}
+
+function mayHaveKey(facts: InstanceFacts, backup: ListedBackup): boolean {
+  const { skewMs } = knownOf(facts.backups) ?? {};
+  const ledger = knownOf(facts.record)?.ledger ?? { epochs: [], proven: [] };
+  return keysOfBackup(ledger, backup, skewMs).some(({ fingerprint }) => mayBeHeld(facts, fingerprint));
+}
+
+/** A key store that cannot be read is a reason of its own. */
+function mayBeHeld({ held }: InstanceFacts, fingerprint: string): boolean {
+  return knownOf(held)?.includes(fingerprint) !== false;
 }
 
 function keyReasons({ facts, key }: Known): Reason[] {

@@ -41,6 +41,11 @@ function record(more: Partial<InstanceRecord> = {}, entries: readonly object[] =
   return { ledger, openRuns: [], inDoubt: [], followUps: [], ...more };
 }
 
+const PROVEN_WITHOUT_ID = {
+  ...ROTATED[2],
+  body: { ...ROTATED[2]?.body, backup: { id: 7, triggered_at: ago(41) } },
+};
+
 const DONE = [
   { id: 9, backupId: 'guid-9', triggeredAt: ago(2), size: 900, downloadable: true },
   { id: 7, backupId: 'guid-7', triggeredAt: ago(41), size: 700, downloadable: true },
@@ -133,8 +138,11 @@ describe('an instance', () => {
     ['whose key is not held', { held: known([OLD]) }, 'elsewhere', ['no', 'key.not-held']],
     ['whose key is not held, in place', { held: known([OLD]) }, 'inPlace', ['yes']],
     [
-      'without a recovery card',
-      { record: known(record({}, ROTATED.slice(0, 3))) },
+      'without a recovery card whose backups have no id that other instances know',
+      {
+        record: known(record({}, [...ROTATED.slice(0, 2), PROVEN_WITHOUT_ID])),
+        backups: known({ done: DONE.map((one) => ({ ...one, backupId: undefined })) }),
+      },
       'elsewhere',
       ['no', 'card.none'],
     ],
@@ -191,6 +199,85 @@ describe('an instance', () => {
       'key.not-held',
       'service.timeout',
     ]);
+  });
+
+  describe('without a recovery card', () => {
+    const cardless = known(record({}, ROTATED.slice(0, 3)));
+    const lost = { overview: failed, backups: failed, window: failed, record: cardless };
+    const SEEN = { at: ago(1), backups: DONE.map((one) => ({ ...one, status: 'done' })) };
+    const reasonOf = (given: Partial<InstanceFacts>) =>
+      instanceStatus(facts(given), NOW).elsewhere.reasons.find(({ code }) => code === 'card.none');
+
+    test('could be recovered elsewhere by the id of a proven backup, which is said and is no yes', () => {
+      const text = `there is no recovery card; backup 7 could be recovered by its id guid-7 with key ${NEW}, which has opened it`;
+      expect(reasonOf({ record: cardless })).toMatchObject({ answer: 'unknown', text });
+      expect(codesOf({ record: cardless }).elsewhere).toEqual(['unknown', 'card.none']);
+      expect(reasonOf(lost)).toMatchObject({
+        answer: 'unknown',
+        text: `${text}, if the service still keeps it`,
+      });
+      expect(codesOf(lost).elsewhere).toEqual(['unknown', 'card.none', 'service.timeout']);
+    });
+
+    test('might be recovered by the id of a backup that was listed, and was never opened', () => {
+      const text =
+        'there is no recovery card; backup 9 might be recovered by its id guid-9, but it was never opened';
+      const said = { answer: 'unknown', text };
+      const unproven = known(record({}, ROTATED.slice(0, 2)));
+      expect(reasonOf({ record: unproven })).toMatchObject(said);
+      expect(reasonOf({ ...lost, record: unproven, seen: SEEN })).toMatchObject(said);
+      const gone = { record: cardless, backups: known({ done: DONE.slice(0, 1) }) };
+      expect(reasonOf(gone)).toMatchObject(said);
+    });
+
+    test('could not be recovered elsewhere where no key, or no id of a backup, is kept here', () => {
+      const no = {
+        answer: 'no',
+        text: 'there is no recovery card, so a lost instance could not be recovered elsewhere',
+      };
+      expect(reasonOf({ ...lost, held: known([]), seen: SEEN })).toMatchObject(no);
+      expect(reasonOf({ ...lost, record: known(record({}, ROTATED.slice(0, 2))) })).toMatchObject(no);
+      expect(reasonOf({ ...lost, record: known(record({}, [])), seen: SEEN })).toMatchObject(no);
+    });
+
+    test('whose id is hostile is told of in one printable line', () => {
+      const done = [{ id: 9, backupId: '\u001b[31mid\n9', triggeredAt: ago(2) }];
+      const unproven = known(record({}, ROTATED.slice(0, 2)));
+      expect(reasonOf({ backups: known({ done }), record: unproven })?.text).not.toMatch(/[\u0000-\u001f]/u);
+    });
+  });
+
+  describe('whose list is not known', () => {
+    const lost = { overview: failed, backups: failed, window: failed };
+
+    test('has the newest backup that was listed before, with when that was, and is judged as unknown', () => {
+      const seen = { at: ago(1), backups: DONE.map((one) => ({ ...one, status: 'done' })) };
+      const found = instanceStatus(facts({ ...lost, seen }), NOW);
+      expect(found.newestBackup).toBeUndefined();
+      expect(found.lastSeenBackup).toEqual({
+        ...{ id: 9, backupId: 'guid-9', triggeredAt: ago(2), size: 900, downloadable: true },
+        ...{ ageSeconds: 7200, seenAt: ago(1), seenAgeSeconds: 3600 },
+      });
+      expect(found.recoverable.answer).toBe('unknown');
+    });
+
+    test('has the newest backup that the journal knows, proven or on the recovery card', () => {
+      expect(instanceStatus(facts(lost), NOW).lastSeenBackup).toMatchObject({ id: 7, seenAt: ago(40) });
+      const newest = { id: 8, status: 'done', startedAt: ago(39) };
+      const card = { backupGuid: 'guid', preparedAt: ago(38), crossCheck: 'agrees', newest };
+      const entries = [...ROTATED, { type: 'card.prepared', at: ago(38), body: { card } }];
+      expect(
+        instanceStatus(facts({ ...lost, record: known(record({}, entries)) }), NOW).lastSeenBackup,
+      ).toMatchObject({ id: 8, ageSeconds: 39 * 3600, seenAt: ago(38) });
+      const older = { at: ago(60), backups: [{ id: 3, status: 'done', triggeredAt: ago(61) }] };
+      expect(instanceStatus(facts({ ...lost, seen: older }), NOW).lastSeenBackup).toMatchObject({ id: 7 });
+    });
+
+    test('has none where nothing of it was ever seen, or its list is known', () => {
+      const blank = { ...lost, record: known(record({}, [])) };
+      expect(instanceStatus(facts(blank), NOW).lastSeenBackup).toBeUndefined();
+      expect(instanceStatus(facts(), NOW).lastSeenBackup).toBeUndefined();
+    });
   });
 
   test('keeps its RPO in place by a point in time, and says that elsewhere it would not', () => {

@@ -7,6 +7,7 @@ import {
   followUpCell,
   isOpenTarget,
   keyCell,
+  newestCell,
   recoveredCell,
   rpoCell,
   windowCell,
@@ -64,7 +65,7 @@ export function answerSpan({ name, role, recoverable }: InstanceStatus, asked: A
 function newestSpan(status: InstanceStatus): Span {
   const { newestBackup, recoverable } = status;
   const isLate = newestBackup?.meetsRpo === false && recoverable.answer !== 'empty';
-  return span(backupCell(status, newestBackup), isLate ? 'status.bad' : 'text');
+  return span(newestCell(status), isLate ? 'status.bad' : 'text');
 }
 
 function provenSpan(status: InstanceStatus): Span {

@@ -7,6 +7,7 @@ import {
   keyCell,
   notesOf,
   recoveredCell,
+  seenWords,
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';
@@ -92,7 +93,7 @@ function factsOf(status: InstanceStatus, asked: Asked): readonly Fact[] {
     plain('role', role),
     plain('RTO', limit(rto)),
     plain('RPO', limit(rpo)),
-    plain('newest backup', `${backupCell(status, newestBackup)}${idOf(newestBackup)}`),
+    plain('newest backup', seenWords(status) ?? `${backupCell(status, newestBackup)}${idOf(newestBackup)}`),
     plain('proven backup', `${backupCell(status, provenBackup)}${idOf(provenBackup)}${proven}`),
     plain('key', `${keyCell(status)} ${key.possible.map(({ fingerprint }) => fingerprint).join(' ')}`.trim()),
     plain('recovery card', aged(cardCell(status))),

@@ -7,6 +7,7 @@ import {
   noSourceFor,
   targetChoices,
 } from '../../../view/app/start-choices.ts';
+import { newestCell } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
@@ -118,7 +119,7 @@ function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
       [span(name, disabled === undefined ? 'text' : 'text.dim')],
       [span(isRehearsal ? 'REHEARSAL' : 'LIVE', isRehearsal ? 'text' : 'status.bad')],
       [span(stateWord(choice), status?.state === undefined ? 'text.dim' : 'text')],
-      [span(backupAge(choice, newestBackup))],
+      [span(status?.lastSeenBackup === undefined ? backupAge(choice, newestBackup) : newestCell(status))],
       [span(backupAge(choice, provenBackup))],
       [span(disabled === undefined ? (cautions[0] ?? '') : `no: ${disabled.why}`, 'text.dim')],
     ],
@@ -151,13 +152,15 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
 /** A target is replaced: whether a backup of it was proven stands in nobody's way. */
 function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
   if (status === undefined) return [{ text: 'it has not been asked yet', tone: 'plain' }];
-  const { newestBackup, provenBackup, card } = status;
+  const { newestBackup, lastSeenBackup: seen, provenBackup, card } = status;
+  const [newest, asSeen] =
+    seen === undefined ? [newestBackup, ''] : [seen, `, as seen ${timeOf(seen.seenAt)}`];
   return [
     {
       text:
-        newestBackup === undefined
+        newest === undefined
           ? 'no backup of it is known'
-          : `newest backup ${newestBackup.id}: ${timeOf(newestBackup.triggeredAt)}`,
+          : `newest backup ${newest.id}: ${timeOf(newest.triggeredAt)}${asSeen}`,
       tone: 'plain',
     },
     {
