@@ -7,7 +7,7 @@ import { createDriving } from './driving.ts';
 import { createErrands } from './errands.ts';
 import { NO_FACTS } from './facts.ts';
 import type { HostOptions } from './host-options.ts';
-import type { Stroke } from './keys.ts';
+import { pressedOn, type Stroke } from './keys.ts';
 import type { AppEffect, LiveScreen, ScreenRequest } from './live-screen.ts';
 import type { OpenScreen } from './module-screen.ts';
 import { createOpening } from './opening.ts';
@@ -176,6 +176,14 @@ export function createHost(options: HostOptions): Host {
     if (opening.isKept(() => press(stroke, size))) return;
     const screen = stack.top();
     if (screen === undefined) return;
+    const [first, after] = pressedOn(screen, stroke);
+    const wasTyping = screen.isTyping();
+    pressOn(screen, first, size);
+    // What was pressed in a field commands nothing because Escape has left the field; it may have been Alt.
+    const isCommand = wasTyping && stack.top()?.isTyping() !== true;
+    if (after !== undefined && !(isCommand && !leadsOut(after))) press(after, size);
+  };
+  const pressOn = (screen: LiveScreen, stroke: Stroke | undefined, size: Size): void => {
     if (said !== undefined) {
       said = undefined;
       tell();
@@ -263,6 +271,10 @@ export function createHost(options: HostOptions): Host {
       stack.clear();
     },
   };
+}
+
+function leadsOut(stroke: Stroke): boolean {
+  return stroke.kind === 'key' && (stroke.key === 'escape' || stroke.key === 'ctrl+c');
 }
 
 function needed<Value>(value: Value | undefined): Value {

@@ -1,23 +1,25 @@
+import { stripVTControlCharacters } from 'node:util';
 import { render } from 'ink-testing-library';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { App } from '../../src/tui/app.tsx';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { createHost } from '../../src/tui/host.ts';
 import { createFakeRun } from './fake-run.ts';
 import { VIEWS } from './fake-views.ts';
 
-/** The component alone, on the terminal that the testing library makes: what a key does to the frame. */
-function show(view: keyof typeof VIEWS) {
+/** Each look at the clock is well past the time in which a question just shown ignores keys. */
+function unhurried(): () => number {
   let clock = 0;
+  return () => (clock += 1_000);
+}
+
+/** The component alone, on the terminal that the testing library makes: what a key does to the frame. */
+function show(view: keyof typeof VIEWS, monotonic = unhurried()) {
   const run = createFakeRun(VIEWS[view]);
   const host = createHost({
     look: { glyphs: glyphsFor({ LC_ALL: 'C.UTF-8' }), colour: false },
     now: () => new Date(),
-    // Each look at the clock is well past the time in which a question just shown ignores keys.
-    monotonic: () => {
-      clock += 1_000;
-      return clock;
-    },
+    monotonic,
     readMoment: async () => ({ problem: 'not asked' }),
     write: () => undefined,
     lend: (act) => act(),
@@ -51,4 +53,57 @@ test('several keys that come in one piece are no command', async () => {
   await vi.waitFor(() => expect(frame()).toContain('this help'));
   expect(run.answers).toEqual([]);
   stop();
+});
+
+describe('Escape, and keys that come in one piece with it', () => {
+  /** The question stands long enough to be answered; then no time passes, as within one piece. */
+  const shownBefore = () => {
+    let looks = 0;
+    return () => (looks++ === 0 ? 0 : 60_000);
+  };
+  const [down, keypadDown] = ['\u001b[B', '\u001bOB'];
+
+  test.each([
+    ['q, Down and Enter', `q${down}\r`],
+    ['Down and Enter', `${down}\r`],
+    ['Down of a keypad and Enter', `${keypadDown}\r`],
+    ['Enter', '\r'],
+    ['a digit and Enter', '2\r'],
+    ['another Escape and Enter', '\u001b\r'],
+  ])('%s ask whether to leave, and answer nothing', async (_, keys) => {
+    const { app, run, frame, stop } = show('choice', shownBefore());
+    app.stdin.write(`\u001b${keys}`);
+    await vi.waitFor(() => expect(frame()).toContain('leave this run?'));
+    expect(run.answers).toEqual([]);
+    expect(run.calls).toEqual([]);
+    stop();
+  });
+
+  test('Ctrl-C leaves at once, as pressed twice', async () => {
+    const { app, run, frame, stop } = show('choice');
+    app.stdin.write('\u001b\u0003');
+    await vi.waitFor(() => expect(run.calls).toEqual(['detach']));
+    expect(frame()).not.toContain('leave this run?');
+    stop();
+  });
+
+  test('Enter does not send the name that stands in the field', async () => {
+    const { app, run, frame, stop } = show('typedName');
+    app.stdin.write('orders-dr');
+    await vi.waitFor(() => expect(frame()).toContain('❯ orders-dr'));
+    app.stdin.write('\u001b\r');
+    await vi.waitFor(() => expect(frame()).toContain('nothing was typed, so nothing happens'));
+    expect(run.answers).toEqual([]);
+    stop();
+  });
+
+  test('what a field takes for Alt and a key stays that: Alt-B moves by a word', async () => {
+    const { app, frame, stop } = show('text');
+    app.stdin.write('one two');
+    await vi.waitFor(() => expect(frame()).toContain('one two'));
+    app.stdin.write('\u001bb');
+    app.stdin.write('X');
+    await vi.waitFor(() => expect(stripVTControlCharacters(frame())).toMatch(/one X.?two/u));
+    stop();
+  });
 });

@@ -21,3 +21,19 @@ test('one character is a key, also one outside of the basic plane', () => {
   expect(keyOf('y', PLAIN)).toEqual({ kind: 'key', key: 'y', text: 'y' });
   expect(keyOf('\u{1F6DF}', PLAIN)).toMatchObject({ kind: 'key', text: '\u{1F6DF}' });
 });
+
+test.each([
+  ['b', PLAIN, 'meta+b', 'b'],
+  ['Q', PLAIN, 'meta+Q', 'Q'],
+  ['', { return: true } as Key, 'meta+enter', 'enter'],
+  ['', { leftArrow: true } as Key, 'ctrl+left', 'left'],
+  ['', { leftArrow: true, ctrl: true } as Key, 'ctrl+left', 'ctrl+left'],
+  ['', { backspace: true } as Key, 'meta+backspace', 'backspace'],
+  ['c', { ctrl: true } as Key, 'meta+ctrl+c', 'ctrl+c'],
+])('a key with Alt may be Escape and the key: %j %j', (input, key, name, alone) => {
+  expect(keyOf(input, { ...key, meta: true })).toMatchObject({
+    kind: 'key',
+    key: name,
+    afterEscape: { kind: 'key', key: alone },
+  });
+});

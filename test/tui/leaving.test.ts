@@ -141,3 +141,37 @@ test('a run that has the process for itself is not stopped for a way that cannot
   await host.leave('the terminal was lost');
   host.stop();
 });
+
+/** As a terminal sends Alt and a key, and Escape and the key in one piece. */
+const withAlt = (host: Host, key: string) => {
+  const alone = { kind: 'key', key, text: key } as const;
+  host.press({ kind: 'key', key: `meta+${key}`, afterEscape: alone }, SIZE);
+};
+
+test('Escape and a key in one piece lead back, and then the key is pressed on the screen beneath', async () => {
+  const host = openApp(async () => []);
+  host.open({ name: 'board' });
+  await expect.poll(() => host.top()?.title()).toBe('all instances');
+  host.open({ name: 'runs' });
+  await expect.poll(() => host.top()?.title()).toBe('runs');
+  withAlt(host, 'J');
+  await expect.poll(() => host.top()?.title()).toBe('journal');
+  press(host, 'escape');
+  expect(host.top()?.title()).toBe('all instances');
+  host.stop();
+});
+
+test('a letter with Alt in a filter is no command of the list', async () => {
+  const host = openApp(async () => []);
+  host.open({ name: 'board' });
+  await expect.poll(() => host.top()?.title()).toBe('all instances');
+  press(host, '/', 'o');
+  expect(host.top()?.isTyping()).toBe(true);
+  withAlt(host, 'b');
+  expect(host.top()?.isTyping()).toBe(true);
+  withAlt(host, 'J');
+  expect(host.top()?.isTyping()).toBe(false);
+  await host.leave('the terminal was lost');
+  expect(host.top()?.title()).toBe('all instances');
+  host.stop();
+});

@@ -1,6 +1,6 @@
 import type { BoundKey } from '../live-screen.ts';
 import type { Line, Look } from '../span.ts';
-import { EMPTY_FIELD, edited, type Field, fieldIntentOf, fieldLine, typed } from './field.ts';
+import { EMPTY_FIELD, edited, FIELD_KEYS, type Field, fieldIntentOf, fieldLine, typed } from './field.ts';
 
 /**
  * What a person does in a list. The cursor is on a row by its key, so that it stays there when rows arrive or
@@ -130,20 +130,7 @@ export const MARK_KEY: BoundKey<ListIntent> = {
 };
 
 function fieldKeys(): readonly BoundKey<ListIntent>[] {
-  return [
-    'backspace',
-    'ctrl+h',
-    'delete',
-    'ctrl+d',
-    'ctrl+w',
-    'ctrl+u',
-    'left',
-    'right',
-    'home',
-    'end',
-    'ctrl+a',
-    'ctrl+e',
-  ].map((key) => ({
+  return FIELD_KEYS.flatMap(({ keys }) => keys).map((key) => ({
     ...KEY,
     intent: `field:${key}` as const,
     keys: [key],
