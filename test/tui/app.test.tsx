@@ -107,3 +107,15 @@ describe('Escape, and keys that come in one piece with it', () => {
     stop();
   });
 });
+
+test('q asks whether to leave, and pressed again it does not take the question away', async () => {
+  const { app, run, frame, stop } = show('choice');
+  app.stdin.write('q');
+  await vi.waitFor(() => expect(frame()).toContain('leave this run?'));
+  app.stdin.write('q');
+  app.stdin.write('\u001b[B');
+  app.stdin.write('\r');
+  await vi.waitFor(() => expect(run.calls).toEqual(['detach']));
+  expect(run.answers).toEqual([]);
+  stop();
+});

@@ -113,7 +113,8 @@ export const AROUND: readonly Binding[] = [
   },
   {
     intent: 'stay',
-    keys: ['escape', 'q'],
+    // Not q: whoever presses it asks to leave, and would give the next keys to the question of the run.
+    keys: ['escape'],
     modes: ['leave'],
     shown: 'Esc',
     label: 'stay',
