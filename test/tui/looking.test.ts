@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { lineWidth, textOf as plainText } from '../../src/tui/line.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
+import { wholeRows } from '../../src/tui/screens/run/parts/log.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
@@ -36,6 +38,19 @@ const SIZES = [
   [100, 30],
   [160, 50],
 ] as const;
+
+describe('an entry of the log with a time that no clock has', () => {
+  it.each([38, 39, 60, 200])('fills no row beyond its end, and loses nothing (%i characters)', (length) => {
+    const entry = { at: 't'.repeat(length), text: 'the 復元 ended', tone: 'plain' } as const;
+    const rows = wholeRows([entry], 40, look);
+    for (const row of rows) expect(lineWidth(row)).toBeLessThanOrEqual(40);
+    const all = rows
+      .map(plainText)
+      .join('')
+      .replaceAll(/[^t復元hend]/gu, '');
+    expect(all).toBe(`${entry.at}the復元ended`);
+  });
+});
 
 describe.each(SIZES)('the whole log at %i x %i', (columns, rows) => {
   it('begins at its newest entry and goes back to the first', () => {

@@ -30,7 +30,9 @@ export function wholeRows(log: readonly LogLine[], width: number, look: Look): L
     if (lineWidth(whole) <= width) return [whole];
     const [at, sign, text] = whole;
     const lead = lineWidth([at, sign]);
-    return wrapLine([text], Math.max(1, width - lead)).map(
+    // A time that cannot be read is shown as it is, whatever its length.
+    if (lead > width / 2) return wrapLine(whole, width, 2);
+    return wrapLine([text], width - lead).map(
       (row, index): Line => (index === 0 ? [at, sign, ...row] : [span(' '.repeat(lead)), ...row]),
     );
   });
