@@ -17,7 +17,10 @@ export interface Driving {
   close(): void;
 }
 
-type DrivingOptions = Pick<HostOptions, 'monotonic' | 'reading' | 'readMoment' | 'suspend' | 'onDone'> & {
+type DrivingOptions = Pick<
+  HostOptions,
+  'monotonic' | 'reading' | 'readMoment' | 'suspend' | 'onDone' | 'app'
+> & {
   readonly stack: Stack;
   /** What a key on the screen of a run asks of the stack. */
   readonly onEffect: (effect: AppEffect) => void;
@@ -54,6 +57,7 @@ export function createDriving(options: DrivingOptions): Driving {
       const screen = runScreen(seen, {
         now: options.monotonic,
         reading: options.reading,
+        hasPalette: options.app !== undefined,
         readMoment: options.readMoment,
         onDone: done.resolve,
         onSuspend: options.suspend,

@@ -67,6 +67,20 @@ describe.each(FIELDS)('the field of %s', (_, view, before) => {
   });
 });
 
+describe.each(FIELDS)('in the field of %s', (_, view, before) => {
+  it.each([
+    [80, 24],
+    [100, 30],
+    [160, 50],
+  ])('the footer names the palette, beside Enter and the way out, at %i x %i', (columns, rows) => {
+    const ui = drive(view);
+    ui.press(...before);
+    const footer = (state: UiState) => textOf(state, columns, rows).split('\n').at(-1) ?? '';
+    expect(footer({ ...ui.state(), hasPalette: true })).toMatch(/(?=.*Enter )(?=.*Esc ).*Ctrl-K find/u);
+    expect(footer(ui.state())).not.toContain('Ctrl-K');
+  });
+});
+
 describe('the words of a reason', () => {
   it('that were given before come back with the arrows, the newest first', () => {
     const ui = drive(asking(CHOICE));

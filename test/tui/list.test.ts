@@ -51,6 +51,13 @@ describe('the filter of a list', () => {
     expect(keys.filter((name) => name.length === 1)).toEqual([]);
   });
 
+  it('names the palette while it is typed, for then the question mark is text', () => {
+    const footer = (isFiltering: boolean) =>
+      listKeys({ ...FRESH_LIST, isFiltering }).flatMap(({ inFooter, shown }) => (inFooter ? [shown] : []));
+    expect(footer(true)).toEqual(['Enter', 'Ctrl-K', 'Esc']);
+    expect(footer(false)).not.toContain('Ctrl-K');
+  });
+
   it('is dropped by Escape, and kept by Enter', () => {
     const list = typedInto({ ...FRESH_LIST, isFiltering: true }, 'x');
     expect(moved(list, 'end-filter', KEYS, 2)).toMatchObject({ isFiltering: false, filter: { text: '' } });

@@ -41,11 +41,14 @@ export function troublesAround(screen: LiveScreen, layout: Layout, size: Size): 
   const mute = keys.filter(
     ({ disabled, shown, description }) => disabled === '' || (shown !== '' && description === ''),
   );
+  const isMuteField =
+    screen.isTyping() && screen.title() !== 'find anything' && !keys.some(({ shown }) => shown === 'Ctrl-K');
   return [
     ...(/ (?:LIVE|REHEARSAL) /u.test(header) ? [] : [`no badge in the header: ${header}`]),
     ...(keys.some(({ inFooter, shown }) => inFooter && shown !== '') ? [] : ['no key in the footer']),
     ...twice.map((name) => `the key ${name} means two things`),
     ...mute.map(({ shown, label }) => `the key ${shown} (${label}) does not say what it does, or why not`),
+    ...(isMuteField ? ['a field does not name the key that opens the palette, and ? is text there'] : []),
     ...(layout.page.height >= 1 && layout.page.last >= 0 ? [] : ['the page to scroll by is impossible']),
   ];
 }

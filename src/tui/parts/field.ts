@@ -51,6 +51,16 @@ export const EDITING_KEYS: readonly BoundKey<FieldIntent>[] = FIELD_KEYS.map((ke
   inFooter: false,
 }));
 
+/** The key that the app takes itself, named where a letter is text: there `?` opens no help. */
+export const PALETTE_KEY: BoundKey<never> = {
+  intent: 'palette' as never,
+  keys: [],
+  shown: 'Ctrl-K',
+  label: 'find',
+  description: 'find anything; first the keys that work here',
+  inFooter: true,
+};
+
 /** What a key means in a field; undefined where it means nothing there. */
 export function fieldIntentOf(key: string): FieldIntent | undefined {
   return FIELD_KEYS.find(({ keys }) => keys.includes(key))?.intent;

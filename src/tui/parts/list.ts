@@ -1,6 +1,15 @@
 import type { BoundKey } from '../live-screen.ts';
 import type { Line, Look } from '../span.ts';
-import { EMPTY_FIELD, edited, FIELD_KEYS, type Field, fieldIntentOf, fieldLine, typed } from './field.ts';
+import {
+  EMPTY_FIELD,
+  edited,
+  FIELD_KEYS,
+  type Field,
+  fieldIntentOf,
+  fieldLine,
+  PALETTE_KEY,
+  typed,
+} from './field.ts';
 
 /**
  * What a person does in a list. The cursor is on a row by its key, so that it stays there when rows arrive or
@@ -75,6 +84,7 @@ const FILTERING: readonly BoundKey<ListIntent>[] = [
     description: 'keep the filter and go back to the list',
     inFooter: true,
   },
+  PALETTE_KEY,
   {
     intent: 'end-filter',
     keys: ['escape', 'ctrl+c'],

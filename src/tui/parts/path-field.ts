@@ -14,6 +14,7 @@ import {
   fieldLine,
   graphemes,
   inserted,
+  PALETTE_KEY,
   printedField,
   typed,
 } from './field.ts';
@@ -67,7 +68,7 @@ export function holdsText(path: PathField): boolean {
 
 /** The keys of the field; those of the paths given before only where there are some. */
 export function pathKeys({ given }: PathField): readonly BoundKey<PathIntent>[] {
-  return [COMPLETE, ...(given.length === 0 ? [] : HISTORY), ...EDITING_KEYS];
+  return [COMPLETE, ...(given.length === 0 ? [] : HISTORY), ...EDITING_KEYS, PALETTE_KEY];
 }
 
 const COMPLETE: BoundKey<PathIntent> = {

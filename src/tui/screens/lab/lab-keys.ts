@@ -1,12 +1,13 @@
 import { type BoundKey, letterKey } from '../../live-screen.ts';
-import { EDITING_KEYS } from '../../parts/field.ts';
+import { EDITING_KEYS, PALETTE_KEY } from '../../parts/field.ts';
 import { BACK_KEY, listKeys } from '../../parts/list.ts';
 import type { LabIntent, LabKnown, LabState } from './lab-state.ts';
 
 /** The keys of the screen now, with why some do nothing. */
 export function labKeys({ list, over }: LabState, known: LabKnown): readonly BoundKey<LabIntent>[] {
   if (over?.kind === 'delete') return [CHOOSE, ...MOVES, CLOSE];
-  if (over?.kind === 'advance') return [{ ...CHOOSE, label: 'move the clock' }, ...EDITING_KEYS, CLOSE];
+  if (over?.kind === 'advance')
+    return [{ ...CHOOSE, label: 'move the clock' }, ...EDITING_KEYS, PALETTE_KEY, CLOSE];
   if (over !== undefined) {
     const none = known.scenario === undefined ? 'there is no scenario here' : undefined;
     if (over.list.isFiltering) return listKeys(over.list);

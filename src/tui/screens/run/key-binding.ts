@@ -64,6 +64,7 @@ export type Intent =
   | 'copy'
   | 'lead-on'
   | 'help'
+  | 'palette'
   | 'ask-leave'
   | 'leave-now'
   | 'suspend'
@@ -82,8 +83,8 @@ export interface Binding {
   readonly label: string;
   readonly description: string;
   /**
-   * In the footer always, never, while something may wait for credentials, where there is a command, or where
-   * a way leads on.
+   * In the footer always, never, while something may wait for credentials, where there is a command, where a
+   * way leads on, or where the app has a palette.
    */
-  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way';
+  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way' | 'palette';
 }

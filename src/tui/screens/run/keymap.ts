@@ -30,9 +30,22 @@ export function footerBindings(
     isPaused,
     hasCommand,
     hasWay,
-  }: { readonly isPaused: boolean; readonly hasCommand: boolean; readonly hasWay: boolean },
+    hasPalette,
+  }: {
+    readonly isPaused: boolean;
+    readonly hasCommand: boolean;
+    readonly hasWay: boolean;
+    readonly hasPalette: boolean;
+  },
 ): readonly Binding[] {
-  const isShown = { always: true, never: false, paused: isPaused, command: hasCommand, way: hasWay };
+  const isShown = {
+    always: true,
+    never: false,
+    paused: isPaused,
+    command: hasCommand,
+    way: hasWay,
+    palette: hasPalette,
+  };
   return KEYMAP.filter(({ modes, onScreen }) => modes.includes(mode) && isShown[onScreen]);
 }
 

@@ -85,6 +85,16 @@ export const AROUND: readonly Binding[] = [
     onScreen: 'always',
   },
   {
+    intent: 'palette',
+    // The app takes Ctrl-K before the screen does.
+    keys: [],
+    modes: ['input', 'reason', 'reading', 'picker', 'shut', 'log-filter'],
+    shown: 'Ctrl-K',
+    label: 'find',
+    description: 'find anything, also from a field, where ? is text; first the keys that work there',
+    onScreen: 'palette',
+  },
+  {
     intent: 'ask-leave',
     keys: ['q', 'escape', 'ctrl+c'],
     modes: ['watch', 'choice'],

@@ -50,7 +50,7 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   const over = textOver(state, columns, look);
   const ended = endedIn(state);
   const { top, isBannerCut } = topLines(state, over !== undefined, size, look);
-  const footer = runFooter(view, modeIn(state, size, look), columns, look, state.question);
+  const footer = runFooter(view, modeIn(state, size, look), columns, look, state);
   const free = rows - top.length - 1;
 
   const middle =

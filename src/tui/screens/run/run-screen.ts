@@ -19,6 +19,8 @@ export interface RunScreenOptions {
   readonly now: () => number;
   /** When, on that clock, a key that is read now was pressed at the earliest. Default: now. */
   readonly reading?: Reading | undefined;
+  /** Whether the app lays a palette over the run. */
+  readonly hasPalette?: boolean | undefined;
   readonly readMoment: MomentReader;
   /** The operator has left the run, or has closed the screen of one that is over. */
   readonly onDone: (how: 'left' | 'closed') => void;
@@ -51,11 +53,12 @@ const TYPES: ReadonlySet<Mode> = new Set<Mode>(['log-filter', 'input', 'reason',
 /** The screen over a run. It listens to the run until `stop`. */
 export function runScreen(
   port: RunPort,
-  { now, reading, readMoment, onDone, onSuspend, onEffect, onLead }: RunScreenOptions,
+  { now, reading, hasPalette, readMoment, onDone, onSuspend, onEffect, onLead }: RunScreenOptions,
 ): LiveScreen & { stop(): void } {
   const store = createStore(port, {
     now,
     reading,
+    hasPalette,
     readMoment,
     onLeave: () => onDone('left'),
     onClose: () => onDone('closed'),

@@ -25,6 +25,8 @@ export interface UiState {
   /** Reasons, proofs and words that were given in this run, the newest first. No name and no secret. */
   readonly given: readonly string[];
   readonly keyboard: Keyboard;
+  /** Whether the app lays a palette over the run. */
+  readonly hasPalette?: boolean | undefined;
 }
 
 /** The last time at which a key was read, on the clock that stamps the actions. */

@@ -29,6 +29,8 @@ export interface StoreOptions {
   readonly now: () => number;
   /** When, on that clock, a key that is read now was pressed at the earliest. Default: now. */
   readonly reading?: Reading | undefined;
+  /** Whether the app lays a palette over the run. */
+  readonly hasPalette?: boolean | undefined;
   /** Reads what was typed for a moment. */
   readonly readMoment: MomentReader;
   readonly onLeave: () => void;
@@ -50,7 +52,7 @@ const TICK_MS = 1000;
 export function createStore(port: RunPort, options: StoreOptions): Store {
   const { now, reading } = options;
   const listeners = new Set<() => void>();
-  let state = firstState(port.view(), now());
+  let state: UiState = { ...firstState(port.view(), now()), hasPalette: options.hasPalette };
   reading?.follow(judgedUntil(state.keyboard));
   let lookedAt = now();
   let pending: NodeJS.Timeout | undefined;

@@ -1,5 +1,5 @@
 import { type Around, type BoundKey, letterKey } from '../../live-screen.ts';
-import { EDITING_KEYS, type FieldIntent } from '../../parts/field.ts';
+import { EDITING_KEYS, type FieldIntent, PALETTE_KEY } from '../../parts/field.ts';
 import { cursorAt, filtered, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
 import { momentProblem, momentQuestion, notChosenYet, noWindowOf, typedMoment } from './moment.ts';
 import { type Choice, tableOf } from './rows.ts';
@@ -27,7 +27,12 @@ const HIDDEN = { shown: '', label: '', inFooter: false } as const;
 export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[] {
   switch (state.step) {
     case 'incident':
-      return [submit(incidentProblem(state, around), incidentLabel(state)), ...EDITING, backKey(state)];
+      return [
+        submit(incidentProblem(state, around), incidentLabel(state)),
+        ...EDITING,
+        PALETTE_KEY,
+        backKey(state),
+      ];
     case 'moment':
       return momentKeys(state, around);
     case 'check':
@@ -97,16 +102,21 @@ function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
   const question = momentQuestion(state, around);
   if (question === undefined) {
     const isAsking = noWindowOf(state, around) === undefined;
-    return [submit(isAsking ? 'the range is still being read' : undefined, 'go on without'), backKey(state)];
+    return [
+      submit(isAsking ? 'the range is still being read' : undefined, 'go on without'),
+      PALETTE_KEY,
+      backKey(state),
+    ];
   }
   if (state.field.text.trim() !== '')
     return [
       submit(momentProblem(typedMoment(state, around), question), 'set the picker'),
       ...EDITING,
+      PALETTE_KEY,
       backKey(state),
     ];
   // There is nothing to edit yet: the keys of a field move the picker.
-  return [submit(notChosenYet(state), 'take it'), ...PICKING, backKey(state)];
+  return [submit(notChosenYet(state), 'take it'), ...PICKING, PALETTE_KEY, backKey(state)];
 }
 
 function backKey({ past }: State): BoundKey<Intent> {

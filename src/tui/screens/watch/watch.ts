@@ -32,6 +32,7 @@ export function watchScreen(request: ScreenRequest & { readonly name: 'watch' })
         const back = () => options.onEffect({ type: 'back' });
         const run = runScreen(port, {
           now: options.monotonic ?? (() => performance.now()),
+          hasPalette: true,
           readMoment: momentReader,
           onDone: back,
           onSuspend: () => undefined,

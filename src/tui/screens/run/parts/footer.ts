@@ -4,7 +4,8 @@ import { footerLine } from '../../../parts/frame.ts';
 import { type Line, type Look, span } from '../../../span.ts';
 import type { Binding, Intent, Mode } from '../key-binding.ts';
 import { bindingsIn, footerBindings } from '../keymap.ts';
-import { commandsAt, type QuestionState, wayAt } from '../question-state.ts';
+import { commandsAt, wayAt } from '../question-state.ts';
+import type { UiState } from '../screen-state.ts';
 
 /** The keys that work now; the way on and the way out get their place first. */
 export function runFooter(
@@ -12,20 +13,24 @@ export function runFooter(
   mode: Mode,
   width: number,
   look: Look,
-  asked?: QuestionState,
+  { question: asked, hasPalette = false }: Pick<UiState, 'question' | 'hasPalette'>,
 ): Line {
   const unit = asked?.picker?.unit ?? '';
   const hasCommand = commandsAt(view.question, asked) !== undefined;
   const hasWay = wayAt(view) !== undefined;
-  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand, hasWay }).map((binding) => ({
-    ...binding,
-    label: binding.label.replace('{unit}', unit),
-  }));
+  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand, hasWay, hasPalette }).map(
+    (binding) => ({
+      ...binding,
+      label: binding.label.replace('{unit}', unit),
+    }),
+  );
   const ranked = bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings));
   return footerLine(view.mode, bindings, ranked, width, look);
 }
 
 const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake']);
+/** The picker cannot be read off the screen, as a list of answers can. */
+const NEEDED: ReadonlySet<Intent> = new Set<Intent>(['later', 'coarser', 'help', 'palette']);
 const OUT: ReadonlySet<Intent> = new Set<Intent>([
   'ask-leave',
   'back',
@@ -39,7 +44,7 @@ const OUT: ReadonlySet<Intent> = new Set<Intent>([
 function rankOf(binding: Binding, bindings: readonly Binding[]): number {
   const { intent } = binding;
   if (bindings.find((other) => OUT.has(other.intent)) === binding) return 0;
-  return ON.has(intent) ? 1 : OUT.has(intent) || intent === 'help' ? 2 : 3;
+  return ON.has(intent) ? 1 : OUT.has(intent) || NEEDED.has(intent) ? 2 : 3;
 }
 
 const KEY_WIDTH = 12;
