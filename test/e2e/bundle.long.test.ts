@@ -199,6 +199,22 @@ describe.concurrent('an evidence bundle', () => {
     expect(verified.code, verified.stdout).toBe(0);
   });
 
+  test('has the name that it is given; where that does not say so, it is told that it is a tar', async (context) => {
+    const { expect } = context;
+    const opened = await bench(context);
+    const { tar, runId } = await bundled(opened);
+    const out = join(opened.folder, 'evidence');
+    const made = await opened.run('audit', 'export', runId, '--out', out);
+    expect([made.code, made.stdout]).toEqual([0, `${out}\n`]);
+    expect(made.stderr).toContain('hint: it is a tar');
+    expect(execFileSync('tar', ['-tf', out], { encoding: 'utf8' })).toContain('verify.mjs');
+    expect((await opened.run('audit', 'verify', out)).code).toBe(3);
+    const named = await opened.run('audit', 'export', runId, '--out', `${tar}.2.tar`);
+    expect([named.code, named.stderr]).toEqual([0, expect.not.stringContaining('it is a tar')]);
+    const folder = await opened.run('audit', 'export', runId, '--out', opened.folder);
+    expect([folder.code, folder.stderr]).toEqual([2, expect.stringContaining('is a folder')]);
+  });
+
   test('tells an anchor that was copied badly from one that the record does not keep', async (context) => {
     const { expect } = context;
     const opened = await bench(context);

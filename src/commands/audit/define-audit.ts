@@ -35,7 +35,7 @@ lines of \`audit export --lines\`; it needs no home and no config.`,
     'write all evidence of a run into one signed bundle',
     async () => (await import('./export.ts')).auditExportCommand,
     [
-      new Option('--out <file>', 'default: lifeboat-RUN.tar in this folder; - for stdout'),
+      new Option('--out <file>', 'the tar (default: lifeboat-RUN.tar); - for stdout'),
       new Option('--lines', 'print only the journal, as JSON lines with their proof'),
       anchor('also prove the log at this anchor (repeatable)'),
     ],

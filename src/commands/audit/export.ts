@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { BundleSource } from '../../audit/bundle/make-bundle.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
@@ -77,6 +77,7 @@ export async function auditExportCommand(
         { runId: summary.runId, path: out, bytes: tar.length, sha256 },
         () => {
           context.stdout.write(`${show(out, 300)}\n`);
+          if (!/\.tar$/iu.test(out)) context.stderr.write(TAR_HINT);
         },
       );
     }
@@ -85,6 +86,9 @@ export async function auditExportCommand(
     await journal.close();
   }
 }
+
+/** The name is whatever was asked for, as everywhere; nothing in another one says what the file is. */
+const TAR_HINT = 'hint: it is a tar: `lifeboat audit verify` checks it as it is, `tar -xf` unpacks it\n';
 
 /**
  * The keys of this home. A record is worth most when its key store is lost, and a drill keeps none: then
@@ -222,7 +226,12 @@ function refuseOut({ stdout }: CommandContext, out: string): void {
       hints: ['name a file with --out FILE, or redirect the output to one'],
       exitCode: EXIT.usage,
     });
-  if (out !== '-' && existsSync(out)) throw isTaken(out);
+  if (out === '-' || !existsSync(out)) return;
+  if (!statSync(out).isDirectory()) throw isTaken(out);
+  throw new LifeboatError('usage.out', `${show(out, 200)} is a folder, and a bundle is one file`, {
+    hints: ['name a file in it with --out FILE', 'nothing was written'],
+    exitCode: EXIT.usage,
+  });
 }
 
 function write(out: string, tar: Buffer): void {
