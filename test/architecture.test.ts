@@ -14,6 +14,7 @@ import {
   roomOf,
   type SourceFile,
 } from './architecture/source-files.ts';
+import { mayReadTimes, READERS, timesReadIn } from './architecture/times.ts';
 
 const FILES = readSourceFiles();
 const PACKAGE = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
@@ -100,6 +101,39 @@ describe('machines', () => {
     ];
     expect(impuritiesOf(parseSource('machines/planted.ts', lines.join('\n')))).toHaveLength(lines.length + 1);
     expect(impuritiesOf(parseSource('machines/harmless.ts', harmless.join('\n')))).toEqual([]);
+  });
+});
+
+describe('times', () => {
+  it('are read by one parser, to which no zone is UTC: Date reads a text where the list says why', () => {
+    expect(FILES.filter(({ path }) => !mayReadTimes(path)).flatMap(timesReadIn)).toEqual([]);
+  });
+
+  it('the list names no place that needs no exception', () => {
+    const idle = [...READERS.keys()].filter((place) =>
+      FILES.filter(({ path }) => path.startsWith(place)).every((file) => timesReadIn(file).length === 0),
+    );
+    expect(idle).toEqual([]);
+  });
+
+  it('another parser is found however it is called', () => {
+    const lines = [
+      `const at = Date.parse(text);`,
+      `const also = Date['parse'](text);`,
+      `const then = new Date(text);`,
+      `const local = new Date(2026, 2, 1);`,
+      `const { parse } = Date;`,
+      `const ms = texts.map(Date.parse);`,
+      `const Other = globalThis.Date;`,
+    ];
+    const harmless = [
+      `const now: Date = new Date();`,
+      `const ms = Date.now() - Date.UTC(2026, 2, 1);`,
+      `const is = (value: unknown): value is Date => value instanceof Date;`,
+      `const facts = { Date: 1 };`,
+    ];
+    expect(timesReadIn(parseSource('src/planted.ts', lines.join('\n')))).toHaveLength(lines.length);
+    expect(timesReadIn(parseSource('src/harmless.ts', harmless.join('\n')))).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { KeySetting, RecoveryPreparation } from '../../machines/parts/task-data.ts';
+import { isoOf } from '../base/date.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime } from '../base/format.ts';
@@ -162,7 +163,7 @@ async function loaded(
 function mayArrive(untilMs: number): Failure {
   const text = 'a request with another key was sent, its answer is lost, and it may still arrive';
   const hints = [
-    `nothing was sent: try again after ${formatTime(new Date(untilMs).toISOString())} UTC`,
+    `nothing was sent: try again after ${formatTime(isoOf(untilMs))} UTC`,
     'a new backup shows meanwhile which key is in force',
   ];
   return new LifeboatError('key.may-arrive', text, { hints }).toFailure();

@@ -1,6 +1,7 @@
 import type { Bound, BoundApp, ServiceKey } from '../../machines/parts/recovery-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { FoundBindings, Platform } from '../platform/platform.ts';
 import type { ActivityContext, ActivityOf } from './activity.ts';
@@ -235,7 +236,7 @@ function bindingOf(app: FoundApp, then: BoundApp, { runId, foundAt }: Memory): B
   if (app.binding === undefined || then.binding === undefined) return app.binding ?? then.binding;
   const now = app.bindings?.find(({ guid }) => guid === app.binding?.guid);
   const isThere = app.bindings?.some(({ guid }) => guid === then.binding?.guid) ?? false;
-  const isNew = now?.run === runId || Date.parse(now?.createdAt ?? '') > Date.parse(foundAt);
+  const isNew = now?.run === runId || msOf(now?.createdAt) > msOf(foundAt);
   return isThere || isNew ? then.binding : { ...then.binding, ...app.binding };
 }
 

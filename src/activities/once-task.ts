@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Triggered } from '../../machines/parts/task-data.ts';
 import { LifeboatError } from '../base/errors.ts';
-import { instantOf } from '../base/instant.ts';
+import { instantOf, msOf } from '../base/instant.ts';
 import type { Answer, SendOutcome } from '../service/client.ts';
 import type { Json } from '../store/journal.ts';
 import type { ActivityContext, ActivityResult, InDoubt, Sent } from './activity.ts';
@@ -99,9 +99,9 @@ export function timesOf({
   firstArmedAt = armedAt,
   lostAt = armedAt,
 }: Pick<InDoubt, 'armedAt' | 'firstArmedAt' | 'lostAt'>) {
-  const armedAtMs = Date.parse(armedAt);
-  const firstArmedAtMs = Date.parse(firstArmedAt);
-  const lostAtMs = Date.parse(lostAt);
+  const armedAtMs = msOf(armedAt);
+  const firstArmedAtMs = msOf(firstArmedAt);
+  const lostAtMs = msOf(lostAt);
   if (!Number.isNaN(armedAtMs) && !Number.isNaN(firstArmedAtMs))
     return { armedAtMs, firstArmedAtMs, ...(Number.isNaN(lostAtMs) ? {} : { lostAtMs }) };
   throw new LifeboatError('journal.no-arm-time', 'the journal does not say when the request was armed');

@@ -1,3 +1,4 @@
+import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
@@ -75,7 +76,7 @@ function notAvailable() {
 }
 
 function utc(ms: number): string {
-  return new Date(ms).toISOString();
+  return isoOf(ms);
 }
 
 function shown(text: string | undefined): string | null {

@@ -1,6 +1,8 @@
 import type { Reconciliation } from '../../machines/parts/recovery-data.ts';
+import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
+import { instantOf } from '../base/instant.ts';
 import { redact } from '../base/redact.ts';
 import { type Ended, runShell } from '../base/run-shell.ts';
 import { show } from '../base/text.ts';
@@ -100,9 +102,7 @@ export function readMeasure(text: string): Measure {
 }
 
 function momentOf({ date, time, zone }: Readonly<Record<string, string | undefined>>): string | undefined {
-  const sign = (zone ?? 'Z').toUpperCase().replace('UTC', 'Z');
-  const [, hours, minutes] = /^([+-]\d{2}):?(\d{2})?$/u.exec(sign) ?? [];
-  const offset = hours === undefined ? sign : `${hours}:${minutes ?? '00'}`;
-  const moment = new Date(`${date}T${time}${offset}`);
-  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString();
+  const seconds = time?.length === 'hh:mm'.length ? ':00' : '';
+  const ms = instantOf(`${date}T${time}${seconds}${zone ?? ''}`);
+  return ms === undefined ? undefined : isoOf(ms);
 }

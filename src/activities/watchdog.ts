@@ -1,5 +1,5 @@
 import { formatSeconds } from '../base/format.ts';
-import { instantOf } from '../base/instant.ts';
+import { instantOf, msOf } from '../base/instant.ts';
 import type { ActivityContext, Overdue, Progress } from './activity.ts';
 
 /** What a finished task tells of how long one takes, in the service's times; each may be missing. */
@@ -67,7 +67,7 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
     const leftMs =
       expected.rtoMs === undefined || begunAt === undefined
         ? undefined
-        : expected.rtoMs - (firstMs - Date.parse(begunAt));
+        : expected.rtoMs - (firstMs - msOf(begunAt));
     return overdueSince(sinceMs, nowMs, limitFrom(tasks, stage, expected, leftMs));
   };
 }

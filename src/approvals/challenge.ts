@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 
 /**
@@ -92,7 +93,7 @@ export function parseChallenge(text: string): Challenge {
     while (rest[0]?.startsWith(`${word}: `)) lists[list].push(rest.shift()?.slice(word.length + 2) ?? '');
   const challenge = { ...Object.fromEntries(values), ...lists } as unknown as Challenge;
   if (challengeText(challenge) !== text) throw unreadable('it was changed, or another version wrote it');
-  if (Number.isNaN(Date.parse(challenge.asked)) || Number.isNaN(Date.parse(challenge.expires)))
+  if (Number.isNaN(msOf(challenge.asked)) || Number.isNaN(msOf(challenge.expires)))
     throw unreadable('its times cannot be read');
   return challenge;
 }

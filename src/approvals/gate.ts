@@ -1,3 +1,4 @@
+import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Gate, RunState } from '../runner/run.ts';
 import type { Json } from '../store/journal.ts';
@@ -167,7 +168,7 @@ function newChallenge(deps: ApprovalGateDeps, state: RunState, plan: Plan) {
   const asked = momentOf(state.entries, deps.now());
   const { expiresSeconds } = begunOf(state.entries).approvals ?? {};
   const lasts = Math.min(deps.expiresMs, (expiresSeconds ?? Number.POSITIVE_INFINITY) * 1000);
-  const expiresAt = new Date(asked.getTime() + lasts).toISOString();
+  const expiresAt = isoOf(asked.getTime() + lasts);
   const requester = deps.operator.email ?? deps.operator.name;
   const challenged = challengeOf(plan, {
     entry: String(state.entries.at(-1)?.seq ?? 0),

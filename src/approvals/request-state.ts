@@ -1,3 +1,5 @@
+import { dateAt } from '../base/date.ts';
+import { msOf } from '../base/instant.ts';
 import type { Entry } from '../store/journal.ts';
 import { growing } from '../store/projections/projection.ts';
 import { type RunEntryBody, readRunEntry } from '../store/run-entries.ts';
@@ -42,7 +44,7 @@ export function isAskedOnRecord(
  * back makes no expired approval good again.
  */
 export function momentOf(entries: readonly Entry[], now: Date): Date {
-  return new Date(Math.max(now.getTime(), recordOf(entries).latestMs));
+  return dateAt(Math.max(now.getTime(), recordOf(entries).latestMs));
 }
 
 /**
@@ -52,7 +54,7 @@ export function momentOf(entries: readonly Entry[], now: Date): Date {
  */
 export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
   const { movedSeconds } = recordOf(entries);
-  return momentOf(entries, new Date(now.getTime() + Math.max(0, -movedSeconds) * 1000));
+  return momentOf(entries, dateAt(now.getTime() + Math.max(0, -movedSeconds) * 1000));
 }
 
 /**
@@ -62,7 +64,7 @@ export function momentSinceAsked(entries: readonly Entry[], now: Date): Date {
 export function isExpired(text: string, at: Date): boolean {
   try {
     const { asked, expires } = parseChallenge(text);
-    return at.getTime() >= Date.parse(expires) || at.getTime() < Date.parse(asked) - SLACK_MS;
+    return at.getTime() >= msOf(expires) || at.getTime() < msOf(asked) - SLACK_MS;
   } catch {
     return true;
   }
@@ -93,7 +95,7 @@ interface ApprovalRecord {
 const recordOf = growing<ApprovalRecord>(
   () => ({ asked: [], here: undefined, withdrawn: [], movedSeconds: 0, latestMs: 0 }),
   (record, entry) => {
-    record.latestMs = Math.max(record.latestMs, Date.parse(entry.at) || 0);
+    record.latestMs = Math.max(record.latestMs, msOf(entry.at) || 0);
     if (entry.type === 'event') record.here = undefined;
     if (entry.type === 'approval.asked') record.movedSeconds = 0;
     const read = CONCERNS.has(entry.type) ? readRunEntry(entry) : undefined;

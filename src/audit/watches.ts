@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { formatSeconds } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import { jsonIn } from '../store/canonical.ts';
 import type { LoggedEntry } from '../store/journal.ts';
 import { clockMoved } from '../store/log/log-entries.ts';
@@ -30,7 +31,7 @@ export function clockWatch(findings: Findings): { take(entry: LoggedEntry): void
       const noted = clockMoved(entry);
       if (noted < 0) suspects = suspects.filter(({ behind }) => behind > -noted * 1000 + TOLERANCE);
       if (at >= before) return;
-      const behind = Date.parse(before) - Date.parse(at);
+      const behind = msOf(before) - msOf(at);
       if (behind <= TOLERANCE) latest = before;
       else if (!(behind <= -noted * 1000 + TOLERANCE)) suspects.push({ entry, behind });
     },

@@ -1,3 +1,5 @@
+import { isoOf } from './date.ts';
+import { instantOf } from './instant.ts';
 import { counted, formatBytes } from './quantity.ts';
 import { show } from './text.ts';
 
@@ -48,17 +50,14 @@ function inWords(whole: number): string {
 
 /** `2026-11-21 03:04:05`, UTC, as is a text without a zone; a text that is no time stays as it is. */
 export function formatTime(text: string): string {
-  const parsed = new Date(WITHOUT_ZONE.test(text) ? `${text.replace(' ', 'T')}Z` : text);
-  if (Number.isNaN(parsed.getTime())) return text;
-  return parsed.toISOString().slice(0, 19).replace('T', ' ');
+  const ms = instantOf(text);
+  return ms === undefined ? text : isoOf(ms).slice(0, 19).replace('T', ' ');
 }
 
 /** The same, or a dash. */
 export function timeOr(text: string | undefined): string {
   return text === undefined ? '-' : formatTime(text);
 }
-
-const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?$/;
 
 /**
  * A sentence for a person: printable, cut to `limit` characters (see `show`), with every RFC 3339 time in it

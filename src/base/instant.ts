@@ -21,6 +21,11 @@ export function instantOf(text: unknown): number | undefined {
   return (seconds - east) * 1000 + Number((found['fraction'] ?? '').padEnd(3, '0').slice(0, 3));
 }
 
+/** The same to calculate with: not a number where it is none, so that no comparison with it holds. */
+export function msOf(text: unknown): number {
+  return instantOf(text) ?? Number.NaN;
+}
+
 /** By the civil calendar, with the year begun in March so that a leap day is the last of it. */
 function daysSince1970(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;

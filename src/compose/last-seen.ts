@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
+import { msOf } from '../base/instant.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { homeFolder } from '../config/find.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
@@ -71,7 +72,7 @@ function isKept(
   kept: Readonly<Record<string, unknown>> | undefined,
   seen: { readonly at: string; readonly place: string; readonly backups: unknown },
 ): boolean {
-  const age = Date.parse(seen.at) - Date.parse(String(kept?.['at']));
+  const age = msOf(seen.at) - msOf(String(kept?.['at']));
   const isRecent = age >= 0 && age < DATED_MS;
   return (
     isRecent &&

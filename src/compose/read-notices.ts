@@ -1,3 +1,5 @@
+import { isoOf } from '../base/date.ts';
+import { msOf } from '../base/instant.ts';
 import type { NotifyEvent } from '../config/schema.ts';
 import type { Notice, NoticedRun } from '../notify/notice.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
@@ -53,8 +55,7 @@ async function ofOpenRuns(journal: Reading, { from, events }: Asked, now: Date) 
 
 async function questionOf(run: RunProgress, now: Date): Promise<readonly Notice[]> {
   const { reached, isLeft, isPaused, runId } = run;
-  if (reached === undefined || !(isLeft || now.getTime() - Date.parse(reached.at) >= QUESTION_STANDS_MS))
-    return [];
+  if (reached === undefined || !(isLeft || now.getTime() - msOf(reached.at) >= QUESTION_STANDS_MS)) return [];
   if (!isPaused && !(await isQuestion(run, reached.state))) return [];
   const waits = 'it needs new credentials';
   const title = isPaused ? waits : (run.title ?? reached.state);
@@ -85,17 +86,14 @@ async function dangerOf(journal: Reading, run: RunProgress, now: Date): Promise<
   const time = viewObjectives(runbook, entries, followUps, now).find(({ name }) => name === 'RTO');
   if (time?.running !== true || time.value === undefined || time.value <= rtoSeconds * SHARE_TO_WARN)
     return [];
-  const since = new Date(now.getTime() - time.value * 1000).toISOString();
+  const since = isoOf(now.getTime() - time.value * 1000);
   const elapsedSeconds = Math.round(time.value);
   return [{ id, event: 'rto', index, since, run: noticed(run), rtoSeconds, elapsedSeconds }];
 }
 
 /** Before anything of the run is read: its recovery cannot have taken longer. */
 function elapsedAtMost({ startedAt, incidentAt }: RunProgress, now: Date): number {
-  const from = Math.min(
-    Date.parse(startedAt),
-    Date.parse(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY,
-  );
+  const from = Math.min(msOf(startedAt), msOf(incidentAt ?? startedAt) || Number.POSITIVE_INFINITY);
   return (now.getTime() - from) / 1000;
 }
 

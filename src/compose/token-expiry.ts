@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isoOf } from '../base/date.ts';
 import type { Secret } from '../base/secret.ts';
 
 /**
@@ -12,7 +13,7 @@ export function expiryOf(authorization: Secret): string | undefined {
     const claims = z
       .looseObject({ exp: z.number() })
       .parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
-    return new Date(claims.exp * 1000).toISOString();
+    return isoOf(claims.exp * 1000);
   } catch {
     return undefined;
   }

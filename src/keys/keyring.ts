@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, hash, randomBytes } from 'node:crypto';
 import { LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { KeyEpoch } from '../store/projections/key-epochs.ts';
@@ -167,7 +168,7 @@ export function lateKeyUntil(
   const ends = epochs.flatMap((epoch) =>
     epoch.lostAt === undefined || epoch.fingerprint === fingerprint
       ? []
-      : [Date.parse(epoch.lostAt) + when.inFlightMs],
+      : [msOf(epoch.lostAt) + when.inFlightMs],
   );
   const until = Math.max(...ends);
   return until > when.nowMs ? until : undefined;

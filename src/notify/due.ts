@@ -1,3 +1,4 @@
+import { msOf } from '../base/instant.ts';
 import type { NotifyEvent } from '../config/schema.ts';
 import type { KnownTarget, Posted, Tries } from '../store/projections/outbox.ts';
 import type { Notice } from './notice.ts';
@@ -78,5 +79,5 @@ function isFor({ event, index }: Notice, { on, known }: Wanting): boolean {
 
 function nextTry(tries: Tries | undefined): number {
   if (tries === undefined) return 0;
-  return Date.parse(tries.at) + (PAUSES[tries.count - 1] ?? Number.POSITIVE_INFINITY);
+  return msOf(tries.at) + (PAUSES[tries.count - 1] ?? Number.POSITIVE_INFINITY);
 }

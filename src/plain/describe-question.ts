@@ -1,3 +1,4 @@
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import { ageWords, doneCommand, dueWords } from '../view/follow-up-words.ts';
 import { nowOf } from '../view/moment-reader.ts';
@@ -58,7 +59,7 @@ function describeRange({ earliest, latest, marks }: QuestionView & { kind: 'time
     ['from', earliest],
     ['to', latest],
   ].map(([word = '', edge = '']) => {
-    const at = Date.parse(edge);
+    const at = msOf(edge);
     const [shown, utc] = Number.isNaN(at) ? [show(edge)] : formatHere(at);
     return `  ${word.padEnd(4)} ${shown}${utc === undefined ? '' : ` (${utc})`}`;
   });

@@ -2,7 +2,9 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { type Answer, optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { metaAt, statePath } from '../../machines/parts/states.ts';
+import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import type { Secret } from '../base/secret.ts';
 import type { MachineEvent } from './fold.ts';
 
@@ -84,18 +86,18 @@ export async function decide(
 
 /** The moment in UTC, as the machine and the service take it. */
 function moment(question: Question & { kind: 'time' }, { time = '' }: Answer): Decision {
-  const at = ZONED.test(time) ? Date.parse(time) : Number.NaN;
+  const at = ZONED.test(time) ? msOf(time) : Number.NaN;
   if (Number.isNaN(at)) throw misfit('this question takes a date and time with a zone');
-  if (at < Date.parse(question.earliest) || at > Date.parse(question.latest)) {
+  if (at < msOf(question.earliest) || at > msOf(question.latest)) {
     throw new LifeboatError('time.out-of-range', `the time is outside the range that can be reached`, {
       hints: [`the earliest is ${question.earliest}, the latest ${question.latest}`, 'nothing was sent'],
     });
   }
-  const chosenTime = new Date(at).toISOString();
+  const chosenTime = isoOf(at);
   return { event: { type: question.event, time: chosenTime }, label: `chose ${chosenTime}`, text: undefined };
 }
 
-const ZONED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/i;
+const ZONED = /T.*(?:Z|[+-]\d\d:?\d\d)$/iu;
 
 function word(question: Question & { kind: 'text' }, answer: Answer): Decision {
   const text = answer.text?.trim() ?? '';

@@ -1,5 +1,7 @@
 import type { LedgerFact } from '../activities/activity.ts';
+import { isoOf } from '../base/date.ts';
 import type { LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { type Holds, lostHold } from './holds.ts';
@@ -50,8 +52,8 @@ export class RunLog {
   byOurClock(at: string | undefined): string | undefined {
     const lead = this.#leadMs;
     if (at === undefined || lead === undefined || lead === 0) return lead === undefined ? undefined : at;
-    const ms = Date.parse(at) + lead;
-    return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
+    const ms = msOf(at) + lead;
+    return Number.isNaN(ms) ? undefined : isoOf(ms);
   }
 
   /**
@@ -95,7 +97,7 @@ export class RunLog {
     );
     const written = await this.#journal.append([...own, ...facts], this.#holds.all);
     this.entries.push(...written.filter((entry) => entry.stream === this.stream));
-    const stamped = Date.parse(written.at(-1)?.at ?? '');
+    const stamped = msOf(written.at(-1)?.at ?? '');
     if (this.#journal.stampedBy === 'database' && !Number.isNaN(stamped))
       this.#leadMs = this.#now().getTime() - stamped;
   }

@@ -1,3 +1,4 @@
+import { httpDate } from '../base/date.ts';
 import { errorCode } from './failures.ts';
 
 /** How long and how much the client takes. All times in milliseconds, all sizes in bytes. */
@@ -52,8 +53,8 @@ export const DEFAULT_LIMITS: Limits = {
 export function retryAfterMs(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   if (/^\d{1,9}$/u.test(value)) return Number(value) * 1000;
-  const ms = Date.parse(value) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms);
+  const ms = httpDate(value);
+  return ms === undefined ? undefined : Math.max(0, ms - Date.now());
 }
 
 /**

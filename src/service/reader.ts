@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import { beginningOf } from '../backup/beginning.ts';
+import { dateAt, httpDate } from '../base/date.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { CallOptions } from './call.ts';
@@ -146,8 +147,8 @@ export function openReader(
 
 /** The service's own clock (RFC 9110 section 6.6.1), when it says so readably. */
 export function dateOf(headers: IncomingHttpHeaders): Date | undefined {
-  const date = new Date(typeof headers.date === 'string' ? headers.date : Number.NaN);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  const ms = httpDate(headers.date);
+  return ms === undefined ? undefined : dateAt(ms);
 }
 
 /** `promise`, or the signal's reason as soon as it is aborted. */

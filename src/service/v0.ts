@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import { type Operations, unsent } from './operations.ts';
@@ -135,5 +136,5 @@ function wholeStatus(statuses: readonly Untrusted[]): Untrusted {
 }
 
 function byTime(one: string, other: string): number {
-  return Date.parse(one) - Date.parse(other);
+  return msOf(one) - msOf(other);
 }

@@ -1,3 +1,4 @@
+import { dateAt } from '../base/date.ts';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { Fact, Facts, Loaders, Need, NeedOf, SourceName, Sources } from '../view/app/sources.ts';
@@ -174,7 +175,7 @@ const ALONE = 'only the run is shown here: y copies the command that writes its 
 
 /** What is known there. */
 export const NO_FACTS: LiveFacts = {
-  get: () => ({ part: { state: 'failed', at: new Date(0), code: 'app.alone', why: ALONE }, isAsking: false }),
+  get: () => ({ part: { state: 'failed', at: dateAt(0), code: 'app.alone', why: ALONE }, isAsking: false }),
   want: () => undefined,
   refresh: () => undefined,
   subscribe: () => () => undefined,

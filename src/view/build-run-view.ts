@@ -3,8 +3,10 @@ import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts'
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath, stepOf, stepsOf } from '../../machines/parts/states.ts';
+import { dateAt } from '../base/date.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime, readable } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import { show, TRY_AGAIN_SOON } from '../base/text.ts';
 import { type Timeline, timelineOf } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
@@ -100,7 +102,7 @@ function elapsedOf({ firstMs, endedMs, clockMovedMs }: Timeline, now: Date): num
 /** When a run ended, by the clock that stamps its entries; undefined for one that goes on. */
 function endOf(timeline: Timeline | undefined): Date | undefined {
   if (timeline?.endedMs === undefined) return undefined;
-  return new Date(timeline.endedMs + timeline.clockMovedMs);
+  return dateAt(timeline.endedMs + timeline.clockMovedMs);
 }
 
 function viewRail(facts: RunFacts, state: string, record: RunRecord): RailStep[] {
@@ -140,8 +142,7 @@ function lookedAt(
 ): Partial<RailStep> {
   const { states, movedAt, started } = record;
   const last = [...states].findLast((one) => stepOf(one) === id);
-  const before =
-    isFirst && started !== undefined ? [(movedAt ?? now.getTime()) - Date.parse(started.at)] : [];
+  const before = isFirst && started !== undefined ? [(movedAt ?? now.getTime()) - msOf(started.at)] : [];
   const after = timeIn(record, now, (state) => stepOf(state) === id);
   const parts = after === undefined ? before : [...before, after];
   return {
@@ -181,7 +182,7 @@ function viewActivity(
 ): ActivityView | undefined {
   const { activity, now } = facts;
   if (activity === undefined) return undefined;
-  const age = Math.max(0, (now.getTime() - Date.parse(activity.since)) / 1000);
+  const age = Math.max(0, (now.getTime() - msOf(activity.since)) / 1000);
   const { progress } = activity;
   const overdue = progress?.overdue && (true as const);
   // A process that came later has waited for less time than the run has.

@@ -1,4 +1,6 @@
+import { dateAt } from '../base/date.ts';
 import { failureOf } from '../base/errors.ts';
+import { msOf } from '../base/instant.ts';
 import type { QuestionView, RunView } from './run-view.ts';
 
 export type TimeQuestion = QuestionView & { readonly kind: 'time' };
@@ -26,5 +28,5 @@ export const momentReader: MomentReader = async (text, { question, now }) => {
 
 /** The moment at which a view was made, by its own clock; an invalid date when the clock cannot be read. */
 export function nowOf({ clock }: Pick<RunView, 'clock'>): Date {
-  return new Date(`${clock.replace(' ', 'T')}Z`);
+  return dateAt(msOf(clock));
 }

@@ -1,5 +1,7 @@
 import { type ParsedComponents, parse } from 'chrono-node';
+import { dateAt } from '../base/date.ts';
 import { formatSpan } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import {
   formatHere,
@@ -60,7 +62,7 @@ export function readMoment(text: string, options: MomentOptions): Moment | { rea
   if (typeof read !== 'number') return read;
   const { earliest, latest } = edges(options);
   if (!(earliest <= latest)) return { problem: 'there is no range to choose a time from' };
-  if (read >= earliest && read <= latest) return momentOf(new Date(read), zone);
+  if (read >= earliest && read <= latest) return momentOf(dateAt(read), zone);
   const [first, last] = [earliest, latest].map((edge) => {
     const [here, utc] = formatHere(edge, zone);
     return utc === undefined ? here : `${here} (${utc})`;
@@ -84,7 +86,7 @@ export function momentOf(time: Date, zone: string = localZone()): Moment {
  */
 export function stepMoment(time: Date, unit: MomentUnit, n: number, bounds: MomentBounds): Date {
   const { earliest, latest } = edges(bounds);
-  return new Date(Math.max(earliest, Math.min(latest, time.getTime() + n * UNIT_MS[unit])));
+  return dateAt(Math.max(earliest, Math.min(latest, time.getTime() + n * UNIT_MS[unit])));
 }
 
 type Read = number | { readonly problem: string };
@@ -178,7 +180,7 @@ function inUtc({ year, month, day, hour, minute, second, millisecond }: WallTime
  */
 function lastTime(read: ParsedComponents, wall: WallTime): WallTime | undefined {
   const back = (days: number): WallTime => {
-    const date = new Date(Date.UTC(wall.year, wall.month - 1, wall.day - days));
+    const date = dateAt(Date.UTC(wall.year, wall.month - 1, wall.day - days));
     return {
       ...wall,
       year: date.getUTCFullYear(),
@@ -206,5 +208,8 @@ function resolved(wall: WallTime, zone: Zone): Read {
 }
 
 function edges({ earliest, latest }: MomentBounds): { readonly earliest: number; readonly latest: number } {
-  return { earliest: new Date(earliest).getTime(), latest: new Date(latest).getTime() };
+  const [first, last] = [earliest, latest].map((edge) =>
+    edge instanceof Date ? edge.getTime() : msOf(edge),
+  );
+  return { earliest: first ?? Number.NaN, latest: last ?? Number.NaN };
 }

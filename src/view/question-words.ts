@@ -1,4 +1,5 @@
 import { formatSpan } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import type { QuestionOption, QuestionView, StakesView } from './run-view.ts';
 
 /**
@@ -37,7 +38,7 @@ export function stakesWords(
 }
 
 function agoWords(since: string | undefined, now: number): string {
-  const seconds = (now - Date.parse(since ?? '')) / 1000;
+  const seconds = (now - msOf(since)) / 1000;
   // In whole minutes: what stands beside a field to type in should hold still.
   return seconds >= 60 ? ` (${formatSpan(Math.floor(seconds / 60) * 60)} ago)` : '';
 }

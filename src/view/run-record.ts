@@ -1,5 +1,6 @@
 import { stepOf } from '../../machines/parts/states.ts';
 import { formatTime } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { Entry, Holder } from '../store/journal.ts';
 import { growing } from '../store/projections/projection.ts';
@@ -60,14 +61,14 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>
       const state = String((entry.body as { readonly to?: string }).to);
       record.states.delete(state);
       record.states.add(state);
-      moveTo(record, state, Date.parse(entry.at));
+      moveTo(record, state, msOf(entry.at));
     }
     if (entry.type === 'run.resumed' && record.here !== undefined) {
       const { state } = record.here;
-      const gap = Math.max(0, Date.parse(entry.at) - record.lastAt);
+      const gap = Math.max(0, msOf(entry.at) - record.lastAt);
       record.away.set(state, (record.away.get(state) ?? 0) + gap);
     }
-    record.lastAt = Date.parse(entry.at);
+    record.lastAt = msOf(entry.at);
     if (entry.type === 'run.abandoned') record.abandoned ??= entry;
     if (entry.type.startsWith('approval.')) record.approvals.push(entry);
     const said = record.say(entry);

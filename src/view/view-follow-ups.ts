@@ -1,5 +1,6 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import { formatTime, readable } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import { ageWords, doneCommand, dueWords, runCommand, waysInWords } from './follow-up-words.ts';
 import type { FactLine, FollowUpView, Tone } from './run-view.ts';
@@ -31,8 +32,8 @@ const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone
 /** One follow-up for people. The operator owns a follow-up that names no owner. */
 export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date): FollowUpView {
   const { id, what, subject, owner, since, dueSeconds, commands, doable, closed } = followUp;
-  const until = closed?.at === undefined ? now.getTime() : Date.parse(closed.at);
-  const seconds = (until - Date.parse(since ?? '')) / 1000;
+  const until = closed?.at === undefined ? now.getTime() : msOf(closed.at);
+  const seconds = (until - msOf(since)) / 1000;
   const age = Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
   const isRunning = age !== undefined && dueSeconds !== undefined && closed === undefined;
   return {

@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Closing, Fact, FactGroup, Runbook } from '../../machines/parts/runbook.ts';
+import { isoOf } from '../base/date.ts';
 import { formatSeconds, formatTime, formatValue, readable } from '../base/format.ts';
 import type { Timeline } from '../report/measure/timeline.ts';
 import type { Entry } from '../store/journal.ts';
@@ -108,9 +109,9 @@ function viewGroup({ title, facts }: FactGroup): FactGroupView[] {
 function tookWords(timeline: Timeline | undefined): string {
   if (timeline === undefined) return '';
   const { firstMs, endedMs = timeline.lastMs, clockMovedMs } = timeline;
-  const begun = formatTime(new Date(firstMs).toISOString());
+  const begun = formatTime(isoOf(firstMs));
   // By the clock as it stands now: that is what whoever reads it has on the wall.
-  const ended = formatTime(new Date(endedMs + clockMovedMs).toISOString());
+  const ended = formatTime(isoOf(endedMs + clockMovedMs));
   const until = ended.slice(0, 10) === begun.slice(0, 10) ? ended.slice(11) : ended;
   return `${formatSeconds((endedMs - firstMs) / 1000)}, ${begun} to ${until} UTC`;
 }

@@ -6,7 +6,9 @@ import {
   type Question,
   type Stakes,
 } from '../../machines/parts/question.ts';
+import { isoOf } from '../base/date.ts';
 import { readable } from '../base/format.ts';
+import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { QuestionOption, QuestionView, StakesView, TroubleView, WayOn } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
@@ -112,15 +114,15 @@ const UNSAID_MS = 15 * MINUTE_MS;
 
 /** So long before a moment; undefined for no moment, and never before what can be reached. */
 function before(moment: string | undefined, ms: number, earliest: string): string | undefined {
-  const at = Date.parse(moment ?? '') - ms;
+  const at = msOf(moment) - ms;
   if (Number.isNaN(at)) return undefined;
-  return at < Date.parse(earliest) ? earliest : new Date(at).toISOString();
+  return at < msOf(earliest) ? earliest : isoOf(at);
 }
 
 /** What is suggested can be chosen, whatever was suggested. */
 function insideRange(earliest: string, latest: string, suggested: string) {
-  const at = Date.parse(suggested);
-  const inside = at >= Date.parse(earliest) && at <= Date.parse(latest) ? suggested : latest;
+  const at = msOf(suggested);
+  const inside = at >= msOf(earliest) && at <= msOf(latest) ? suggested : latest;
   return { earliest: show(earliest, 40), latest: show(latest, 40), suggested: show(inside, 40) };
 }
 

@@ -1,3 +1,5 @@
+import { dateAt } from '../base/date.ts';
+
 /** A date and time as a clock on the wall shows it, without a zone. Month from 1. */
 export interface WallTime {
   readonly year: number;
@@ -38,7 +40,7 @@ export function instantsOf(wall: WallTime, zone: Zone): number[] {
 
 /** What a clock of the zone shows at an instant. */
 export function wallOf(instantMs: number, zone: Zone): WallTime {
-  const shifted = new Date(instantMs + offsetAt(instantMs, zone) * MINUTE_MS);
+  const shifted = dateAt(instantMs + offsetAt(instantMs, zone) * MINUTE_MS);
   return {
     year: shifted.getUTCFullYear(),
     month: shifted.getUTCMonth() + 1,
@@ -87,7 +89,7 @@ export function formatOffset(minutes: number): string {
 }
 
 function digits(ms: number): string {
-  return new Date(ms)
+  return dateAt(ms)
     .toISOString()
     .replace('T', ' ')
     .replace(/(?:\.000)?Z$/u, '');

@@ -17,6 +17,8 @@ export interface Room {
 }
 
 const BASE = 'src/base';
+/** Every room may read a time and write one. */
+const TIMES = ['date', 'instant'].map((name) => `${BASE}/${name}.ts`);
 const ERRORS = `${BASE}/errors.ts`;
 const FORMAT = `${BASE}/format.ts`;
 const SECRET = `${BASE}/secret.ts`;
@@ -270,7 +272,7 @@ export const ROOMS: readonly Room[] = [
       'src/store/run-entries.ts',
       'src/store/sentence.ts',
       `type ${BASE}/failure.ts`,
-      `${BASE}/instant.ts`,
+      ...TIMES,
       `${BASE}/shell-quote.ts`,
       FORMAT,
       TEXT,
@@ -281,7 +283,7 @@ export const ROOMS: readonly Room[] = [
     files: 'src/plain/**',
     packages: ['string-width'],
     node: ['process', 'readline', 'stream'],
-    rooms: ['type src/view', ...VIEW_WORDS, ERRORS, FORMAT, SECRET, TEXT],
+    rooms: ['type src/view', ...VIEW_WORDS, `${BASE}/instant.ts`, ERRORS, FORMAT, SECRET, TEXT],
     why: 'a renderer shows the view and gives answers back; it never touches what it shows',
   },
   {
@@ -299,6 +301,7 @@ export const ROOMS: readonly Room[] = [
       'src/plain/summary.ts',
       'src/plain/terminal.ts',
       'src/plain/width.ts',
+      ...TIMES,
       ERRORS,
       FORMAT,
       SECRET,

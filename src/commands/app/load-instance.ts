@@ -1,3 +1,4 @@
+import { isoOf } from '../../base/date.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds, formatSpan, formatTime } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
@@ -121,8 +122,8 @@ async function rangeOf(service: ServiceClient, signal: AbortSignal): Promise<Row
   if (start === undefined || end === undefined || start > end)
     throw new LifeboatError('pitr.bad-range', 'the range that the service reports is not valid');
   return [
-    ['oldest point', `${formatTime(new Date(start).toISOString())} UTC`],
-    ['newest point', `${formatTime(new Date(end).toISOString())} UTC`],
+    ['oldest point', `${formatTime(isoOf(start))} UTC`],
+    ['newest point', `${formatTime(isoOf(end))} UTC`],
     ['reaches over', formatSpan((end - start) / 1000)],
   ];
 }
@@ -137,7 +138,7 @@ async function metricsOf(service: ServiceClient, signal: AbortSignal): Promise<I
     series: seriesOf(value).map(({ path, points }) => ({
       path: show(path),
       values: points.map((point) => point.value),
-      at: new Date(points.at(-1)?.atMs ?? 0).toISOString(),
+      at: isoOf(points.at(-1)?.atMs ?? 0),
     })),
   };
 }

@@ -1,3 +1,4 @@
+import { dateAt } from '../../base/date.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { loginName } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
@@ -48,7 +49,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
 async function momentTyped(text: string): Promise<TypedMoment> {
   const { readMoment } = await import('../../view/moment.ts');
   const now = new Date();
-  const read = readMoment(text, { now, earliest: new Date(0), latest: now });
+  const read = readMoment(text, { now, earliest: dateAt(0), latest: now });
   return 'time' in read ? { time: read.time.toISOString() } : read;
 }
 

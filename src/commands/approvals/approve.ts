@@ -9,6 +9,7 @@ import {
 import { NAMESPACE, publicKeyOf, signerOf, signText, sshKeygen } from '../../approvals/ssh-signature.ts';
 import { dropLink } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -44,7 +45,7 @@ export const approve: Action<ApproveFlags> = async (context, [file], flags) => {
   if (named !== undefined && named !== challengeId(text))
     throw usage('approval.astray', `the file is named after another request: it holds ${challengeId(text)}`);
   for (const line of text.trimEnd().split('\n')) context.stderr.write(`  ${show(line, 500)}\n`);
-  if (Date.parse(challenge.expires) <= Date.now())
+  if (msOf(challenge.expires) <= Date.now())
     throw usage('approval.expired', `this request expired at ${challenge.expires}`, [
       'to write a new one, type the name at the run again',
     ]);

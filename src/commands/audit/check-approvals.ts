@@ -10,7 +10,9 @@ import { localTime } from '../../approvals/verify-signature.ts';
 import { approvalFiles } from '../../audit/bundle/documents.ts';
 import type { BundleFiles } from '../../audit/bundle/pack.ts';
 import type { Finding } from '../../audit/verdict.ts';
+import { dateAt } from '../../base/date.ts';
 import { counted } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { Entry, StoredEntry, StreamName } from '../../store/journal.ts';
 import { isEnd, readRunEntry } from '../../store/run-entries.ts';
@@ -140,7 +142,7 @@ function isGood(files: BundleFiles, name: string): boolean {
   const text = files.get(`${SIGNATURE.exec(name)?.[1] ?? ''}.txt`);
   const signer = files.get(name.replace(/\.sig$/u, '.signer'));
   const [, names = '', at = '', key] = SIGNER.exec(signer?.toString('utf8') ?? '') ?? [];
-  const seen = new Date(at);
+  const seen = dateAt(msOf(at));
   if (text === undefined || signer === undefined || key === undefined || Number.isNaN(seen.getTime()))
     return false;
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-approval-'));

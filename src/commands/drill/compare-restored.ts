@@ -1,7 +1,9 @@
 import type { DownloadedFile, Verification } from '../../../machines/parts/task-data.ts';
 import { openContent } from '../../backup/read-backup.ts';
+import { dateAt } from '../../base/date.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { secondsOf } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import type { Lab, Scratch } from '../../lab/lab.ts';
 import { sampleDigest } from '../../lab/sample-data.ts';
@@ -90,7 +92,7 @@ interface Window {
 /** The window by the clock of the database: the service's own may be wrong, or run fast. */
 function byDatabase({ triggeredAt, finishedAt }: Window, { clock }: Lab): Window {
   const real = (text: string | undefined) =>
-    text === undefined ? undefined : clock.toReal(new Date(text)).toISOString();
+    text === undefined ? undefined : clock.toReal(dateAt(msOf(text))).toISOString();
   return { triggeredAt: real(triggeredAt), finishedAt: real(finishedAt) };
 }
 
@@ -120,8 +122,8 @@ function evidenceOf(entries: readonly Entry[]) {
 type Query = Scratch['query'];
 
 async function newestOrder(query: Query): Promise<Date> {
-  const [row] = await query<{ newest: Date | string | null }>('select max(created_at) as newest from orders');
-  return new Date(row?.newest ?? 0);
+  const [row] = await query<{ newest: Date | null }>('select max(created_at) as newest from orders');
+  return row?.newest ?? dateAt(0);
 }
 
 /**
@@ -139,5 +141,5 @@ async function isWithin(
     'select count(*) as missing from orders where created_at < $1::timestamptz and id > $2',
     [triggeredAt, maxId],
   );
-  return Number(row?.missing) === 0 && newest.getTime() <= Date.parse(finishedAt);
+  return Number(row?.missing) === 0 && newest.getTime() <= msOf(finishedAt);
 }

@@ -1,4 +1,6 @@
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
+import { dateAt } from '../../base/date.ts';
+import { msOf } from '../../base/instant.ts';
 import { sampleDigest } from '../../lab/sample-data.ts';
 import { allHold, type Chapter, type ChapterProof, outputOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
@@ -37,7 +39,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
       const until = restore?.restoredFrom;
       const newest = await newestOrder(
         query,
-        until === undefined ? undefined : stage.lab.clock.toReal(new Date(until)),
+        until === undefined ? undefined : stage.lab.clock.toReal(dateAt(msOf(until))),
       );
       const upTo = Math.min(before.tables.orders.maxId, newest?.id ?? 0);
       const after = await sampleDigest(query, upTo);

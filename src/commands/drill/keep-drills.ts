@@ -2,6 +2,7 @@ import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync }
 import { join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
 import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { homeFolder } from '../../config/find.ts';
@@ -33,7 +34,7 @@ export function oldDrills(parent: string): readonly OldDrill[] {
       const record = readRecord(path);
       return record === undefined || isUnderWay(path) ? [] : [{ path, record }];
     })
-    .toSorted((one, other) => Date.parse(one.record.begunAt) - Date.parse(other.record.begunAt));
+    .toSorted((one, other) => msOf(one.record.begunAt) - msOf(other.record.begunAt));
   const proof = all.findLast(({ record }) => record.outcome === 'proven');
   return all.filter((one) => one !== proof);
 }

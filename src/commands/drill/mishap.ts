@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
+import { dateAt } from '../../base/date.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type SampleDigest, sampleDigest } from '../../lab/sample-data.ts';
@@ -103,8 +104,8 @@ async function deleteAllOrders(
   const deleting = query(DELETE_ON_SIGNAL);
   deleting.catch(() => undefined);
   while (!(await isLocked(query))) await pause(20);
-  const quiet = clock.fromReal(new Date((await clockOf(query)).getTime() + QUIET_MS)).getTime();
-  const lastGood = clock.toReal(new Date(Math.ceil(quiet / 1000) * 1000));
+  const quiet = clock.fromReal(dateAt((await clockOf(query)).getTime() + QUIET_MS)).getTime();
+  const lastGood = clock.toReal(dateAt(Math.ceil(quiet / 1000) * 1000));
   while ((await clockOf(query)) <= lastGood) await pause(20);
   const expected = await sampleDigest(query);
   await query('insert into mishap values (true)');
@@ -142,5 +143,5 @@ async function isLocked(query: Query): Promise<boolean> {
 
 async function clockOf(query: Query): Promise<Date> {
   const [row] = await query<{ now: Date }>('select clock_timestamp() as now');
-  return new Date(row?.now ?? 0);
+  return row?.now ?? dateAt(0);
 }

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
+import { dateAt } from '../../base/date.ts';
+import { msOf } from '../../base/instant.ts';
 import type { AppState } from '../../lab/cloud-foundry/app-process.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import { allHold, type Chapter, outputOf, recoveryTimeOf } from './chapter.ts';
@@ -98,7 +100,7 @@ async function hasWritten(source: Query, since: number): Promise<boolean> {
 
 /** The service's clock may be wrong on purpose; rows carry the database's own. */
 function realTime({ lab }: Stage, at: string | undefined): Date | undefined {
-  return at === undefined ? undefined : lab.clock.toReal(new Date(at));
+  return at === undefined ? undefined : lab.clock.toReal(dateAt(msOf(at)));
 }
 
 /**

@@ -31,7 +31,7 @@ export async function newestOrder(
      order by id desc limit 1`,
     [until?.toISOString() ?? null, 'infinity'],
   );
-  return row === undefined ? undefined : { id: Number(row.id), at: new Date(row.created_at) };
+  return row === undefined ? undefined : { id: Number(row.id), at: row.created_at };
 }
 
 /** The rows of two databases up to the same order, and whether every transaction of the first is whole. */

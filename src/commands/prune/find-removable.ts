@@ -1,6 +1,8 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
+import { isoOf } from '../../base/date.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
@@ -52,7 +54,7 @@ export async function findHomes(context: CommandContext, beforeMs: number): Prom
   for (const path of drillHomes(context.env)) {
     if (!isDrillName(basename(path)) || !isOwnFolder(path) || readRecord(path) !== undefined) continue;
     const at = await closedAt(inDrill(context, path).env);
-    if (at === undefined || Date.parse(at) >= beforeMs) continue;
+    if (at === undefined || msOf(at) >= beforeMs) continue;
     found.push({
       kind: 'home',
       path,
@@ -124,7 +126,7 @@ export async function findDownloads(
       kind: 'download',
       path,
       what: `backup ${backup} of ${show(instance, 80)} (${purpose}), run ${run.runId}`,
-      at: new Date(modifiedMs).toISOString(),
+      at: isoOf(modifiedMs),
       bytes,
       remove: () => rmSync(path),
     }));

@@ -1,5 +1,6 @@
 import { EXIT, errorCode } from '../../base/errors.ts';
 import { counted, formatBytes, formatTime } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -81,7 +82,7 @@ function findDrills({ env }: CommandContext, beforeMs: number): readonly Removab
         remove: () => removeDrill({ path }, drills),
       };
     })
-    .filter(({ at }) => Date.parse(at) < beforeMs);
+    .filter(({ at }) => msOf(at) < beforeMs);
 }
 
 /** A home without a journal knows nothing of what lies in it, and keeps it. */

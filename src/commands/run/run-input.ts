@@ -1,4 +1,5 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { dateAt } from '../../base/date.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -123,7 +124,7 @@ function modeFrom(runbook: Runbook, { prepare, perform, target }: RunFlags): { m
 /** A moment of the past, in any way that the screen takes it: RFC 3339, `14:32`, `10 minutes ago`. */
 export async function momentFrom(text: string, flag: string, now: Date): Promise<string> {
   const { readMoment } = await import('../../view/moment.ts');
-  const read = readMoment(text, { now, earliest: new Date(0), latest: now });
+  const read = readMoment(text, { now, earliest: dateAt(0), latest: now });
   if ('time' in read) return read.time.toISOString();
   throw new LifeboatError('usage.time', `${flag} ${show(text, 60)}: ${read.problem}`, {
     hints: ['for instance 2026-03-01T02:59:00Z, 14:32, "14:32 UTC" or "10 minutes ago"', 'nothing was sent'],

@@ -1,3 +1,4 @@
+import { isoOf } from '../../base/date.ts';
 import { EXIT } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
@@ -66,7 +67,7 @@ async function printMetrics(
 
 /** Times without the day, as long as all of them are of one: it is the path that needs the room. */
 function clockFor(times: readonly number[]): (ms: number) => string {
-  const full = (ms: number) => formatTime(new Date(ms).toISOString());
+  const full = (ms: number) => formatTime(isoOf(ms));
   const days = new Set(times.map((ms) => full(ms).slice(0, 10)));
   return days.size > 1 ? full : (ms) => full(ms).slice(11);
 }

@@ -1,4 +1,5 @@
 import { GENERATED_KEY_LENGTH } from '../../../machines/parts/task-data.ts';
+import { isoOf } from '../../base/date.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -104,7 +105,7 @@ async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
     'an earlier key change was sent, its answer is lost, and it may still arrive',
     {
       hints: [
-        `nothing was sent; try again after ${formatTime(new Date(until).toISOString())} UTC`,
+        `nothing was sent; try again after ${formatTime(isoOf(until))} UTC`,
         'a new backup shows meanwhile which key is in force: lifeboat backups create --wait',
       ],
       exitCode: EXIT.waiting,

@@ -1,8 +1,9 @@
 import { isReachable } from '../../../machines/closing/evaluate.ts';
 import type { ReachableRange } from '../../../machines/parts/recovery-data.ts';
+import { dateAt, isoOf } from '../../base/date.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
 import { formatSpan } from '../../base/format.ts';
-import { instantOf } from '../../base/instant.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import type { Answer, ServiceClient } from '../../service/client.ts';
@@ -46,9 +47,9 @@ export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async 
       },
     },
     async ({ instance }, { range }) => {
-      const lost = (Date.parse(range.end) - Date.parse(targetTime)) / 1000;
+      const lost = (msOf(range.end) - msOf(targetTime)) / 1000;
       return {
-        title: `restore ${instance.name} to ${flags.to}, which is ${bothClocks(Date.parse(targetTime))}`,
+        title: `restore ${instance.name} to ${flags.to}, which is ${bothClocks(msOf(targetTime))}`,
         warnings: [
           `everything written in the ${formatSpan(lost)} after it is gone from the instance`,
           'afterwards every bound application must be unbound, bound again and restaged',
@@ -113,10 +114,12 @@ async function reachable({ instance, signal }: Scene, typed: string, time: strin
 
 /** The moment in UTC and, where it differs, by this machine's clock. */
 function bothClocks(ms: number): string {
-  const utc = new Date(ms).toISOString().replace('T', ' ').replace('Z', ' UTC');
-  const minutes = -new Date(ms).getTimezoneOffset();
+  const utc = isoOf(ms).replace('T', ' ').replace('Z', ' UTC');
+  const minutes = -dateAt(ms).getTimezoneOffset();
   if (minutes === 0) return utc;
-  const local = new Date(ms + minutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  const local = isoOf(ms + minutes * 60_000)
+    .slice(0, 19)
+    .replace('T', ' ');
   const sign = minutes < 0 ? '-' : '+';
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   return `${utc} (here ${local} ${sign}${two(Math.abs(minutes) / 60)}:${two(Math.abs(minutes) % 60)})`;

@@ -1,3 +1,4 @@
+import { msOf } from '../../base/instant.ts';
 import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-facts.ts';
 import type { FleetReport } from './print-status.ts';
 
@@ -47,7 +48,7 @@ const METRICS: readonly Metric[] = [
     typeof window === 'object' ? window.ageSeconds : undefined,
   ),
   one('pitr_range_seconds', 'From the oldest point to the newest.', ({ window }) =>
-    typeof window === 'object' ? (Date.parse(window.end) - Date.parse(window.start)) / 1000 : undefined,
+    typeof window === 'object' ? (msOf(window.end) - msOf(window.start)) / 1000 : undefined,
   ),
   time('recovered', 'When a proven run last recovered it.', ({ recovered }) => recovered?.ageSeconds),
   each('follow_ups', 'Follow-ups that are open, and how many of them are overdue.', ({ followUps }) => [
@@ -73,7 +74,7 @@ const METRICS: readonly Metric[] = [
 ];
 
 function moment(at: string | undefined): number | undefined {
-  return at === undefined ? undefined : Date.parse(at) / 1000;
+  return at === undefined ? undefined : msOf(at) / 1000;
 }
 
 /** A gauge for each instance, with further labels. */

@@ -1,4 +1,5 @@
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { Leave } from '../../service/call.ts';
 import { boundSince } from '../capi/bindings.ts';
@@ -66,7 +67,7 @@ async function restartPlainly(
   since: string,
 ): Promise<void> {
   if (staged !== undefined) return restartOn(paced, app.guid, staged.droplet, name, options);
-  const running = await runningSince(paced.api, app.guid, Date.parse(since), options.signal);
+  const running = await runningSince(paced.api, app.guid, msOf(since), options.signal);
   if (running.fresh < running.wanted) await restartAsItIs(paced, app.guid, name, options);
 }
 
@@ -81,7 +82,7 @@ async function waitUntilFresh(
   const waiting = { signal, pace, what: `the start of ${name}`, limitMs: pace.startupMs };
   try {
     return await waitFor(waiting, async () => {
-      const running = await runningSince(api, appGuid, Date.parse(since), signal);
+      const running = await runningSince(api, appGuid, msOf(since), signal);
       last = running.text;
       return allFresh(running) ? running : undefined;
     });

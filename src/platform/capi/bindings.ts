@@ -1,4 +1,5 @@
 import type { LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { ProveOptions } from '../platform.ts';
 import { failedError } from '../problem.ts';
@@ -86,7 +87,7 @@ export function isSince(
   { created_at: created }: { readonly created_at?: string | null | undefined },
   time: string,
 ): boolean {
-  return Date.parse(created ?? '') >= Math.floor(Date.parse(time) / 1000) * 1000;
+  return msOf(created) >= Math.floor(msOf(time) / 1000) * 1000;
 }
 
 /**
@@ -119,6 +120,6 @@ export async function boundSince(
 }
 
 function madeAt({ created_at: created }: { readonly created_at?: string | null | undefined }): number {
-  const ms = Date.parse(created ?? '');
+  const ms = msOf(created);
   return Number.isNaN(ms) ? 0 : ms;
 }

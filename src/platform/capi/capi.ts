@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { isoOf } from '../../base/date.ts';
 import { LifeboatError } from '../../base/errors.ts';
+import { msOf } from '../../base/instant.ts';
 import { badAnswer, hasCode } from '../problem.ts';
 import { AuditEvent, Pagination } from './schemas.ts';
 
@@ -117,11 +119,11 @@ export async function auditEvents(
   since: string,
   signal: AbortSignal,
 ): Promise<{ readonly auditEvents?: string[] }> {
-  const ms = Date.parse(since);
+  const ms = msOf(since);
   if (targets.length === 0 || Number.isNaN(ms)) return {};
   const path = pathOf('/v3/audit_events', {
     target_guids: targets.join(','),
-    'created_ats[gt]': `${new Date(ms - 1_000).toISOString().slice(0, 19)}Z`,
+    'created_ats[gt]': `${isoOf(ms - 1_000).slice(0, 19)}Z`,
     order_by: 'created_at',
     per_page: String(MOST_EVENTS),
   });

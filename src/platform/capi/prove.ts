@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { BoundApp, PlatformInstance, PlatformProof } from '../../../machines/parts/recovery-data.ts';
+import { isoOf } from '../../base/date.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import type { Failure } from '../../base/failure.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { ProveOptions } from '../platform.ts';
 import { bindingsBetween, isAfterRestore, stageOf } from './bindings.ts';
@@ -46,7 +48,7 @@ export async function proveRebound(
     const text = `${name} is bound again and stopped: it gets its new credentials when it is started`;
     return { outcome: 'done', text, ...(at === undefined ? {} : { at }), evidence };
   }
-  const running = await runningSince(capi, guid, Date.parse(at ?? ''), signal);
+  const running = await runningSince(capi, guid, msOf(at), signal);
   if (!allFresh(running)) {
     return notRebound(`${name} does not run with its new credentials yet: ${running.text}`, 'restage it');
   }
@@ -119,7 +121,7 @@ export async function runningSince(
   return {
     wanted,
     fresh,
-    ...(first === undefined ? {} : { startedAt: new Date(first).toISOString() }),
+    ...(first === undefined ? {} : { startedAt: isoOf(first) }),
     text: parts.join(', '),
   };
 }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-data.ts';
+import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import { boundSince, isSince } from '../capi/bindings.ts';
 import { auditEvents, getIfReported, getIfThere, pathOf } from '../capi/capi.ts';
@@ -31,7 +32,7 @@ export async function restageByCf(
   const since = await boundSince(capi, now.guid, options);
   const path = `/v3/apps/${encodeURIComponent(now.guid)}`;
   const droplet = async () => (await getIfThere(capi, `${path}/droplets/current`, Droplet, signal))?.value;
-  const running = () => runningSince(capi, now.guid, Date.parse(since), signal);
+  const running = () => runningSince(capi, now.guid, msOf(since), signal);
   const isStaged = async () => docker || isSince((await droplet()) ?? {}, since);
   const proven = async (outcome: 'done' | 'already', state: Running) =>
     proof(outcome, `${name} is ${docker ? 'restarted' : 'restaged'}: ${state.text}`, state.startedAt, {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { dateAt, httpDate } from '../../base/date.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { redact } from '../../base/redact.ts';
 import { beginningOf } from '../../base/run-shell.ts';
@@ -170,10 +171,10 @@ function split(out: string): { status: number; date: Date | undefined; body: str
   if (status === undefined) return { status: 200, date: undefined, body: out };
   const [head = '', ...rest] = out.split(/\r?\n\r?\n/u);
   const named = /^date:\s*(.+?)\r?$/imu.exec(head)?.[1];
-  const date = new Date(named ?? Number.NaN);
+  const dateMs = httpDate(named);
   return {
     status: Number(status),
-    date: Number.isNaN(date.getTime()) ? undefined : date,
+    date: dateMs === undefined ? undefined : dateAt(dateMs),
     body: rest.join('\n\n'),
   };
 }

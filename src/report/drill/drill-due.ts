@@ -1,4 +1,6 @@
+import { isoOf } from '../../base/date.ts';
 import { counted, formatSpan, formatTime } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import type { DrillRecord } from './drill-report.ts';
 
 /** When the next drill is due. Times RFC 3339 UTC, lengths in seconds. */
@@ -25,16 +27,15 @@ export interface LastDrill {
  * proven; where none ever was, at once. One that failed counts for nothing. Pure.
  */
 export function drillDue(records: readonly DrillRecord[], everyMs: number | undefined, now: Date): DrillDue {
-  const inOrder = records.toSorted((one, other) => Date.parse(momentOf(other)) - Date.parse(momentOf(one)));
+  const inOrder = records.toSorted((one, other) => msOf(momentOf(other)) - msOf(momentOf(one)));
   const last = inOrder.find(({ outcome }) => outcome !== 'running');
   const proven = inOrder.find(({ outcome }) => outcome === 'proven');
-  const dueMs =
-    everyMs === undefined ? undefined : proven ? Date.parse(momentOf(proven)) + everyMs : now.getTime();
+  const dueMs = everyMs === undefined ? undefined : proven ? msOf(momentOf(proven)) + everyMs : now.getTime();
   return {
     lastProven: proven && lastOf(proven, now),
     last: last && lastOf(last, now),
     everySeconds: everyMs === undefined ? undefined : everyMs / 1000,
-    dueAt: dueMs === undefined ? undefined : new Date(dueMs).toISOString(),
+    dueAt: dueMs === undefined ? undefined : isoOf(dueMs),
     isOverdue: dueMs !== undefined && dueMs <= now.getTime(),
   };
 }
@@ -42,7 +43,7 @@ export function drillDue(records: readonly DrillRecord[], everyMs: number | unde
 function lastOf(record: DrillRecord, now: Date): LastDrill {
   const { id, scope, outcome } = record;
   const at = momentOf(record);
-  return { id, scope, outcome, at, ageSeconds: Math.max(0, (now.getTime() - Date.parse(at)) / 1000) };
+  return { id, scope, outcome, at, ageSeconds: Math.max(0, (now.getTime() - msOf(at)) / 1000) };
 }
 
 function momentOf({ endedAt, begunAt }: DrillRecord): string {

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { msOf } from '../../base/instant.ts';
 import { type DrillDue, drillDue } from './drill-due.ts';
 
 /** One drill in a trend. Times in seconds. */
@@ -42,7 +43,7 @@ export function drillReportOf(
   const others = before.filter(({ id }) => id !== drill.id);
   const alike = others
     .filter(({ scope, revision }) => scope === drill.scope && revision === drill.revision)
-    .toSorted((one, other) => Date.parse(one.begunAt) - Date.parse(other.begunAt));
+    .toSorted((one, other) => msOf(one.begunAt) - msOf(other.begunAt));
   const trends = drill.chapters.map(({ runbook, title, objectives }) => ({
     runbook,
     title,

@@ -1,3 +1,4 @@
+import { isoOf } from '../../base/date.ts';
 import { instantOf } from '../../base/instant.ts';
 import { fieldsOf } from '../../store/journal.ts';
 import type { Landmarks } from './landmarks.ts';
@@ -76,8 +77,8 @@ function whyNoMeasure(
 function lost(lostAtMs: number, recoveredMs: number) {
   return {
     lostMs: Math.max(0, lostAtMs - recoveredMs),
-    lostAt: new Date(lostAtMs).toISOString(),
-    recoveredTo: new Date(recoveredMs).toISOString(),
+    lostAt: isoOf(lostAtMs),
+    recoveredTo: isoOf(recoveredMs),
   };
 }
 

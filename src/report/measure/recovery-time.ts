@@ -1,5 +1,6 @@
 import { type FollowUp, leftUnbound, unboundWords } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { isoOf } from '../../base/date.ts';
 import { counted } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { fieldsOf } from '../../store/journal.ts';
@@ -54,8 +55,8 @@ export function recoveryTime(
     status: end.status,
     unbound: unbound.length === 0 ? undefined : unboundWords(unbound),
     since: believed ? 'incident' : 'run',
-    from: new Date(fromMs).toISOString(),
-    until: new Date(untilMs).toISOString(),
+    from: isoOf(fromMs),
+    until: isoOf(untilMs),
     totalMs: untilMs - fromMs,
     slicesMs: cutSlices(timeline, landmarks, options.sliceOf, { fromMs, untilMs }),
     notes: notesOn(timeline, landmarks, options, believed),

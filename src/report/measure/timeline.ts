@@ -1,3 +1,4 @@
+import { isoOf } from '../../base/date.ts';
 import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { growing } from '../../store/projections/projection.ts';
@@ -130,6 +131,6 @@ export function steadied(entries: readonly Entry[]): readonly Entry[] {
     if (known?.type === 'clock.moved' && known.body.entries === undefined)
       movedMs += known.body.seconds * 1000;
     const atMs = movedMs === 0 ? undefined : instantOf(entry.at);
-    return atMs === undefined ? entry : { ...entry, at: new Date(atMs - movedMs).toISOString() };
+    return atMs === undefined ? entry : { ...entry, at: isoOf(atMs - movedMs) };
   });
 }

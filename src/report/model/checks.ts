@@ -1,4 +1,5 @@
 import type { Verb } from '../../../machines/verbs.ts';
+import { isoOf } from '../../base/date.ts';
 import type { Entry } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import type { Check } from './model-rows.ts';
@@ -12,7 +13,7 @@ type Checked = Omit<Check, 'at'>;
 export function checksOf(entries: readonly Entry[]): Check[] {
   return (timelineOf(entries)?.performed ?? []).flatMap(({ verb, input, output, endedMs }) => {
     const found = Object.hasOwn(CHECKS, verb) ? CHECKS[verb as Verb]?.(input, output) : undefined;
-    return found === undefined ? [] : [{ at: new Date(endedMs).toISOString(), ...found }];
+    return found === undefined ? [] : [{ at: isoOf(endedMs), ...found }];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
 import { verbTo } from '../../../machines/parts/verb-words.ts';
 import type { Verb } from '../../../machines/verbs.ts';
+import { isoOf } from '../../base/date.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
@@ -107,7 +108,7 @@ function tasksOf(entries: readonly Entry[], skewMs: number): Course['tasks'] {
 }
 
 function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  return isoOf(ms);
 }
 
 /**

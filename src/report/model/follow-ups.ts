@@ -1,3 +1,4 @@
+import { msOf } from '../../base/instant.ts';
 import type { Entry, Json } from '../../store/journal.ts';
 import type { RunEntryBody } from '../../store/run-entries.ts';
 import { find, findAll } from './found.ts';
@@ -12,7 +13,7 @@ export function followUpRows(entries: readonly Entry[], all: readonly WrittenFol
   const last = entries.at(-1)?.at;
   return all.map(({ id, kind, subject, what, owner, since, dueSeconds, closed }) => {
     const until = closed === undefined ? last : closed.at;
-    const seconds = (Date.parse(until ?? '') - Date.parse(since ?? '')) / 1000;
+    const seconds = (msOf(until) - msOf(since)) / 1000;
     return {
       ...{ id, kind, subject, what, since, dueSeconds },
       owner: owner ?? operator,

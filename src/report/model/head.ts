@@ -1,4 +1,5 @@
 import { leftUnbound, stillOpen } from '../../../machines/parts/follow-up.ts';
+import { msOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type Measures, resultOfPoint, resultOfTime } from '../measure/measure.ts';
 import { timelineOf } from '../measure/timeline.ts';
@@ -15,7 +16,7 @@ export function runOf(entries: readonly Entry[]): Report['run'] {
   const first = entries[0];
   const over = find(entries, 'run.closed') ?? find(entries, 'run.abandoned');
   const timeline = timelineOf(entries);
-  const ms = Date.parse(over?.entry.at ?? '') - Date.parse(first?.at ?? '') - (timeline?.clockMovedMs ?? 0);
+  const ms = msOf(over?.entry.at) - msOf(first?.at) - (timeline?.clockMovedMs ?? 0);
   return {
     id: first?.stream.replace(/^run\//u, '') ?? 'none',
     kind: started === undefined ? 'unknown' : KINDS[started.mode],

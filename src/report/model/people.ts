@@ -1,3 +1,4 @@
+import { msOf } from '../../base/instant.ts';
 import type { Entry } from '../../store/journal.ts';
 import type { ApprovalPolicy, Who } from '../../store/run-entry-parts.ts';
 import { policyFacts } from '../../store/sentence-parts.ts';
@@ -70,7 +71,7 @@ function unanswered(entries: readonly Entry[], challenge: string): 'asked' | 're
   const { expiresAt } =
     findAll(entries, 'approval.asked').find(({ body }) => body.challenge === challenge)?.body ?? {};
   const last = entries.at(-1)?.at ?? '';
-  if (expiresAt !== undefined && Date.parse(expiresAt) <= Date.parse(last)) return 'expired';
+  if (expiresAt !== undefined && msOf(expiresAt) <= msOf(last)) return 'expired';
   return newest?.body.challenge === challenge ? 'asked' : 'replaced';
 }
 

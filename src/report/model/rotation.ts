@@ -1,3 +1,5 @@
+import { isoOf } from '../../base/date.ts';
+import { msOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import { find, findAll } from './found.ts';
@@ -29,7 +31,7 @@ export function rotationOf(
   const retirements = retirementsOf(entries, ledger);
   const oldKey = old?.output['opens'] ?? before['currentKey'] ?? retirements[0]?.['subject'];
   const [backups, newest, baseline] = ['backups', 'newest', 'baseline'].map((name) => fieldsOf(before[name]));
-  const proof = checks.filter(({ at }) => Date.parse(at) >= (setAt?.begunMs ?? Number.POSITIVE_INFINITY));
+  const proof = checks.filter(({ at }) => msOf(at) >= (setAt?.begunMs ?? Number.POSITIVE_INFINITY));
   return {
     oldKey: facts([
       ['Fingerprint', oldKey, 'code'],
@@ -59,7 +61,7 @@ export function rotationOf(
     ]),
     call: facts([
       ['Call', setAt === undefined ? undefined : 'PATCH of the backup settings'],
-      ['Sent', setAt === undefined ? undefined : new Date(setAt.begunMs).toISOString()],
+      ['Sent', setAt === undefined ? undefined : isoOf(setAt.begunMs)],
       ['Answer', setAt?.output['answer']],
       ['Status', setAt?.output['status']],
     ]),
@@ -124,17 +126,17 @@ function retirementsOf(entries: readonly Entry[], ledger: readonly Entry[]): rea
 /** When the ledger says that the old key was set, before this run set its own. */
 function setTime(entries: readonly Entry[], ledger: readonly Entry[], key: unknown): string | undefined {
   const own = findAll(entries, 'activity.begun').findLast(({ body }) => body.verb === 'setKey')?.entry;
-  const untilMs = Date.parse((own ?? entries.at(-1))?.at ?? '');
+  const untilMs = msOf((own ?? entries.at(-1))?.at ?? '');
   return ledger.findLast(
     ({ type, at, body }) =>
-      type === 'key.set' && fieldsOf(body)['fingerprint'] === key && Date.parse(at) <= untilMs,
+      type === 'key.set' && fieldsOf(body)['fingerprint'] === key && msOf(at) <= untilMs,
   )?.at;
 }
 
 /** Until when an old key is kept, as the run handed it to the ledger. */
 function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
-  const due = Date.parse(String(since)) + Number(dueSeconds) * 1000;
-  const until = Number.isFinite(due) ? new Date(due).toISOString() : undefined;
+  const due = msOf(String(since)) + Number(dueSeconds) * 1000;
+  const until = Number.isFinite(due) ? isoOf(due) : undefined;
   return facts([
     ['Key', subject, 'code'],
     ['Follow-up', what],

@@ -1,4 +1,5 @@
 import { formatSeconds } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { SLICES } from '../measure/slices.ts';
 import type { Course, Mark } from '../model/model-rows.ts';
 import { type Bars, time } from './document.ts';
@@ -45,8 +46,8 @@ ${ticks(scale).map(({ ms, text }) => tick(scale, ms, text, bottom))}${lanes.map(
 
 /** From the beginning to the end, or to the limit where that is not far behind it. */
 function scaleFor({ from, until, limitAt }: Course): Scale {
-  const [start, end] = [Date.parse(from), Date.parse(until)];
-  const limit = limitAt === undefined ? end : Date.parse(limitAt);
+  const [start, end] = [msOf(from), msOf(until)];
+  const limit = limitAt === undefined ? end : msOf(limitAt);
   const near = limit > end && limit - start <= (end - start) * 1.5;
   return scaleOf(start, near ? limit + (limit - start) * 0.02 : end);
 }
@@ -92,7 +93,7 @@ ${bars.map((one) => bar(one, scale, y))}`;
 }
 
 function bar({ name, from, until, label }: Bar, scale: Scale, y: number): Markup {
-  const [start, end] = [Date.parse(from), Date.parse(until)];
+  const [start, end] = [msOf(from), msOf(until)];
   const x = scale.x(start);
   // A hair of the background between neighbours, so that steps of one colour stay apart.
   const width = Math.max(1.5, scale.x(end) - x - 0.8);
@@ -115,8 +116,8 @@ function tick(scale: Scale, ms: number, text: string, bottom: number): Markup {
 /** The limit of the recovery time: a line where it is on the picture, else a word on where it is. */
 function limitLine({ from, limitAt }: Course, scale: Scale, bottom: number): Markup {
   if (limitAt === undefined) return NOTHING;
-  const limit = Date.parse(limitAt);
-  const words = `limit ${formatSeconds((limit - Date.parse(from)) / 1000)}`;
+  const limit = msOf(limitAt);
+  const words = `limit ${formatSeconds((limit - msOf(from)) / 1000)}`;
   const y = bottom + 20;
   if (limit > scale.untilMs) {
     return markup`<text class="mute" x="${WIDTH - 4}" y="${y}" text-anchor="end">${words}: beyond the right edge</text>`;
@@ -146,7 +147,7 @@ function markParts(
   if (marks.length === 0) return { svg: NOTHING, height: 0 };
   const ends: number[] = [];
   const parts = marks.map(({ at, kind, text }, index) => {
-    const x = Math.max(LEFT + RADIUS, Math.round(scale.x(Date.parse(at)) * 10) / 10);
+    const x = Math.max(LEFT + RADIUS, Math.round(scale.x(msOf(at)) * 10) / 10);
     const free = Array.from({ length: ROWS }, (_, row) => row).find((row) => (ends[row] ?? 0) <= x - RADIUS);
     const title = markup`<title>${readableText(`${index + 1}: ${kind}: ${text}`)}</title>`;
     const loud =

@@ -1,4 +1,5 @@
 import { hash, type KeyObject } from 'node:crypto';
+import { msOf } from '../../base/instant.ts';
 import { LOG_STREAM, type StreamName } from '../journal.ts';
 import { isStreamName } from '../new-entry.ts';
 import { openNote, rawPublicKey, textOf } from './signed-note.ts';
@@ -125,7 +126,7 @@ function parseArmed(line: string): readonly ArmedCall[] {
   try {
     const [, stream = '', instance = '', verb = '', intent = '', at = ''] = fields.map(decodeURIComponent);
     const isStream = isStreamName(stream) && stream !== LOG_STREAM;
-    return isStream && !Number.isNaN(Date.parse(at)) ? [{ stream, instance, verb, intent, at }] : [];
+    return isStream && !Number.isNaN(msOf(at)) ? [{ stream, instance, verb, intent, at }] : [];
   } catch {
     return [];
   }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { msOf } from '../../base/instant.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { StoredEntry } from '../journal.ts';
 
@@ -80,6 +81,6 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
  * audit does not take it for back-dating: the seconds, below zero. Undefined otherwise. Times are RFC 3339.
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
-  const seconds = Math.round((Date.parse(at) - Date.parse(before ?? at)) / 1000);
+  const seconds = Math.round((msOf(at) - msOf(before ?? at)) / 1000);
   return seconds < -120 ? { seconds } : undefined;
 }

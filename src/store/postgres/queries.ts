@@ -1,5 +1,6 @@
 import { uptime } from 'node:os';
 import { performance } from 'node:perf_hooks';
+import { dateAt } from '../../base/date.ts';
 import { hashOf } from '../canonical.ts';
 import {
   type Entry,
@@ -126,7 +127,7 @@ export async function databaseClock(session: Session): Promise<() => Date> {
     'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
   );
   const ahead = (row?.ms ?? Number.NaN) - asked;
-  return () => new Date(ahead + steadyNow());
+  return () => dateAt(ahead + steadyNow());
 }
 
 const began = { steady: performance.now(), up: uptime() };

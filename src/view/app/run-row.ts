@@ -1,3 +1,4 @@
+import { msOf } from '../../base/instant.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
 
 /** A run in a list. Every text is printable. */
@@ -12,8 +13,8 @@ export interface RunRow extends RunSummary {
 
 /** Seconds that a run has taken, to `now` while it is open. */
 export function secondsOfRun({ status, startedAt, lastAt }: RunRow, now: Date): number {
-  const end = status === 'open' ? now.getTime() : Date.parse(lastAt);
-  return Math.max(0, (end - Date.parse(startedAt)) / 1000);
+  const end = status === 'open' ? now.getTime() : msOf(lastAt);
+  return Math.max(0, (end - msOf(startedAt)) / 1000);
 }
 
 /** The report of a run, as Markdown. */

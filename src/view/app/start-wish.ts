@@ -1,4 +1,5 @@
 import { formatSpan, formatTime } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import type { BackupRow } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
@@ -71,7 +72,7 @@ function lostBy({ wish, backup, now }: AtStake): string {
   const { runbook, to, prepare, perform } = wish;
   if (runbook === 'restore-point-in-time') {
     if (to === undefined) return 'what was written after the time that the run asks you for';
-    const ago = formatSpan(Math.max(0, (now.getTime() - Date.parse(to)) / 1000));
+    const ago = formatSpan(Math.max(0, (now.getTime() - msOf(to)) / 1000));
     return `what was written after ${formatTime(to)} UTC, ${ago} ago`;
   }
   if (runbook === 'disaster-recovery' && prepare === true && perform === true)

@@ -1,4 +1,5 @@
 import { formatTime } from '../../base/format.ts';
+import { msOf } from '../../base/instant.ts';
 import type { Answer, InstanceStatus, Reason } from '../fleet/fleet-facts.ts';
 import { briefly } from '../follow-up-words.ts';
 import type { Fleet } from './sources.ts';
@@ -63,7 +64,7 @@ export function recoveredCell(status: InstanceStatus): string {
 export function windowCell({ window, parts }: InstanceStatus): string {
   if (window === 'none' || parts.window.state === 'missing') return 'none';
   if (window === undefined) return '?';
-  return briefly((Date.parse(window.end) - Date.parse(window.start)) / 1000);
+  return briefly((msOf(window.end) - msOf(window.start)) / 1000);
 }
 
 /** Open follow-ups: `0`, `2`, `3, 1 late`. */

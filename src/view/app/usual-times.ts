@@ -1,4 +1,5 @@
 import { stepOf } from '../../../machines/parts/states.ts';
+import { isoOf } from '../../base/date.ts';
 import { formatSeconds, formatSpan, formatTime } from '../../base/format.ts';
 import { timelineOf } from '../../report/measure/timeline.ts';
 import type { Entry } from '../../store/journal.ts';
@@ -122,6 +123,6 @@ function roughly(seconds: number): string {
 /** To the second where it takes less than two minutes; else to the minute, rounded up. */
 function clockAt(ms: number, seconds: number): string {
   const step = seconds < 120 ? 1_000 : 60_000;
-  const time = formatTime(new Date(Math.ceil(ms / step) * step).toISOString()).slice(11);
+  const time = formatTime(isoOf(Math.ceil(ms / step) * step)).slice(11);
   return seconds < 120 ? time : time.slice(0, 5);
 }

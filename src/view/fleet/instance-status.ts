@@ -1,6 +1,6 @@
 import { type FollowUp, stillOpen } from '../../../machines/parts/follow-up.ts';
 import { formatSpan } from '../../base/format.ts';
-import { instantOf } from '../../base/instant.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import {
   type BackupStatus,
@@ -234,7 +234,7 @@ function ageAt(at: string | undefined, now: Date, skewMs: number): number | unde
 
 /** Seconds since a time of the journal. */
 function sinceThen(at: string, now: Date): number {
-  return Math.max(0, (now.getTime() - Date.parse(at)) / 1000);
+  return Math.max(0, (now.getTime() - msOf(at)) / 1000);
 }
 
 function inSeconds(ms: number | undefined): number | undefined {

@@ -1,4 +1,4 @@
-import { instantOf } from '../../base/instant.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import type { ListedBackup } from './fleet-facts.ts';
@@ -34,8 +34,8 @@ export function isSameBackup(
 
 function mayBeInForce({ state, setAt, endedAt, earlier }: KeyEpoch, atMs: number): boolean {
   const isWithin = (from: string | undefined, until: string | undefined) =>
-    (from === undefined || Date.parse(from) - MARGIN_MS <= atMs) &&
-    (until === undefined || atMs <= Date.parse(until) + MARGIN_MS);
+    (from === undefined || msOf(from) - MARGIN_MS <= atMs) &&
+    (until === undefined || atMs <= msOf(until) + MARGIN_MS);
   if (earlier.some((period) => isWithin(period.setAt, period.endedAt))) return true;
   // A key that the service did not take was never in force.
   return state !== 'refuted' && isWithin(setAt, endedAt);

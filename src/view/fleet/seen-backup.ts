@@ -1,5 +1,5 @@
 import type { BackupFacts } from '../../../machines/parts/task-data.ts';
-import { instantOf } from '../../base/instant.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import { type InstanceFacts, knownOf, type ListedBackup, type SeenStatus } from './fleet-facts.ts';
 
 type Seen = ListedBackup & Pick<SeenStatus, 'seenAt'>;
@@ -16,7 +16,7 @@ export function seenStatus({ backups, seen, record }: InstanceFacts, now: Date):
     })),
   ];
   const [newest] = all.toSorted(
-    (one, other) => timeOf(other) - timeOf(one) || Date.parse(other.seenAt) - Date.parse(one.seenAt),
+    (one, other) => timeOf(other) - timeOf(one) || msOf(other.seenAt) - msOf(one.seenAt),
   );
   if (newest === undefined) return undefined;
   const since = (at: number) => Math.max(0, (now.getTime() - at) / 1000);
@@ -24,7 +24,7 @@ export function seenStatus({ backups, seen, record }: InstanceFacts, now: Date):
   return {
     ...newest,
     ageSeconds: triggeredAt === undefined ? undefined : since(triggeredAt),
-    seenAgeSeconds: since(Date.parse(newest.seenAt)),
+    seenAgeSeconds: since(msOf(newest.seenAt)),
   };
 }
 

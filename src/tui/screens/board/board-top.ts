@@ -1,4 +1,5 @@
 import { counted } from '../../../base/format.ts';
+import { msOf } from '../../../base/instant.ts';
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { Fact, Fleet, Trouble } from '../../../view/app/sources.ts';
 import { answersOf, type BoardSort } from '../../../view/app/status-cells.ts';
@@ -144,7 +145,7 @@ function runLine(
   now: Date,
   look: Look,
 ): Line {
-  const age = briefly((now.getTime() - Date.parse(startedAt)) / 1000);
+  const age = briefly((now.getTime() - msOf(startedAt)) / 1000);
   const held = heldBy === undefined ? '' : `, held by ${heldBy}`;
   const piece: Span[] = [
     span(`${look.glyphs.current} `, 'accent'),

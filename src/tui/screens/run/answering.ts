@@ -1,3 +1,4 @@
+import { isoOf } from '../../../base/date.ts';
 import { Secret } from '../../../base/secret.ts';
 import { BREAK_GLASS } from '../../../view/question-words.ts';
 import type { Answer } from '../../../view/run-port.ts';
@@ -191,7 +192,7 @@ function submitMoment(state: UiState, question: QuestionState, view: QuestionVie
   }
   if (!isPickable(view, picker))
     return refuse(state, question, 'this moment cannot be reached: move it first');
-  return send(state, question, { event: view.event, time: new Date(picker.at).toISOString() });
+  return send(state, question, { event: view.event, time: isoOf(picker.at) });
 }
 
 function submitSecret(

@@ -1,3 +1,4 @@
+import { msOf } from '../../../base/instant.ts';
 import type { TimeQuestion } from '../../../view/moment-reader.ts';
 import type { Intent } from './key-binding.ts';
 import { type Picker, type QuestionState, UNITS } from './question-state.ts';
@@ -33,7 +34,7 @@ export function movePicker(question: TimeQuestion, picker: Picker, intent: Inten
 
 /** The edges in milliseconds; not numbers when the question names none that can be read. */
 export function edgesOf({ earliest, latest }: TimeQuestion): { earliest: number; latest: number } {
-  return { earliest: Date.parse(earliest), latest: Date.parse(latest) };
+  return { earliest: msOf(earliest), latest: msOf(latest) };
 }
 
 /** Whether the picker stands on a moment that may be answered with. */

@@ -1,4 +1,5 @@
 import { counted } from '../../../base/format.ts';
+import { msOf } from '../../../base/instant.ts';
 import { waysOf } from '../../../view/follow-up-words.ts';
 import { questionKey } from '../../../view/question-words.ts';
 import type { FollowUpView, QuestionOption, QuestionView, RunView, WayOn } from '../../../view/run-view.ts';
@@ -83,7 +84,7 @@ export function freshQuestion(question: QuestionView): QuestionState {
   const row = leads && recommended >= 0 ? recommended : Math.max(0, first);
   const state: QuestionState = { key: questionKey(question), row, text: '', cursor: 0, sending: false };
   if (question.kind !== 'time') return state;
-  return { ...state, picker: { at: Date.parse(question.suggested), unit: 'minute' } };
+  return { ...state, picker: { at: msOf(question.suggested), unit: 'minute' } };
 }
 
 /** What the keyboard does to a question: type text, move a moment, close a follow-up, or choose. */

@@ -1,3 +1,5 @@
+import { isoOf } from '../../../base/date.ts';
+import { msOf } from '../../../base/instant.ts';
 import { commandOf } from '../../../view/app/start-wish.ts';
 import type { AppEffect, Around, Input } from '../../live-screen.ts';
 import { EMPTY_FIELD, edited, type FieldIntent, typed } from '../../parts/field.ts';
@@ -97,10 +99,10 @@ function choose(state: State, around: Around): readonly [State, ...AppEffect[]] 
       const question = momentQuestion(state, around);
       if (question === undefined) return to({ moment: null });
       const picker = pickerOf(question, state);
-      if (field.text.trim() === '') return to({ moment: new Date(picker.at).toISOString() });
+      if (field.text.trim() === '') return to({ moment: isoOf(picker.at) });
       const read = typedMoment(state, around);
       if (read === undefined || !('time' in read)) return [state];
-      return [{ ...state, field: EMPTY_FIELD, picker: { ...picker, at: Date.parse(read.time) } }];
+      return [{ ...state, field: EMPTY_FIELD, picker: { ...picker, at: msOf(read.time) } }];
     }
     default: {
       const key = chosenRow(state, around)?.key;

@@ -1,3 +1,5 @@
+import { isoOf } from '../../../base/date.ts';
+import { msOf } from '../../../base/instant.ts';
 import type { BackupRow } from '../../../view/app/backup-list.ts';
 import type { TypedMoment } from '../../../view/app/sources.ts';
 import type { TimeQuestion } from '../../../view/moment-reader.ts';
@@ -17,12 +19,11 @@ export function momentQuestion(state: State, around: Pick<Around, 'facts'>): Tim
   const window = listOf(state, around).last?.value.window;
   if (window === undefined) return undefined;
   const { earliest, latest } = window;
-  const [first, last] = [Date.parse(earliest), Date.parse(latest)];
+  const [first, last] = [msOf(earliest), msOf(latest)];
   if (!(first <= last)) return undefined;
   const { incident } = state.answers;
-  const wanted =
-    typeof incident === 'string' ? Date.parse(incident) - BEFORE_INCIDENT_MS : last - BEFORE_LATEST_MS;
-  const suggested = new Date(Math.min(last, Math.max(first, wanted))).toISOString();
+  const wanted = typeof incident === 'string' ? msOf(incident) - BEFORE_INCIDENT_MS : last - BEFORE_LATEST_MS;
+  const suggested = isoOf(Math.min(last, Math.max(first, wanted)));
   const made = listOf(state, around).last?.value.rows.flatMap(({ triggeredAt }) => triggeredAt ?? []);
   const marks = { incident: typeof incident === 'string' ? incident : undefined, backups: made ?? [] };
   return { kind: 'time', prompt: '', event: '', earliest, latest, suggested, marks, options: [] };
@@ -30,7 +31,7 @@ export function momentQuestion(state: State, around: Pick<Around, 'facts'>): Tim
 
 /** Where the picker stands. */
 export function pickerOf(question: TimeQuestion, { picker }: State): Picker {
-  return picker ?? { at: Date.parse(question.suggested), unit: 'minute' };
+  return picker ?? { at: msOf(question.suggested), unit: 'minute' };
 }
 
 /**
@@ -63,7 +64,7 @@ export function momentProblem(typed: TypedMoment | undefined, question?: TimeQue
   if ('problem' in typed) return typed.problem;
   if (question === undefined) return undefined;
   const { earliest, latest } = edgesOf(question);
-  const at = Date.parse(typed.time);
+  const at = msOf(typed.time);
   if (at >= earliest && at <= latest) return undefined;
   return `${formatUtc(at)} cannot be reached: from ${formatUtc(earliest)} to ${formatUtc(latest)}`;
 }

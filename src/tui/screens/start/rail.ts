@@ -1,3 +1,4 @@
+import { msOf } from '../../../base/instant.ts';
 import type { StartStep } from '../../../view/app/situations.ts';
 import { formatUtc } from '../../../view/zone.ts';
 import { cutLine, lineWidth } from '../../line.ts';
@@ -73,6 +74,6 @@ function answerWords(step: StartStep, state: State, around: Around): string {
 
 /** Without the day where that is today. */
 function shortTime(at: string, now: Date): string {
-  const [said, today] = [formatUtc(Date.parse(at)), formatUtc(now.getTime()).slice(0, 11)];
+  const [said, today] = [formatUtc(msOf(at)), formatUtc(now.getTime()).slice(0, 11)];
   return said.startsWith(today) ? said.slice(today.length) : said;
 }

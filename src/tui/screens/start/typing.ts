@@ -1,4 +1,5 @@
 import { formatSpan } from '../../../base/format.ts';
+import { msOf } from '../../../base/instant.ts';
 import { formatHere } from '../../../view/zone.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
@@ -43,7 +44,7 @@ export function incidentLines(state: State, around: Around, { columns }: Size, l
 }
 
 function readLines(time: string, around: Around, width: number, look: Look): readonly Line[] {
-  const at = Date.parse(time);
+  const at = msOf(time);
   const ago = formatSpan(Math.max(0, (around.now.getTime() - at) / 1000));
   const [first, ...others] = formatHere(at);
   return [
@@ -80,8 +81,7 @@ export function pickingLines(
       ? []
       : wrapLine([span(`${look.glyphs.warn} ${problem}`, 'status.warn')], columns, 2);
   const picker = pickerOf(question, state);
-  const incident =
-    typeof state.answers.incident === 'string' ? Date.parse(state.answers.incident) : undefined;
+  const incident = typeof state.answers.incident === 'string' ? msOf(state.answers.incident) : undefined;
   const unchosen = typedNow ? undefined : notChosenYet(state);
   const note =
     unchosen === undefined

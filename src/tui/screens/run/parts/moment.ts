@@ -1,4 +1,5 @@
 import { formatSpan } from '../../../../base/format.ts';
+import { msOf } from '../../../../base/instant.ts';
 import type { TimeQuestion } from '../../../../view/moment-reader.ts';
 import { formatHere, formatUtc } from '../../../../view/zone.ts';
 import { cutLine, lineWidth, wrapLine } from '../../../line.ts';
@@ -120,7 +121,7 @@ interface Mark {
 
 /** What is drawn on the bar besides the moment itself, with times that can be read. */
 function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Look): readonly Mark[] {
-  const read = (texts: readonly string[]) => texts.map((text) => Date.parse(text)).filter(Number.isFinite);
+  const read = (texts: readonly string[]) => texts.map((text) => msOf(text)).filter(Number.isFinite);
   const all: readonly Mark[] = [
     { glyph: glyphs.bullet, token: 'status.ok', name: 'backup', times: read(backups) },
     {

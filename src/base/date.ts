@@ -1,0 +1,24 @@
+import { instantOf } from './instant.ts';
+
+/** The moment so many milliseconds after 1970. It takes no text: `instantOf` reads those. */
+export function dateAt(ms: number): Date {
+  return new Date(ms);
+}
+
+/** The same as RFC 3339 in UTC, to the millisecond. Throws a `RangeError` for what is no moment. */
+export function isoOf(ms: number): string {
+  return dateAt(ms).toISOString();
+}
+
+/**
+ * A date in the head of an HTTP message, in milliseconds since 1970. All its forms are in GMT, also the one
+ * that does not say so (RFC 9110 section 5.6.7). Undefined for anything else.
+ */
+export function httpDate(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !DAY_NAME.test(text)) return instantOf(text);
+  const ms = Date.parse(ZONE.test(text) ? text : `${text} GMT`);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+const DAY_NAME = /^\s*[a-z]{3,9},? /iu;
+const ZONE = /(?:GMT|UTC|[+-]\d{4})\s*$/iu;
