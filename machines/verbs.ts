@@ -177,6 +177,10 @@ export const VERBS = {
 
 export type Verbs = typeof VERBS;
 export type Verb = keyof Verbs;
+/** The verbs of a kind: a table over them has a row for each, or does not compile. */
+export type VerbOf<K extends Kind> = {
+  [V in Verb]: Verbs[V] extends Contract<K, never, unknown> ? V : never;
+}[Verb];
 
 /** What a verb takes. */
 export type InputOf<V extends Verb> = Verbs[V] extends Contract<Kind, infer Input, unknown> ? Input : never;

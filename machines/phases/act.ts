@@ -74,7 +74,6 @@ function acting(verb: Action) {
   return sending('act', verb, {
     verb,
     title: `asking for the ${verb}`,
-    destroys: true,
     when: ({ run: { action } }) => action === undefined || action === verb,
     input: () => ({}),
     calls: [

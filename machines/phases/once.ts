@@ -6,7 +6,7 @@ import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
 import { BackupFacts, RestoreFacts, type Started, type Triggered } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
-import type { InputOf } from '../verbs.ts';
+import { effectOf, type InputOf, type VerbOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { type FailureWays, failOrDoubt, failure } from './failing.ts';
 import type { PhaseConfig, States } from './phase.ts';
@@ -29,18 +29,13 @@ export type OnceSlice = z.infer<typeof OnceSlice>;
 /** The slices that keep such a task. */
 export type TaskName = 'safeguard' | 'backup' | 'restore' | 'fresh' | 'act';
 
-type OnceVerb = 'createBackup' | 'restoreBackup' | 'restoreToTime' | 'performRecovery' | ActionVerb;
-type ActionVerb = 'restart' | 'recreate' | 'update';
-
 /** The one send of a task. */
-export interface Send<Verb extends OnceVerb> {
+export interface Send<Verb extends VerbOf<'once'>> {
   readonly verb: Verb;
   readonly title: string;
   readonly input: (context: RunContext) => Omit<InputOf<Verb>, 'intent'>;
   readonly calls: readonly PlannedCall[];
   readonly wayBack: string;
-  /** Whether the operator's typed name stands before it. */
-  readonly destroys?: boolean;
   readonly when?: (context: RunContext) => boolean;
 }
 
@@ -162,9 +157,14 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
 
 type Of = { readonly context: RunContext };
 
-/** The state in which a task is sent. */
-export function sending<Verb extends OnceVerb>(task: TaskName, id: string, send: Send<Verb>): PhaseConfig {
-  const { verb, title, input, calls, wayBack, destroys = false, when } = send;
+/** The state in which a task is sent. The operator's typed name stands before all but another backup. */
+export function sending<Verb extends VerbOf<'once'>>(
+  task: TaskName,
+  id: string,
+  send: Send<Verb>,
+): PhaseConfig {
+  const { verb, title, input, calls, wayBack, when } = send;
+  const destroys = effectOf(verb) !== 'backup';
   const intent = task === 'act' ? verb : task;
   return {
     tags: destroys ? (task === 'restore' ? ['destructive', 'sent'] : ['destructive']) : [],

@@ -8,7 +8,7 @@ import { type Phase, phase } from './phase.ts';
 import { waiting } from './task.ts';
 
 interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
-  extends Omit<Send<Verb>, 'calls' | 'destroys' | 'when'> {
+  extends Omit<Send<Verb>, 'calls' | 'when'> {
   readonly on?: 'target';
   /** The one call that changes the instance. */
   readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
@@ -51,7 +51,6 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
             { method: 'GET', path: '/restores', what: 'what is there before', on },
             { method: 'POST', ...call, on },
           ],
-          destroys: true,
         }),
       },
       {

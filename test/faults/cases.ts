@@ -1,3 +1,4 @@
+import { effectOf } from '../../machines/verbs.ts';
 import { MEANWHILE, type Plan, type Spot } from './director.ts';
 import { AT_CONNECT, FAULTS } from './faults.ts';
 import type { Flow } from './flows.ts';
@@ -74,15 +75,14 @@ async function record(flow: Flow, plan?: Plan) {
 
 /** Sent at most once: what came of it may have to be asked for. */
 const SENDS: ReadonlySet<Kind> = new Set<Kind>(['task', 'nameless', 'action']);
-/** Whoever restores needs the list of restores once more, as what was there before. */
-const RESTORING = /\/(?:restore|perform)$/u;
 /** What is asked for more than once for one thing: the second time need not be like the first. */
 const TWICE: ReadonlySet<Kind> = new Set<Kind>(['poll', 'download', 'only-download']);
 
 function endpointsIn(seen: readonly Seen[]): Endpoint[] {
   const counts = new Map<string, number>();
   const waited = new Set<string>();
-  const isRestoring = seen.some(({ method, route }) => method === 'POST' && RESTORING.test(route));
+  // Whoever restores needs the list of restores once more, as what was there before.
+  const isRestoring = seen.some(({ at }) => at !== undefined && effectOf(at.verb) === 'restore');
   return seen.flatMap((one): Endpoint[] => {
     if (one.route.endsWith(MEANWHILE)) return [];
     const found = kindOf(one);

@@ -1,3 +1,4 @@
+import type { VerbOf } from '../../machines/verbs.ts';
 import type { Seen } from './seen.ts';
 
 /** What a request is to a flow: the columns of the tables. */
@@ -50,15 +51,19 @@ export const WAITED: ReadonlySet<Kind> = new Set<Kind>([
 /** Asks what became of a change. */
 export const ASKS: ReadonlySet<Kind> = new Set<Kind>(['list', 'look', 'no-trace']);
 
-const ONCE: ReadonlyMap<string, Kind> = new Map([
-  ['createBackup', 'task'],
-  ['restoreBackup', 'task'],
-  ['performRecovery', 'task'],
-  ['restoreToTime', 'nameless'],
-  ['restart', 'action'],
-  ['recreate', 'action'],
-  ['update', 'action'],
-]);
+const ONCE: Readonly<Record<VerbOf<'once'>, Kind>> = {
+  createBackup: 'task',
+  restoreBackup: 'task',
+  performRecovery: 'task',
+  restoreToTime: 'nameless',
+  restart: 'action',
+  recreate: 'action',
+  update: 'action',
+};
+
+function onceKind(verb: string): Kind | undefined {
+  return Object.hasOwn(ONCE, verb) ? ONCE[verb as VerbOf<'once'>] : undefined;
+}
 
 /** The column of a request that came from a run in this process; throws for one that no column is for. */
 export function kindOf(seen: Seen): Kind {
@@ -69,7 +74,7 @@ export function kindOf(seen: Seen): Kind {
   if (at === undefined) throw new Error(`nobody knows where ${route} came from`);
   if (peer === 'platform') return method === 'GET' ? readKind(seen) : changeKind(seen);
   if (method === 'GET') {
-    const once = at.hasSent ? ONCE.get(at.verb) : undefined;
+    const once = at.hasSent ? onceKind(at.verb) : undefined;
     if (once === 'task' || once === 'nameless') return 'list';
     if (once !== undefined) return at.verb === 'recreate' ? 'no-trace' : 'look';
     if (route.endsWith('/metrics')) return 'comfort';
@@ -80,7 +85,7 @@ export function kindOf(seen: Seen): Kind {
   if (route.endsWith('/backups-config') && at.verb === 'setKey') return 'key';
   // It is forbidden first and allowed at the end.
   if (route.endsWith('/broker/edit')) return at.turn === 1 ? 'hold' : 'release';
-  const kind = ONCE.get(at.verb);
+  const kind = onceKind(at.verb);
   if (kind === undefined) throw new Error(`the table has no column for ${route} of ${at.verb}`);
   return kind;
 }

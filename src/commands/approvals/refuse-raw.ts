@@ -1,25 +1,48 @@
+import { effectOf, type Verb, type VerbOf } from '../../../machines/verbs.ts';
 import type { Risk } from '../../approvals/policy.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Operation } from '../../service/revisions.ts';
-import { needsApproval } from './required.ts';
+import { needsApproval, riskOfVerb } from './required.ts';
 
-/**
- * What the call of a command risks; undefined for one that can be taken back. Setting a key is what makes a
- * setting destroy.
- */
-export function riskOfCall(needs: Operation, weight: 'changes' | 'destroys'): Risk | undefined {
-  return RISKS[needs] ?? (weight === 'destroys' ? 'destructive' : undefined);
+interface Commanded {
+  /** The call of the service, which not every revision has. */
+  readonly needs: Operation;
+  /** What `lifeboat run` takes to do the same; none where no runbook does it. */
+  readonly runbook?: string;
 }
 
-const RISKS: Readonly<Partial<Record<Operation, Risk>>> = {
-  restoreBackup: 'overwrites',
-  performRecovery: 'overwrites',
-  restoreToTime: 'overwrites',
-  recreate: 'destructive',
-  restart: 'destructive',
-  update: 'destructive',
-};
+/** What single commands change: every verb that is sent once, and some that may be repeated. */
+const COMMANDED = {
+  createBackup: { needs: 'createBackup', runbook: 'back-up-and-verify' },
+  restoreBackup: { needs: 'restoreBackup', runbook: 'restore-backup' },
+  performRecovery: { needs: 'performRecovery', runbook: 'disaster-recovery' },
+  restoreToTime: { needs: 'restoreToTime', runbook: 'restore-point-in-time' },
+  recreate: { needs: 'recreate', runbook: 'change-instance --action recreate' },
+  restart: { needs: 'restart', runbook: 'change-instance --action restart' },
+  update: { needs: 'update', runbook: 'change-instance --action update' },
+  setKey: { needs: 'changeBackupsConfig', runbook: 'rotate-key' },
+  prepareRecovery: { needs: 'prepareRecovery', runbook: 'disaster-recovery --prepare' },
+  changeBackupSettings: { needs: 'changeBackupsConfig' },
+  changeUpdateSetting: { needs: 'changeUpdateSetting' },
+} as const satisfies Readonly<Record<VerbOf<'once'>, Commanded> & Partial<Record<Verb, Commanded>>>;
+
+/** A verb that a single command may be about. */
+export type CommandedVerb = keyof typeof COMMANDED;
+
+/** The call of the service that a single command needs. */
+export function operationOf(verb: CommandedVerb): Operation {
+  return COMMANDED[verb].needs;
+}
+
+/**
+ * What the call of a command risks; undefined for one that can be taken back. A preparation that `changes`
+ * sets no key, and so loses nothing.
+ */
+export function riskOfCall(verb: Verb, weight: 'changes' | 'destroys'): Risk | undefined {
+  const risk = riskOfVerb(verb);
+  return weight === 'changes' && effectOf(verb) === 'key' ? undefined : risk;
+}
 
 /**
  * Rejects, with exit 2, a command that would change an instance at once although a second person has to
@@ -28,15 +51,18 @@ const RISKS: Readonly<Partial<Record<Operation, Risk>>> = {
 export function refuseRaw(
   config: LoadedConfig,
   name: string,
-  { needs, weight }: { readonly needs: Operation; readonly weight: 'changes' | 'destroys' },
+  { verb, weight }: { readonly verb: Verb; readonly weight: 'changes' | 'destroys' },
   breakGlass: string | undefined,
 ): void {
-  const risk = riskOfCall(needs, weight);
+  const risk = riskOfCall(verb, weight);
   if (risk === undefined || !needsApproval(config, name, risk)) return;
   if (breakGlass !== undefined && breakGlass.trim() !== '') return;
+  const runbook = runbookFor(verb);
   throw new LifeboatError('approval.needed', `a second person has to approve this change of ${name}`, {
     hints: [
-      `use the runbook, which asks for it: lifeboat run ${RUNBOOKS[needs] ?? 'RUNBOOK'} --instance ${name}`,
+      ...(runbook === undefined
+        ? []
+        : [`use the runbook, which asks for it: lifeboat run ${runbook} --instance ${name}`]),
       'in an emergency, without an approval: --break-glass REASON',
       'nothing was sent',
     ],
@@ -44,13 +70,7 @@ export function refuseRaw(
   });
 }
 
-const RUNBOOKS: Readonly<Partial<Record<Operation, string>>> = {
-  restoreBackup: 'restore-backup',
-  performRecovery: 'disaster-recovery',
-  restoreToTime: 'restore-point-in-time',
-  recreate: 'change-instance --action recreate',
-  restart: 'change-instance --action restart',
-  update: 'change-instance --action update',
-  changeBackupsConfig: 'rotate-key',
-  prepareRecovery: 'disaster-recovery --prepare',
-};
+function runbookFor(verb: Verb): string | undefined {
+  const rows: Readonly<Partial<Record<Verb, Commanded>>> = COMMANDED;
+  return rows[verb]?.runbook;
+}

@@ -1,13 +1,30 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { metaAt, nodesAt } from '../../../machines/parts/states.ts';
+import { type Effect, effectOf } from '../../../machines/verbs.ts';
 import { asksFor, type Risk } from '../../approvals/policy.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ApprovalLevel } from '../../store/run-entry-parts.ts';
 
 const CONFIRM = 'operator.confirm';
-/** Calls that replace data (service-api.md section 4.1). */
-const OVERWRITES = /\/restore$|\/disaster-recovery\/perform$/;
+
+/** What each effect of a verb risks; nothing where no data, key or running instance is lost by it. */
+const RISKS: Readonly<Record<Effect, Risk | undefined>> = {
+  none: undefined,
+  download: undefined,
+  backup: undefined,
+  restore: 'overwrites',
+  instance: 'destructive',
+  key: 'destructive',
+  settings: undefined,
+  platform: undefined,
+};
+
+/** What a verb risks. One that is not known here may replace data for all that is known. */
+export function riskOfVerb(verb: string): Risk | undefined {
+  const effect = effectOf(verb);
+  return effect === undefined ? 'overwrites' : RISKS[effect];
+}
 
 /** What the config asks of a second person on an instance. */
 export function levelOf(config: LoadedConfig, instance: string): ApprovalLevel {
@@ -22,19 +39,23 @@ export function needsApproval(config: LoadedConfig, instance: string, risk: Risk
 }
 
 /**
- * What the confirmation in a state leads to; undefined for a state without one. The confirmation of a state
- * that is not on the path counts as one that replaces data, because nothing shows that it does not.
+ * What the confirmation in a state leads to; undefined for a state without one. One of which nothing shows
+ * that it is harmless, also because its state is not on the path, counts as one that replaces data.
  */
 export function riskOf(runbook: Runbook, path: readonly string[], state: string): Risk | undefined {
   if (!isConfirmation(runbook, state)) return undefined;
   const at = path.indexOf(state);
   if (at < 0) return 'overwrites';
-  const calls = untilNext(runbook, path.slice(at + 1)).flatMap(
-    (name) => metaAt(runbook.machine, name)?.calls ?? [],
-  );
-  const changes = calls.filter(({ method }) => method !== 'GET');
-  const isHarmless = changes.length > 0 && !changes.some((call) => OVERWRITES.test(call.path));
-  return isHarmless ? 'destructive' : 'overwrites';
+  const risks = untilNext(runbook, path.slice(at + 1))
+    .flatMap((name) => verbsAt(runbook, name))
+    .map(riskOfVerb);
+  return risks.includes('destructive') && !risks.includes('overwrites') ? 'destructive' : 'overwrites';
+}
+
+/** The verbs that a state invokes, by their names. */
+function verbsAt({ machine }: Runbook, state: string): readonly string[] {
+  const { invoke = [] } = nodesAt(machine, state).at(-1) ?? {};
+  return invoke.map(({ id, src }) => (typeof src === 'string' ? src : id));
 }
 
 /** Rejects, with exit 2, a config that asks for approvals and does not say who may give them. */

@@ -62,7 +62,7 @@ export const backupsCreate: Action<ChangeFlags> = (context, _, flags) =>
   changeInstance(
     context,
     flags,
-    { weight: 'changes', needs: 'createBackup', look: lookInPlace({ tolerant: false }) },
+    { weight: 'changes', verb: 'createBackup', look: lookInPlace({ tolerant: false }) },
     async ({ instance }) => ({
       title: `ask for a backup of ${instance.name}`,
       warnings: ['a queued backup cannot be cancelled, and retention may delete older ones for it'],
@@ -80,7 +80,7 @@ export const backupsRestore: Action<ChangeFlags> = (context, [id = ''], flags) =
     flags,
     {
       weight: 'destroys',
-      needs: 'restoreBackup',
+      verb: 'restoreBackup',
       look: async (scene) => {
         const seen = await lookInPlace({ tolerant: true, restores: true })(scene);
         return { ...seen, chosen: doneBackup(seen.seen.backups, backup, scene.instance.name) };

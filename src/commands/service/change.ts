@@ -13,11 +13,10 @@ import { openWorkspace, type Workspace, workspaceFor } from '../../compose/works
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Call, Caller } from '../../runner/call.ts';
-import type { Operation } from '../../service/revisions.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import type { Who } from '../../store/run-entry-parts.ts';
 import { whoIs } from '../approvals/present.ts';
-import { refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
+import { type CommandedVerb, operationOf, refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
 import { listenTo } from './answers.ts';
 import { type Output, outputOf, taskOf } from './call-outcome.ts';
 import { confirmChange, refuseOtherName } from './confirm-change.ts';
@@ -30,7 +29,8 @@ import { progressLine } from './progress-line.ts';
 /** How a change is made. */
 export interface Manner<S extends Seen> {
   readonly weight: Weight;
-  readonly needs: Operation;
+  /** What of it weighs most. */
+  readonly verb: CommandedVerb;
   /**
    * GETs only: what speaks against it. It is looked at once more before a change that destroys, and when a
    * person was asked.
@@ -51,14 +51,14 @@ export const noLook = async (): Promise<Seen> => ({ blockers: [], warnings: [] }
 export async function changeInstance<S extends Seen>(
   context: CommandContext,
   flags: ChangeFlags,
-  { weight, needs, look }: Manner<S>,
+  { weight, verb: about, look }: Manner<S>,
   plan: (scene: Scene, seen: S) => Promise<Change>,
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
   refuseOtherName(flags.confirm, name);
   const patienceMs = waitPatience(context, flags);
-  refuseRaw(config, name, { needs, weight }, flags.breakGlass);
+  refuseRaw(config, name, { verb: about, weight }, flags.breakGlass);
   const workspace = await openWorkspace(context, workspaceFor(config));
   const stop = stopSignal();
   const line = progressLine(context);
@@ -67,7 +67,7 @@ export async function changeInstance<S extends Seen>(
     await using instance = await openForRun(context, config, workspace, name, {
       tokenFile: flags.tokenFile,
     });
-    instance.service.require(needs);
+    instance.service.require(operationOf(about));
     const { service, said } = listenTo(instance.service);
     const pendingKeys = new Map<string, Secret>();
     const unheld = sceneOf(config, { ...instance, service }, workspace, pendingKeys, stop.signal);
@@ -86,7 +86,7 @@ export async function changeInstance<S extends Seen>(
     const scene: Scene = { ...unheld, signal, record: caller.record };
     const done = closing(caller, workspace);
     try {
-      const isRisky = riskOfCall(needs, weight) !== undefined;
+      const isRisky = riskOfCall(about, weight) !== undefined;
       await doubtsFirst(context, workspace, caller, {
         name,
         refusesRuns: isRisky && flags.anyway === undefined,
@@ -108,6 +108,7 @@ export async function changeInstance<S extends Seen>(
       isAsked = true;
       const adopted: string[] = [];
       const output = await change.act(async ({ verb, input }) => {
+        refuseRaw(config, name, { verb, weight }, flags.breakGlass);
         const call = { verb, input: input as Call['input'], reason: reasonOf(flags) };
         const end = await caller.perform(call);
         const adoption = adoptedLine(end, taskOf(verb));

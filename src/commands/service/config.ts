@@ -41,10 +41,9 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
       exitCode: EXIT.usage,
     });
   }
-  const needs = 'changeBackupsConfig';
   const manner = wantsKey
-    ? ({ weight: 'destroys', needs, look: lookForKey } as const)
-    : ({ weight: 'changes', needs, look: noLook } as const);
+    ? ({ weight: 'destroys', verb: 'setKey', look: lookForKey } as const)
+    : ({ weight: 'changes', verb: 'changeBackupSettings', look: noLook } as const);
   return changeInstance<Seen>(context, flags, manner, async (scene, seen) => {
     const now = (await scene.instance.service.backupsConfig()).value;
     const key = wantsKey ? await newKeyOf(context, flags, scene, seen) : undefined;

@@ -22,10 +22,10 @@ import { followRestore, idOf } from './tasks.ts';
  */
 export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => {
   const wantsKey = isKeyWanted(flags);
-  const needs = 'prepareRecovery';
+  const verb = 'prepareRecovery';
   const manner = wantsKey
-    ? ({ weight: 'destroys', needs, look: lookForKey } as const)
-    : ({ weight: 'changes', needs, look: lookInPlace({ tolerant: true }) } as const);
+    ? ({ weight: 'destroys', verb, look: lookForKey } as const)
+    : ({ weight: 'changes', verb, look: lookInPlace({ tolerant: true }) } as const);
   return changeInstance<Seen>(context, flags, manner, async (scene, seen) => {
     const key = wantsKey ? await newKeyOf(context, flags, scene, seen) : undefined;
     return {
@@ -66,7 +66,7 @@ export const drPerform: Action<PerformFlags> = (context, _, flags) => {
   if (flags.backupGuid.trim() === '') throw noGuid();
   const manner = {
     weight: 'destroys',
-    needs: 'performRecovery',
+    verb: 'performRecovery',
     look: (scene: Scene) => lookAtTarget(context, scene, flags),
   } as const;
   return changeInstance(context, flags, manner, async (scene) => {

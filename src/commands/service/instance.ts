@@ -38,7 +38,7 @@ export const instanceUpdate = acting('update', 'changes', [
 /** A command that asks for one action of the instance. */
 function acting(verb: InstanceAction, weight: Weight, warnings: readonly string[]) {
   return (context: CommandContext, _: readonly string[], flags: ChangeFlags): Promise<number> =>
-    changeInstance(context, flags, { weight, needs: verb, look: LOOK }, async ({ instance }, { seen }) =>
+    changeInstance(context, flags, { weight, verb, look: LOOK }, async ({ instance }, { seen }) =>
       action(context, instance, verb, seen.overview, warnings),
     );
 }
@@ -51,7 +51,7 @@ export const instanceSettings: Action<
   return changeInstance(
     context,
     flags,
-    { weight: 'changes', needs: 'changeUpdateSetting', look: LOOK },
+    { weight: 'changes', verb: 'changeUpdateSetting', look: LOOK },
     async ({ instance }) => ({
       title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
       warnings: allowed

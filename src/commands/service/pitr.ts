@@ -40,7 +40,7 @@ export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async 
     flags,
     {
       weight: 'destroys',
-      needs: 'restoreToTime',
+      verb: 'restoreToTime',
       look: async (scene) => {
         const seen = await lookInPlace({ tolerant: true, restores: true })(scene);
         return { ...seen, range: await reachable(scene, flags.to, targetTime) };
