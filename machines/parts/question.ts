@@ -55,6 +55,11 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
       /** The operator types `expected`, character for character; the event gets it as `typed`. */
       readonly kind: 'typed-name';
       readonly prompt: string;
+      /**
+       * What the name is typed for, as an order that can be read alone: `restore backup 3 into orders`. A
+       * second person approves these words, so they do not change with those of the prompt.
+       */
+      readonly order: string;
       readonly expected: string;
       readonly event: Event['type'];
       readonly stakes: Stakes;

@@ -44,13 +44,13 @@ export function choice(prompt: string, options: readonly (Option | undefined)[])
 
 /** The name is typed before anything is destroyed. */
 export function typedName(
-  prompt: string,
+  { prompt, order }: { readonly prompt: string; readonly order: string },
   expected: string,
   event: RunEvent['type'],
   stakes: Stakes,
   options: readonly Option[],
 ): RunQuestion {
-  return { kind: 'typed-name', prompt, expected, event, stakes, options } as RunQuestion;
+  return { kind: 'typed-name', prompt, order, expected, event, stakes, options } as RunQuestion;
 }
 
 /** A size that the service may not have reported. */

@@ -169,13 +169,16 @@ function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, ba
  * The name of the instance is typed to give an order; what has changed since the facts were shown stands
  * before it.
  */
-function askForConfirmation(order: Confirmation['order'], stakes: Confirmation['stakes']) {
+function askForConfirmation(orderOf: Confirmation['order'], stakes: Confirmation['stakes']) {
   return (context: RunContext): RunQuestion => {
     const { drift } = context.confirm;
+    const order = orderOf(context);
     const prompt =
       drift.length === 0
-        ? `type the instance's name to ${order(context)}`
-        : `it has changed (${drift.join('; ')}): type its name to ${order(context)} all the same`;
-    return typedName(prompt, context.run.instance, 'operator.confirm', stakes(context), [stopOption]);
+        ? `type the instance's name to ${order}`
+        : `it has changed (${drift.join('; ')}): type its name to ${order} all the same`;
+    return typedName({ prompt, order }, context.run.instance, 'operator.confirm', stakes(context), [
+      stopOption,
+    ]);
   };
 }

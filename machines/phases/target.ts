@@ -177,7 +177,13 @@ function askAboutTarget(context: RunContext): RunQuestion {
   if (!isFull) return question;
   const prompt = `${found?.shortMessage}: type its name to overwrite it`;
   return {
-    ...typedName(prompt, target, 'operator.override', stakesOfTarget(context), []),
+    ...typedName(
+      { prompt, order: `overwrite ${target}` },
+      target,
+      'operator.override',
+      stakesOfTarget(context),
+      [],
+    ),
     options: question.options,
   } as RunQuestion;
 }
@@ -193,5 +199,5 @@ function askForConfirmation(context: RunContext): RunQuestion {
     drift.length === 0
       ? `type the name of the TARGET to ${order}`
       : `the target has changed (${drift.join('; ')}): type its name to ${order} all the same`;
-  return typedName(prompt, target, 'operator.confirm', stakesOfTarget(context), [stop]);
+  return typedName({ prompt, order }, target, 'operator.confirm', stakesOfTarget(context), [stop]);
 }

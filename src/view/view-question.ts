@@ -42,8 +42,10 @@ export function viewQuestion(
     }
     case 'secret':
       return { ...question, prompt, options };
-    case 'typed-name':
-      return { ...question, prompt, options, stakes: viewStakes(question.stakes) };
+    case 'typed-name': {
+      const { kind, expected, event, stakes } = question;
+      return { kind, prompt, expected, event, options, stakes: viewStakes(stakes) };
+    }
     case 'text': {
       const { kind, event, pattern } = question;
       const cleaned = pattern && { pattern: { source: pattern.source, says: readable(pattern.says) } };

@@ -65,6 +65,15 @@ describe.each(GRAPHS)('every path through $id', ({ id, runbook, situations }) =>
     }
   });
 
+  test('a typed name gives an order that can be read alone: it names what is changed, and the prompt has it', () => {
+    for (const { snapshot } of situations) {
+      const question = questionAt(runbook, snapshot);
+      if (question?.kind !== 'typed-name') continue;
+      expect(question.order, statePath(snapshot)).toContain(question.expected);
+      if (question.event === 'operator.confirm') expect(question.prompt).toContain(` to ${question.order}`);
+    }
+  });
+
   test('no recommended answer destroys, and none is recommended beside a failure', () => {
     for (const { snapshot } of situations) {
       const recommended = (questionAt(runbook, snapshot)?.options ?? []).filter((one) => one.recommended);

@@ -59,7 +59,7 @@ function planned(
     mode,
     state,
     prompt: question.prompt,
-    order: orderOf(question.prompt, question.expected),
+    order: question.order,
     instance,
     target: question.expected,
     url: config.instances[question.expected]?.url ?? '-',
@@ -79,16 +79,4 @@ function planned(
   const { required = {} } = begunOf(entries).approvals ?? {};
   const isAsked = needsApproval(config, plan.target, risk) || asksFor(required[plan.target], risk);
   return { plan, isAsked };
-}
-
-/**
- * The question asks to type a name to do something; what is to be done is the order. On its own it names what
- * it is done to.
- */
-function orderOf(prompt: string, target: string): string {
-  const [, order] =
-    /^(?:.*: )?type (?:its name|the instance's name|the name of the TARGET) to (.+?)(?: all the same)?$/s.exec(
-      prompt,
-    ) ?? [];
-  return (order ?? prompt).replace(/ on it$/, ` on ${target}`);
 }
