@@ -1,6 +1,7 @@
 import type { Failure } from '../../src/base/failure.ts';
 import { instantOf } from '../../src/base/instant.ts';
 import type { RunContext } from '../context.ts';
+import { guidOf } from '../parts/backup-id.ts';
 import { type FollowUp, leftUnbound, stillOpen } from '../parts/follow-up.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
 
@@ -109,15 +110,10 @@ export function agreesWithIds({ card: { guid }, preflight: { facts } }: RunConte
 
 /** Whether a backup's id begins with a guid; undefined when either is missing or the id has another form. */
 export function isGuidOf(guid: string | undefined, backupId: string | undefined): boolean | undefined {
-  const [, prefix] = GUID_AND_TIME.exec(backupId ?? '') ?? [];
-  if (guid === undefined || prefix === undefined) return undefined;
-  return prefix.toLowerCase() === guid.toLowerCase();
+  const shown = guidOf(backupId);
+  if (guid === undefined || shown === undefined) return undefined;
+  return shown.toLowerCase() === guid.toLowerCase();
 }
-
-/**
- * What the Backup Manager makes its ids of (domain 1.2); an id of another form says nothing about the guid.
- */
-const GUID_AND_TIME = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d+$/i;
 
 /** Whether nobody may override a blocker: the data of the source would be lost, or could not be read. */
 export function isNeverPassed({ code }: Failure): boolean {

@@ -1,7 +1,9 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
+import { isGuidOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { sourceFallback } from '../fallback/disaster-recovery.ts';
+import { guidOf, isOneBackup } from '../parts/backup-id.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { readRecord } from './before.ts';
@@ -145,29 +147,19 @@ function withKey(context: RunContext, fingerprint: string): Partial<RunContext> 
   return changed(context, 'source', { from: from && { ...from, fingerprint } });
 }
 
-/**
- * The `backup_id` of a certain backup is the guid with the time at its end; with the guid alone the newest
- * one is taken.
- */
-const TIME_AT_END = /-\d{10,}$/;
-
+/** By the id of a backup that one is taken, by the guid alone the newest one. */
 function fromGuid(context: RunContext, guid: string): From {
   const { card, proven = [] } = context.card.onRecord ?? {};
   const known = proven.find(({ backupId }) => backupId === guid);
-  const isSeen = listedLast(context).some(
-    ({ backupId = '' }) => backupId === guid || guidIn(backupId) === guid,
-  );
+  const seen = listedLast(context);
+  const isListed = seen.some(({ backupId }) => backupId === guid);
+  const isSeen = isListed || seen.some(({ backupId }) => isGuidOf(guid, backupId) === true);
   return {
     guid,
     fingerprint: known?.fingerprint ?? card?.fingerprint ?? '',
-    what: known !== undefined || TIME_AT_END.test(guid) ? 'backup' : 'newest',
+    what: known !== undefined || isListed || isOneBackup(guid) ? 'backup' : 'newest',
     how: known !== undefined || card?.backupGuid === guid ? 'card' : isSeen ? 'seen' : 'typed',
   };
-}
-
-/** The guid that the id of a backup begins with (domain 1.2); undefined for an id of another form. */
-function guidIn(backupId: string): string | undefined {
-  return TIME_AT_END.test(backupId) ? backupId.replace(TIME_AT_END, '') : undefined;
 }
 
 /** Backups of the list that the instance gave last, by ids that can be sent; whatever else it holds. */
@@ -181,7 +173,7 @@ function newestGuid(context: RunContext): { readonly guid: string; readonly hint
   if (card !== undefined)
     return { guid: card.backupGuid, hint: `by guid ${card.backupGuid}, from the card of ${card.preparedAt}` };
   const [newest] = listedLast(context);
-  const guid = guidIn(newest?.backupId ?? '');
+  const guid = guidOf(newest?.backupId);
   if (guid === undefined) return undefined;
   return { guid, hint: `by guid ${guid}, with which the ids of the backups listed at ${seen?.at} begin` };
 }

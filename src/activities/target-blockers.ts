@@ -1,3 +1,4 @@
+import { mayBeOfOneInstance } from '../../machines/parts/backup-id.ts';
 import type { LostInstance, TargetIdentity } from '../../machines/parts/recovery-data.ts';
 import { LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
@@ -200,9 +201,9 @@ function sourceOrTarget({ name, source, isAtSource, identity, backups }: SeenTar
   if (source === undefined) return { blockers: [], warnings: [] };
   if (source.instance === name) return found(name, 'it has the same name');
   if (isAtSource) return found(name, `the config gives it the address of ${source.instance}`);
-  const guid = source.backupGuid?.replace(/-\d{10,}$/u, '').toLowerCase();
-  const ids = backups.flatMap(({ backup_id }) => (backup_id === undefined ? [] : [backup_id.toLowerCase()]));
-  if (guid !== undefined && ids.some((id) => id === guid || id.startsWith(`${guid}-`)))
+  const guid = source.backupGuid;
+  const ids = backups.flatMap(({ backup_id }) => backup_id ?? []);
+  if (guid !== undefined && ids.some((id) => mayBeOfOneInstance(id, guid)))
     return found(name, 'its backups are those of the source');
   const isTwin =
     source.instanceId !== undefined &&

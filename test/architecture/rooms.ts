@@ -153,6 +153,7 @@ export const ROOMS: readonly Room[] = [
       'src/backup',
       'src/keys',
       'type machines/parts',
+      'machines/parts/backup-id.ts',
       `type ${VERBS}`,
       'type src/store/journal.ts',
       'src/store/projections',

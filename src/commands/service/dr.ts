@@ -1,3 +1,4 @@
+import { mayBeOfOneInstance } from '../../../machines/parts/backup-id.ts';
 import type { RecoveryCard } from '../../../machines/parts/recovery-data.ts';
 import { expectedOrigin, expectedTarget } from '../../../machines/phases/expected-origin.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
@@ -207,8 +208,7 @@ async function sourceOnRecord(
 ): Promise<{ readonly name: string | undefined; readonly card: RecoveryCard | undefined }> {
   if (named !== undefined) return { name: named, card: (await readLedger(journal, named)).card };
   for (const [name, { card }] of await readLedgers(journal)) {
-    if (card !== undefined && (guid === card.backupGuid || guid.startsWith(`${card.backupGuid}-`)))
-      return { name, card };
+    if (card !== undefined && mayBeOfOneInstance(guid, card.backupGuid)) return { name, card };
   }
   return { name: undefined, card: undefined };
 }
