@@ -1,7 +1,7 @@
 import type { Verb } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
-import { type Doubt, readPending } from '../store/projections/pending-calls.ts';
+import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
 import { isGrave } from './in-doubt.ts';
 
 /**
@@ -73,6 +73,7 @@ export function changedBy({
 /** The refusal, with what can be done about it. */
 export function inDoubt(doubt: Doubt): LifeboatError {
   const { instance, intent, armedAt, run } = doubt;
+  const name = callName(doubt);
   const when = `${armedAt.slice(0, 19).replace('T', ' ')} UTC`;
   return new LifeboatError(
     'call.in-doubt',
@@ -87,8 +88,8 @@ export function inDoubt(doubt: Doubt): LifeboatError {
             ]
           : [
               `what was sent and when: lifeboat calls list --instance ${instance}`,
-              `to ask the service, which sends nothing: ${commandOf(doubt)}`,
-              `or say what it became: lifeboat calls resolve ${intent} ` +
+              `to ask the service, which sends nothing: lifeboat calls ask ${name} --instance ${instance}`,
+              `or say what it became: lifeboat calls resolve ${name} ` +
                 `--instance ${instance} --became ID|nothing --reason WHY`,
             ]),
       ],
@@ -96,6 +97,11 @@ export function inDoubt(doubt: Doubt): LifeboatError {
       exitCode: EXIT.inDoubt,
     },
   );
+}
+
+/** How the ledger names a call, or will as soon as somebody takes it. */
+export function callName({ run, intent }: Pick<Doubt, 'run' | 'intent'>): string {
+  return run === undefined ? intent : handedName(run.runId, intent);
 }
 
 /** What a call asks for: `the restore of backup 3`. */
@@ -110,24 +116,6 @@ export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): str
     update: 'the update',
   };
   return words[verb as Verb] ?? `the call ${verb}`;
-}
-
-/**
- * Any command that changes the instance asks about an open call first; the one that sent it is the plainest,
- * where its record is not lost.
- */
-function commandOf({ verb, input, instance }: Doubt): string {
-  const commands: Readonly<Partial<Record<Verb, string>>> = {
-    createBackup: 'backups create',
-    ...(input['backup'] !== undefined && { restoreBackup: `backups restore ${said(input['backup'])}` }),
-    ...(input['targetTime'] !== undefined && {
-      restoreToTime: `pitr restore --to ${said(input['targetTime'])}`,
-    }),
-    recreate: 'instance recreate',
-    restart: 'instance restart',
-    update: 'instance update',
-  };
-  return `\`lifeboat ${commands[verb as Verb] ?? 'backups create'} --instance ${instance}\``;
 }
 
 function said(value: Json | undefined): string {

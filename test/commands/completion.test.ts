@@ -65,6 +65,7 @@ describe('at the end of a line', () => {
     [['audit', 'verify', ''], ['runs']],
     [['approvals', 'accept', ''], ['runs']],
     [['followups', 'done', ''], ['followUps']],
+    [['calls', 'ask', ''], ['calls']],
     [['calls', 'resolve', ''], ['calls']],
     [['lab', '--scenario', ''], ['scenarios']],
     [['schema', ''], ['schemas']],

@@ -105,6 +105,7 @@ const SESSION: readonly Step[] = [
   LEAVE,
   step('lifeboat run restore-backup --instance orders --backup 7 --yes --confirm orders', 0, newestBackup),
   step('lifeboat calls list'),
+  step('lifeboat calls ask', 2),
   step('lifeboat calls resolve', 2),
   step('lifeboat run restore-point-in-time --instance orders', 3),
   LEAVE,

@@ -3,7 +3,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import { takeLedger } from '../../src/runner/call.ts';
 import { appendHolding, Holds } from '../../src/runner/holds.ts';
-import { readDoubts } from '../../src/runner/refuse-in-doubt.ts';
+import { inDoubt, readDoubts } from '../../src/runner/refuse-in-doubt.ts';
 import { RunLog } from '../../src/runner/run-log.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal, Json, StreamName } from '../../src/store/journal.ts';
@@ -22,11 +22,23 @@ test('no run begins while a restore of the ledger is in doubt, and the refusal s
     ),
     hints: expect.arrayContaining([
       'what was sent and when: lifeboat calls list --instance orders',
-      'to ask the service, which sends nothing: `lifeboat backups restore 102 --instance orders`',
+      'to ask the service, which sends nothing: lifeboat calls ask call-1 --instance orders',
       expect.stringContaining('lifeboat calls resolve call-1 --instance orders --became ID|nothing'),
     ]),
   });
   expect(await world.journal.streams('run/')).toHaveLength(1);
+});
+
+test('a call that a closed run has left is named as the ledger will name it', async () => {
+  const input = { backup: 102 };
+  const call = { intent: 'restore-0', verb: 'restoreBackup', armedAt: '2026-11-21T03:00:00Z', input };
+  const doubt = { ...call, instance: 'orders', run: { runId: 'R1', isOpen: false }, baseline: null };
+  expect(inDoubt(doubt).hints).toEqual(
+    expect.arrayContaining([
+      'to ask the service, which sends nothing: lifeboat calls ask run-R1-restore-0 --instance orders',
+      expect.stringContaining('lifeboat calls resolve run-R1-restore-0 --instance orders --became'),
+    ]),
+  );
 });
 
 test('a backup in doubt keeps no run from beginning: one more does no harm', async () => {

@@ -80,12 +80,13 @@ export const service = {
       candidates: z.json().optional().describe('what it may have become'),
     }),
   ),
-  call: schema('call', 'a call that was resolved', {
+  call: schema('call', 'what became of a call that was in doubt', {
     instance,
     intent: z.string(),
     verb: z.string(),
-    became: z.int().nonnegative().optional().describe('missing: it became nothing'),
-    reason: z.string(),
+    landed: z.boolean().describe('false: it became nothing'),
+    became: z.int().nonnegative().optional().describe('its task; missing: it has no id, or became nothing'),
+    reason: z.string().describe('how that is known'),
   }),
   store: schema('store', 'where the entries live', {
     engine: z.enum(['sqlite', 'postgresql']),

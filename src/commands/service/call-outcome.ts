@@ -21,7 +21,8 @@ export function outputOf({ performed, lost }: CallEnd, instance: string, verb = 
   if (!failure.code.startsWith('doubt.')) throw errorFrom(failure);
   const hints = [
     ...candidateLines(failure, taskOf(verb)).map((line) => `it may be ${line}`),
-    'lifeboat sends nothing more to it before this is resolved; the same command looks again',
+    'lifeboat sends nothing more to it before this is resolved',
+    `to look again, which sends nothing: lifeboat calls ask --instance ${instance}`,
     `if it became a backup or a restore: lifeboat calls resolve --instance ${instance} --became ID --reason WHY`,
     `if nothing came of it: lifeboat calls resolve --instance ${instance} --became nothing --reason WHY`,
   ];
@@ -35,12 +36,15 @@ export function taskOf(verb: string): 'backup' | 'restore' | 'task' {
 }
 
 /** What came instead of an answer, and that nothing came of it. */
-function absent(lost: Failure | undefined): LifeboatError {
+export function absentWords(lost: Failure | undefined): string {
   const answered = typeof lost?.evidence['status'] === 'number';
-  const words = answered
+  return answered
     ? `${lost?.shortMessage}; its lists show that nothing was done`
     : 'the answer was lost, and the service shows that the request never arrived';
-  return new LifeboatError('call.absent', words, {
+}
+
+function absent(lost: Failure | undefined): LifeboatError {
+  return new LifeboatError('call.absent', absentWords(lost), {
     hints: ['nothing was changed: it is safe to run the command again'],
   });
 }

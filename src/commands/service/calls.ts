@@ -10,10 +10,10 @@ import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import { takeLedger } from '../../runner/call.ts';
-import { callInWords, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
+import { callInWords, callName, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { Json } from '../../store/journal.ts';
-import { type Doubt, handedName, type OpenCall } from '../../store/projections/pending-calls.ts';
+import type { Doubt, OpenCall } from '../../store/projections/pending-calls.ts';
 import { whoIs } from '../approvals/present.ts';
 import { candidateLines, taskOf } from './call-outcome.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
@@ -48,25 +48,20 @@ function printCalls(context: CommandContext, open: readonly Doubt[]): void {
     open.map((doubt) => [
       doubt.instance,
       formatTime(doubt.armedAt),
-      nameOf(doubt),
+      callName(doubt),
       `${doubt.verb} ${printableJson(doubt.input)}`,
     ]),
   );
   for (const doubt of open)
     for (const line of candidateLines(doubt.unclear, taskOf(doubt.verb)))
-      context.stdout.write(`  ${readable(`${nameOf(doubt)} may be ${line}`)}\n`);
+      context.stdout.write(`  ${readable(`${callName(doubt)} may be ${line}`)}\n`);
 }
 
 function fieldsOf(doubt: Doubt) {
   const { instance, armedAt, verb, input, unclear } = doubt;
   const candidates = unclear?.evidence['candidates'];
   const shown = candidates === undefined ? {} : { candidates: candidates as Json };
-  return { instance, intent: nameOf(doubt), verb, armedAt, input: input as Json, ...shown };
-}
-
-/** As the ledger names it, or will as soon as it is taken. */
-function nameOf({ run, intent }: Doubt): string {
-  return run === undefined ? intent : handedName(run.runId, intent);
+  return { instance, intent: callName(doubt), verb, armedAt, input: input as Json, ...shown };
 }
 
 /**
@@ -98,7 +93,8 @@ export const callsResolve: Action<
       if (became !== undefined) await refuseUnlisted(context, { ...flags, instance: name }, call, became);
       await caller.decide(call, became, flags.reason);
       const { intent, verb, armedAt } = call;
-      const resolved = { instance: name, intent, verb, became, reason: flags.reason };
+      const landed = became !== undefined;
+      const resolved = { instance: name, intent, verb, landed, became, reason: flags.reason };
       await printResult(context, 'call', resolved, () => {
         const what = became === undefined ? 'became nothing' : `became ${became}`;
         context.stdout.write(`${show(`${verb} of ${formatTime(armedAt)} UTC`)} ${what}\n`);
@@ -112,7 +108,8 @@ export const callsResolve: Action<
   }
 };
 
-function chosenCall(open: readonly OpenCall[], instance: string, word: string | undefined): OpenCall {
+/** The call in doubt that a word means; without one the only one. Rejects with `usage.call`, exit 2. */
+export function chosenCall(open: readonly OpenCall[], instance: string, word: string | undefined): OpenCall {
   const fits =
     word === undefined
       ? open

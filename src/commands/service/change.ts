@@ -1,5 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Activities, Progress } from '../../activities/activity.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { readable } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
@@ -7,14 +5,12 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople, printRecord, type ResultOf } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
-import { depsFor, noPlatform } from '../../compose/activity-deps.ts';
 import { type OpenInstance, openForRun } from '../../compose/service-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { Call, Caller } from '../../runner/call.ts';
+import type { Call } from '../../runner/call.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import type { Who } from '../../store/run-entry-parts.ts';
 import { whoIs } from '../approvals/present.ts';
 import { type CommandedVerb, operationOf, refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
 import { listenTo } from './answers.ts';
@@ -25,6 +21,7 @@ import { follow, waitPatience } from './follow.ts';
 import { refuseBlocked, refuseChanged, type Seen } from './look-first.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
+import { activitiesOf, closing, takeCaller } from './take-caller.ts';
 
 /** How a change is made. */
 export interface Manner<S extends Seen> {
@@ -169,56 +166,6 @@ function sceneOf(
 
 /** A scene before its ledger is held. */
 type UnheldScene = Omit<Scene, 'record'>;
-
-async function activitiesOf(
-  scene: UnheldScene,
-  pendingKeys: ReadonlyMap<string, Secret>,
-): Promise<Activities> {
-  const { activitiesFor } = await import('../../activities/index.ts');
-  const { instance, workspace } = scene;
-  return activitiesFor({ instance: depsFor(instance, { ...workspace, platform: noPlatform, pendingKeys }) });
-}
-
-async function takeCaller(
-  { instance, workspace }: UnheldScene,
-  activities: Activities,
-  by: {
-    readonly who: Who;
-    readonly signal: AbortSignal;
-    readonly report: (progress: Progress) => void;
-    readonly sealed: () => void;
-  },
-): Promise<Caller> {
-  const { who, signal, report, sealed } = by;
-  const { takeLedger } = await import('../../runner/call.ts');
-  return takeLedger({
-    journal: workspace.journal,
-    instance: instance.name,
-    who,
-    activities,
-    now: () => new Date(),
-    signal,
-    sleep: (ms, stop) => pause(ms, undefined, { signal: stop }),
-    report,
-    seal: async () => {
-      await workspace.sealer.sealNow();
-      sealed();
-    },
-  });
-}
-
-/** Gives the ledger back, with a checkpoint behind what was written into it; once. */
-function closing(caller: Caller, { sealer }: Workspace): () => Promise<void> {
-  let closed: Promise<void> | undefined;
-  const close = async () => {
-    await caller.release();
-    await sealer.sealRest();
-  };
-  return () => {
-    closed ??= close();
-    return closed;
-  };
-}
 
 /** Why, for the record. A broken glass comes first, so that nobody overlooks it. */
 function reasonOf({ reason, anyway, breakGlass }: ChangeFlags): string | undefined {

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance, TIME } from '../../cli/define.ts';
 import { patience, tokenFile } from '../run/run-options.ts';
+import { defineCalls } from './define-calls.ts';
 
 /**
  * The commands for every endpoint of the service (service-api.md section 4), for scripts and for what no
@@ -227,36 +228,6 @@ function defineRecoveries(program: Command, command: Define): void {
     {
       about: CHANGES,
       examples: ['lifeboat dr perform orders-dr --backup-guid GUID --source orders'],
-    },
-  );
-}
-
-function defineCalls(program: Command, command: Define): void {
-  const calls = group(program, 'calls', 'list and resolve single calls that are in doubt', {
-    about: `A call is in doubt when it may have been sent and its answer is lost. The next
-change of the instance asks the service first, and sends nothing until it is
-known what became of the call.`,
-  });
-  command(
-    calls,
-    'list [instance]',
-    'list the calls that are in doubt',
-    async () => (await import('./calls.ts')).callsList,
-    [instance('only those of this instance')],
-  );
-  command(
-    calls,
-    'resolve [call]',
-    'decide what became of a call; sends nothing',
-    async () => (await import('./calls.ts')).callsResolve,
-    [
-      ...naming(),
-      new Option('--became <id>', 'the backup or restore it became, or `nothing`').makeOptionMandatory(),
-      new Option('--reason <text>', 'how you know').makeOptionMandatory(),
-    ],
-    {
-      about: 'For a call that the service does not show. CALL may be `last`.',
-      examples: ['lifeboat calls resolve -i orders --became nothing --reason "no such task"'],
     },
   );
 }

@@ -1,0 +1,115 @@
+import { describe, test } from 'vitest';
+import type { Trouble } from '../bench-kit/foreign/call.ts';
+import { itemsIn, schemasIn } from '../bench-kit/results.ts';
+import { changes, type TestBench, useQuickBenches } from '../bench-kit/test-bench.ts';
+
+const ORDERS = ['--instance', 'orders'] as const;
+const SURE = [...ORDERS, '--confirm', 'orders'] as const;
+
+/** Lets a command send its restore, and kills it while it waits for the answer. */
+function killing() {
+  let kill: (() => void) | undefined;
+  return {
+    trouble: ({ method }: { readonly method: string }): Trouble | undefined => {
+      if (method === 'GET') return undefined;
+      kill?.();
+      return { answerAfterMs: 60_000 };
+    },
+    run: async (home: TestBench, ...args: string[]): Promise<void> => {
+      const running = home.start(...args);
+      kill = () => running.child.kill('SIGKILL');
+      await running.ended;
+      kill = undefined;
+    },
+  };
+}
+
+/** Trouble for the first change alone. */
+function once(trouble: Trouble) {
+  let isFirst = true;
+  return ({ method }: { readonly method: string }): Trouble | undefined => {
+    if (method === 'GET' || !isFirst) return undefined;
+    isFirst = false;
+    return trouble;
+  };
+}
+
+/** The command that a refusal gives for asking the service. */
+function askHint(stderr: string): readonly string[] {
+  const [, command = ''] =
+    /^hint: to ask the service, which sends nothing: lifeboat (.+)$/mu.exec(stderr) ?? [];
+  return command.split(' ');
+}
+
+describe.concurrent('a call in doubt', () => {
+  const bench = useQuickBenches();
+
+  test('is asked about by the command that the refusal names, which sends nothing, however often it is given', async (context) => {
+    const { expect } = context;
+    const killed = killing();
+    const home = await bench(context, { trouble: killed.trouble });
+    await killed.run(home, 'backups', 'restore', '900041', ...SURE);
+    const refused = await home.run('run', 'restore-backup', ...SURE, '--yes', '--backup', '900041');
+    expect(refused.code, refused.stderr).toBe(5);
+    const ask = askHint(refused.stderr);
+    expect(ask.slice(0, 2), refused.stderr).toEqual(['calls', 'ask']);
+    const asked = await home.run(...ask, '--json');
+    expect(asked.code, asked.stderr).toBe(0);
+    const [restore] = home.server.instance('orders').restores;
+    expect(schemasIn(asked.stdout)).toEqual(['call']);
+    expect(JSON.parse(asked.stdout)).toMatchObject({
+      ...{ instance: 'orders', verb: 'restoreBackup' },
+      ...{ landed: true, became: restore?.id, reason: expect.stringContaining('the service shows restore ') },
+    });
+    expect(itemsIn((await home.run('calls', 'list', '--json')).stdout)).toEqual([]);
+    const again = await home.run(...ask);
+    expect([again.code, again.stdout], again.stderr).toEqual([2, '']);
+    expect(again.stderr).toContain('of orders is in doubt');
+    expect(changes(home.server)).toMatchObject({ posts: 1, postsDone: 1 });
+  });
+
+  test('that the service shows not to have happened is over, and nothing is sent in its place', async (context) => {
+    const { expect } = context;
+    const killed = killing();
+    const home = await bench(context, {
+      trouble: (call) => killed.trouble(call) && { work: false, answerAfterMs: 60_000 },
+    });
+    await killed.run(home, 'backups', 'create', ...ORDERS, '--yes');
+    const asked = await home.run('calls', 'ask', 'last', ...ORDERS);
+    expect(asked.code, asked.stderr).toBe(0);
+    expect(asked.stdout).toMatch(/^createBackup of \S+ \S+ UTC became nothing: .*never arrived$/mu);
+    expect(changes(home.server)).toMatchObject({ posts: 1, postsDone: 0 });
+    expect((await home.run('audit', 'verify')).code).toBe(0);
+  });
+
+  test('of which nothing shows what became stays in doubt, exits with 5, and names both ways on', async (context) => {
+    const { expect } = context;
+    const home = await bench(context, { trouble: once({ work: false, answer: 'lost' }) });
+    const doubtful = await home.run('instance', 'restart', ...ORDERS, '--yes');
+    expect(doubtful.code, doubtful.stderr).toBe(5);
+    expect(doubtful.stderr).toContain('lifeboat calls ask --instance orders');
+    const asked = await home.run('calls', 'ask', ...ORDERS);
+    expect([asked.code, asked.stdout], asked.stderr).toEqual([5, '']);
+    expect(asked.stderr).toContain('lifeboat calls resolve --instance orders --became nothing');
+    expect(changes(home.server)).toMatchObject({ patches: 1 });
+  });
+
+  test('of a run that is open is left to that run, which is named', async (context) => {
+    const { expect } = context;
+    const killed = killing();
+    const home = await bench(context, { trouble: killed.trouble });
+    await killed.run(home, 'run', 'change-instance', '--action', 'restart', ...SURE, '--yes');
+    const asked = await home.run('calls', 'ask', ...ORDERS);
+    expect(asked.code, asked.stderr).toBe(5);
+    expect(asked.stderr).toMatch(/hint: run \w+ sent it; to ask the service and go on: lifeboat resume \w+/u);
+  });
+
+  test('is none where none is: the command says so and sends nothing', async (context) => {
+    const { expect } = context;
+    const home = await bench(context, {});
+    const asked = await home.run('calls', 'ask', ...ORDERS);
+    expect([asked.code, asked.stdout]).toEqual([2, '']);
+    expect(asked.stderr).toContain('no call of orders is in doubt');
+    expect(changes(home.server)).toMatchObject({ posts: 0, patches: 0 });
+  });
+});
