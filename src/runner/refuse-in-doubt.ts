@@ -1,4 +1,4 @@
-import type { Verb } from '../../machines/verbs.ts';
+import type { VerbOf } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
@@ -106,17 +106,21 @@ export function callName({ run, intent }: Pick<Doubt, 'run' | 'intent'>): string
 
 /** What a call asks for: `the restore of backup 3`. */
 export function callInWords({ verb, input }: Pick<Doubt, 'verb' | 'input'>): string {
-  const words: Readonly<Partial<Record<Verb, string>>> = {
-    createBackup: 'the backup',
-    restoreBackup: `the restore of ${input['backup'] === undefined ? 'a backup' : `backup ${said(input['backup'])}`}`,
-    restoreToTime: `the restore to ${input['targetTime'] === undefined ? 'a point in time' : said(input['targetTime'])}`,
-    performRecovery: 'the recovery from another instance',
-    recreate: 'the recreate',
-    restart: 'the restart',
-    update: 'the update',
-  };
-  return words[verb as Verb] ?? `the call ${verb}`;
+  return Object.hasOwn(WORDS, verb) ? WORDS[verb as VerbOf<'once'>](input) : `the call ${verb}`;
 }
+
+/** Each verb that is sent once, and so can be in doubt. A call whose record is lost has no input. */
+const WORDS: Readonly<Record<VerbOf<'once'>, (input: Doubt['input']) => string>> = {
+  createBackup: () => 'the backup',
+  restoreBackup: ({ backup }) =>
+    `the restore of ${backup === undefined ? 'a backup' : `backup ${said(backup)}`}`,
+  restoreToTime: ({ targetTime }) =>
+    `the restore to ${targetTime === undefined ? 'a point in time' : said(targetTime)}`,
+  performRecovery: () => 'the recovery from another instance',
+  recreate: () => 'the recreate',
+  restart: () => 'the restart',
+  update: () => 'the update',
+};
 
 function said(value: Json | undefined): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '?';
