@@ -158,6 +158,7 @@ describe('a command with -o json prints what its schema says:', () => {
     isLosing = true;
     await prints([], 'instance', 'restart', 'orders', '--yes', '--anyway', 'a test');
     const decided = ['--became', 'nothing', '--reason', 'a test'];
+    await prints([], 'calls', 'ask', 'last', '-i', 'orders');
     await prints(['call'], 'calls', 'resolve', 'last', '-i', 'orders', ...decided);
   });
 
