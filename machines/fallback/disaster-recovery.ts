@@ -17,7 +17,7 @@ export const sourceFallback: FallbackPart<RunContext> = (context, at) => [
     state: at ?? 'source',
     title: 'have the guid and the key ready',
     notes: [
-      `They are on the recovery card of ${context.run.instance}. Without the key nothing can be recovered.`,
+      `The recovery card of ${context.run.instance}, if there is one, has the guid and says which key. The key itself is not on the card, and nothing can be recovered without it.`,
       ...(guidOf(context) === undefined ? [] : [`The guid is ${guidOf(context)}.`]),
     ],
     actions: [

@@ -166,7 +166,7 @@ function askAboutKeyNotInForce(mayGoWithout: boolean) {
       mayGoWithout
         ? {
             event: { type: 'operator.goOnWithout' },
-            label: 'make the card with the key that opens it',
+            label: 'make the card name the key that opens it',
             hint: 'the new key stays in the key store, unused',
             needs: { what: 'reason', prompt: 'why is the key not set again?' },
           }

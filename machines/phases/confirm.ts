@@ -76,7 +76,7 @@ export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Conf
         retry: 'looking',
         stop,
         ways: {
-          retry: 'asks the service again, then for the name; nothing has been sent',
+          retry: 'asks the service again, then for the name; nothing is sent before that',
           skip: { disabled: 'the confirmation rests on these facts' },
           markDone: { disabled: 'only the service can give these facts' },
         },
@@ -88,8 +88,8 @@ export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Conf
         next: 'asking',
         stop,
         ways: {
-          retry: 'looks again, then asks for the name; nothing has been sent',
-          skip: 'asks for the name although it is under way: one of the two would undo the other',
+          retry: 'looks again, then asks for the name; nothing is sent before that',
+          skip: 'asks for the name although it is under way: one of the two may spoil the other',
           markDone: { disabled: 'wait until it is over, then look again' },
         },
       }),

@@ -98,7 +98,7 @@ function hasNothingToProve({ context: { preflight } }: { readonly context: RunCo
   return newest === undefined || newest.downloadable === false;
 }
 
-function askForOldProof({ preflight: { facts } }: RunContext): RunQuestion {
+function askForOldProof({ preflight: { facts }, run: { instance } }: RunContext): RunQuestion {
   const id = facts?.newest?.id;
   const noKey = facts?.keysHeld.length === 0 ? 'no key of this instance is held here' : undefined;
   return choice(
@@ -122,7 +122,7 @@ function askForOldProof({ preflight: { facts } }: RunContext): RunQuestion {
         : {
             event: { type: 'operator.goOn' },
             label: 'go on: no key is held that could prove it',
-            hint: 'the record says so; to prove it first, stop and add the key with `lifeboat keys add`',
+            hint: `the record says so; to prove it first, stop and add the key: lifeboat keys add ${instance}`,
             recommended: true,
           },
       {

@@ -49,7 +49,7 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
         step,
         title: 'the target could not be read',
         ways: {
-          retry: 'asks the target again, then for its name; nothing has been sent',
+          retry: 'asks the target again, then for its name; nothing is sent before that',
           skip: { disabled: 'without these facts there is nothing to confirm' },
           markDone: { disabled: 'only the service can give these facts' },
         },

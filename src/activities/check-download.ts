@@ -108,7 +108,7 @@ export function tooLong(listed: number | undefined, most: number): LifeboatError
     {
       hints: [
         'it was stopped there',
-        'look at its size with `lifeboat backups get`, and ask whoever runs the service',
+        'look at its size (`lifeboat backups get ID --instance NAME`), and ask the operator of the service',
       ],
       evidence: { listed: listed ?? null, most },
     },
@@ -122,8 +122,8 @@ function inBytes(bytes: number): string {
 function empty(what: string): LifeboatError {
   return new LifeboatError('backup.empty', `the service sends ${what} instead of the backup`, {
     hints: [
-      'look at its size and status with `lifeboat backups get`',
-      'try again, or ask whoever runs the service',
+      'look at its size and status: `lifeboat backups get ID --instance NAME`',
+      'try again, or ask the operator of the service',
     ],
   });
 }

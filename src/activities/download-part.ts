@@ -124,8 +124,11 @@ export function requireSame(
   });
 }
 
-/** The first bytes of a backup file, enough to try keys on. A file that is not there is a clear error. */
-export async function readHead(path: string): Promise<Uint8Array> {
+/**
+ * The first bytes of a backup file, enough to try keys on. A file that is not there is a clear error; what
+ * helps then, the caller knows.
+ */
+export async function readHead(path: string, hints: readonly string[] = []): Promise<Uint8Array> {
   try {
     const file = await open(path, 'r');
     try {
@@ -136,10 +139,7 @@ export async function readHead(path: string): Promise<Uint8Array> {
     }
   } catch (cause) {
     throw new LifeboatError('backup.no-file', `the backup file ${show(path)} cannot be read`, {
-      hints: [
-        'try again: it is downloaded from the beginning',
-        'or mark the step as done with the path of a file you have',
-      ],
+      hints,
       cause,
     });
   }

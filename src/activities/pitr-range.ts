@@ -20,13 +20,13 @@ const SECOND_MS = 1_000;
 export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitrRange'> {
   return {
     kind: 'read',
-    async run(_, { signal, now }) {
+    async run(_, { instance, signal, now }) {
       try {
         deps.service.require('restoreToTime');
         const { value } = await deps.service.pitrRange(signal);
         return rangeOf(value.start_time, value.end_time, now());
       } catch (thrown) {
-        return isMissing(thrown) ? notAvailable() : because(thrown);
+        return isMissing(thrown) ? notAvailable(instance) : because(thrown);
       }
     },
   };
@@ -66,11 +66,11 @@ function isMissing(thrown: unknown): boolean {
   return thrown instanceof LifeboatError && thrown.code === 'service.not-found';
 }
 
-function notAvailable() {
+function notAvailable(instance: string) {
   return no('pitr.not-available', 'the instance has no continuous archiving, so no time can be chosen', {
     hints: [
       'it is given when an instance is created and cannot be switched on later',
-      'restore one of its backups instead: lifeboat run restore-backup',
+      `restore one of its backups instead: lifeboat run restore-backup ${instance}`,
     ],
   });
 }

@@ -75,7 +75,7 @@ export async function lookAtInstance(
   const { overview, config, backups, restores } = seen;
   const baseline = instanceBaseline(overview, config, backups, restores);
   const skew = secondsAhead(seen.skew);
-  const obstacles = [...obstaclesOf(baseline), ...restoreObstacles(instance, restores)];
+  const obstacles = [...obstaclesOf(instance, baseline), ...restoreObstacles(instance, restores)];
   const isBorne = ({ code, evidence }: Failure) =>
     tolerant && (code === 'service.task-running' || evidence['state'] === 'failed');
   const unreported =
@@ -118,7 +118,7 @@ function serviceFacts({ overview, config, backups }: Pick<Seen, 'overview' | 'co
   };
 }
 
-function obstaclesOf({ state, runningTasks }: Baseline): Failure[] {
+function obstaclesOf(instance: string, { state, runningTasks }: Baseline): Failure[] {
   const obstacles: Failure[] = [];
   if (state !== undefined && BLOCKING_STATES.has(state)) {
     obstacles.push({
@@ -126,7 +126,7 @@ function obstaclesOf({ state, runningTasks }: Baseline): Failure[] {
       shortMessage: `the instance is ${show(state)}`,
       hints: [
         state === 'deleted'
-          ? 'it does not come back: recover its data into another one, `lifeboat run disaster-recovery`'
+          ? `it does not come back; to recover its data into another one: lifeboat run disaster-recovery ${instance} --perform --target NAME`
           : 'wait until it is available, then try again',
       ],
       evidence: { state: show(state) },

@@ -10,6 +10,8 @@ import type { ActivityDeps } from './deps.ts';
 import { readHead } from './download-part.ts';
 import { no, ok, readVerb } from './results.ts';
 
+const AGAIN = 'try again: it is downloaded from the beginning';
+
 /**
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last
  * byte. That a key other than the expected one opens it is a result, not a failure: the ledger learns
@@ -21,7 +23,7 @@ export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
     const { path, expected, discard } = input;
     const since = context.now().getTime();
     const candidates = await heldKeys(deps.keyring, context.instance, expected);
-    const found = probeKeys(await readHead(path), candidates);
+    const found = probeKeys(await readHead(path, [AGAIN]), candidates);
     if (found.result === 'not-a-backup') {
       return notEncrypted(found.looksLike);
     }
@@ -99,7 +101,7 @@ function refutation(
  */
 export function negativeTest(deps: ActivityDeps): ActivityOf<'negativeTest'> {
   return readVerb(async ({ path, except }, { instance }) => {
-    const head = await readHead(path);
+    const head = await readHead(path, ['put the file back there, then try again']);
     const held = await heldKeys(deps.keyring, instance);
     const tested = held.find(({ fingerprint }) => fingerprint === except);
     const ownName = tested && (await deps.keyring.fingerprint(tested.key));

@@ -116,7 +116,7 @@ export function limitFrom(
     const wait = isWhole ? ', their wait included' : '';
     const detail =
       `the last ${sorted.length} finished ${what} ${verb} ${range}${wait}, ` +
-      `mostly ${formatSeconds(middle)}`;
+      `median ${formatSeconds(middle)}`;
     const one = `the last finished one of the ${what} ${verb} ${formatSeconds(longest)}${wait}`.replace(
       ' their ',
       ' its ',

@@ -99,7 +99,9 @@ export const InstanceConfig = z.strictObject({
       command: z
         .string()
         .min(1)
-        .describe('in its output, the first time is that of the newest record, the first number counts them'),
+        .describe(
+          'the first time in its output is that of the newest record, the first other whole number is the number of records',
+        ),
       timeout: Duration.prefault('30s'),
     })
     .optional()
@@ -271,7 +273,9 @@ export const Config = z.strictObject({
     .array(NotifyTarget)
     .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'two targets have one name')
     .default([])
-    .describe('webhooks and commands that hear of questions, objectives in danger and ends of runs'),
+    .describe(
+      'webhooks and commands that are notified of questions, objectives in danger, ends of runs, and drills',
+    ),
   lab: LabConfig.optional().describe(
     'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
   ),

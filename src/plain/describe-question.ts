@@ -99,7 +99,7 @@ function howToType(question: QuestionView): string[] {
 }
 
 function answerLater(runId: string): string {
-  return `to answer it yourself: lifeboat resume ${show(runId)} in a terminal`;
+  return `to answer it yourself, in a terminal: lifeboat resume ${show(runId)}`;
 }
 
 function howToAnswer(question: QuestionView, inTerminal: readonly string[]): string[] {

@@ -28,7 +28,7 @@ describe('the limit of a task', () => {
     expect(limitFrom([done(0, 2), done(0, 4), done(0, 3)], 'running', BACKUPS, undefined)).toEqual({
       seconds: 9 * 60,
       basis: 'history',
-      detail: 'the last 3 finished backups took 2 min to 4 min, mostly 3 min',
+      detail: 'the last 3 finished backups took 2 min to 4 min, median 3 min',
     });
     const withSlow = [done(0, 2), done(0, 2), done(0, 10)];
     expect(limitFrom(withSlow, 'running', BACKUPS, undefined).seconds).toBe(15 * 60);
@@ -50,7 +50,7 @@ describe('the limit of a task', () => {
     const tasks = [done(5, 1), done(5, 1)];
     expect(limitFrom(tasks, 'queued', BACKUPS, undefined)).toMatchObject({
       seconds: 15 * 60,
-      detail: 'the last 2 finished backups waited for their turn 5 min, mostly 5 min',
+      detail: 'the last 2 finished backups waited for their turn 5 min, median 5 min',
     });
     expect(limitFrom(tasks, 'running', BACKUPS, undefined).seconds).toBe(180);
   });
@@ -64,7 +64,7 @@ describe('the limit of a task', () => {
     expect(limitFrom(tasks, 'queued', BACKUPS, undefined)).toEqual({
       seconds: 6 * 60,
       basis: 'history',
-      detail: 'the last 2 finished backups took 2 min to 4 min, their wait included, mostly 2 min',
+      detail: 'the last 2 finished backups took 2 min to 4 min, their wait included, median 2 min',
     });
     expect(limitFrom(tasks.slice(1), 'queued', BACKUPS, undefined).detail).toBe(
       'the last finished one of the backups took 4 min, its wait included',

@@ -170,7 +170,7 @@ describe('with nobody to ask', () => {
     const end = await showRunPlainly(run, io.streams, { answer: () => undefined });
     expect(end.how).toBe('detached');
     expect(io.stderr()).toContain(sentence);
-    expect(io.stderr()).toContain(`lifeboat resume ${RUN_ID} in a terminal`);
+    expect(io.stderr()).toContain(`in a terminal: lifeboat resume ${RUN_ID}`);
     expect(run.answers).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { portOf } from '../../src/commands/run/run-port.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
 import { answerToTheChange, makeWorld, obedient, reaches } from '../runner/world.ts';
 
-const DETAIL = 'the last 3 finished backups took 2 min to 4 min, mostly 3 min';
+const DETAIL = 'the last 3 finished backups took 2 min to 4 min, median 3 min';
 
 /** A run that waits for its backup, and the hand that tells how the waiting goes. */
 async function waiting() {

@@ -170,7 +170,7 @@ function checkOf(name: string, possible: readonly string[], held: readonly strin
     hints: [
       'its backups cannot be opened: put the key store back from a copy',
       `or store the key again: lifeboat keys add ${name}`,
-      'or set a new key, and prove it with a backup: lifeboat run rotate-key',
+      `or set a new key, and prove it with a backup: lifeboat run rotate-key ${name}`,
     ],
   };
 }

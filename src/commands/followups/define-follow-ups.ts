@@ -17,9 +17,9 @@ export function defineFollowUps(program: Command, command: Define): void {
 while one is open. ID is an id, the beginning of one, RUN:ID, or \`last\`.`,
       examples: [
         'lifeboat followups',
-        'lifeboat followups run bind-orders-api',
-        'lifeboat followups done bind-orders-api --proof "ticket 4711"',
-        'lifeboat followups skip bind-orders-api --reason "retired"',
+        'lifeboat followups run rebind-orders-api',
+        'lifeboat followups done rebind-orders-api --proof "ticket 4711"',
+        'lifeboat followups skip rebind-orders-api --reason "retired"',
       ],
     },
   );
@@ -27,7 +27,7 @@ while one is open. ID is an id, the beginning of one, RUN:ID, or \`last\`.`,
   command(
     followUps,
     'run <id>',
-    'have it done: by the platform, or by a backup',
+    'have it done by the platform, or by the run',
     async () => (await import('./followups.ts')).followUpsRun,
     answering(),
   );

@@ -18,7 +18,7 @@ export function definePrune(program: Command, command: Define): void {
     {
       about: `It shows first what it would remove. It never removes what proves something
 that is still in force, and nothing of the journal.`,
-      examples: ['lifeboat prune --older-than 90d', 'lifeboat prune --older-than 1y --drills --yes'],
+      examples: ['lifeboat prune --older-than 90d', 'lifeboat prune --older-than 365d --drills --yes'],
     },
   );
 }

@@ -93,7 +93,7 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
     const alias = target === instance ? '' : ` under another name: ${target} has the same address`;
     throw new LifeboatError('usage.target', `the target is ${instance} itself${alias}`, {
       hints: [
-        'to restore in place: lifeboat run restore-backup, or restore-point-in-time',
+        `to restore in place: lifeboat run restore-backup ${instance}, or restore-point-in-time`,
         'nothing was begun',
       ],
       exitCode: EXIT.usage,

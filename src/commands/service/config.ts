@@ -35,7 +35,7 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
   if (isEmpty(settings) && !wantsKey) {
     throw new LifeboatError('usage.nothing', 'no setting is named', {
       hints: [
-        'for instance: lifeboat backup-config set --retention-time 30',
+        'for instance: lifeboat backup-config set NAME --retention-time 30',
         '`lifeboat backup-config set --help` lists the settings',
       ],
       exitCode: EXIT.usage,
@@ -69,7 +69,7 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
 
 const KEY_WARNINGS = [
   'older backups can no longer be downloaded, and open only with the key they were made with',
-  'the key is stored and read back before it is sent; `lifeboat run rotate-key` proves it with a backup as well',
+  'the key is stored and read back before it is sent; `lifeboat run rotate-key NAME` proves it with a backup as well',
 ];
 
 function fingerprintOf({ fingerprint }: Output): string {

@@ -69,7 +69,7 @@ the end it compares size and beginning, and prints the SHA-256.`,
     async () => (await import('./backups.ts')).backupsRestore,
     changing({ waits: true }),
     {
-      about: `${CHANGES}\n\n\`lifeboat run restore-backup\` also sees to what follows a restore.`,
+      about: `${CHANGES}\n\n\`lifeboat run restore-backup NAME\` also does what follows a restore.`,
       examples: ['lifeboat backups restore 12 -i orders --wait'],
     },
   );
@@ -197,13 +197,13 @@ function defineRecoveries(program: Command, command: Define): void {
     async () => (await import('./pitr.ts')).pitrRestore,
     [new Option('--to <time>', TIME).makeOptionMandatory(), ...changing({ waits: true })],
     {
-      about: `${CHANGES}\n\n\`lifeboat run restore-point-in-time\` also sees to what follows a restore.`,
+      about: `${CHANGES}\n\n\`lifeboat run restore-point-in-time NAME\` also does what follows a restore.`,
       examples: ['lifeboat pitr restore orders --to "10 minutes ago"'],
     },
   );
 
   const dr = group(program, 'dr', 'prepare and perform disaster recovery by hand', {
-    about: '`lifeboat run disaster-recovery` does both, checks the target, and keeps a record.',
+    about: '`lifeboat run disaster-recovery NAME` does both, checks the target, and keeps a record.',
   });
   command(
     dr,

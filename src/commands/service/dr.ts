@@ -152,7 +152,7 @@ async function keyInHand(
 function noGuid(): LifeboatError {
   return new LifeboatError('usage.guid', 'the backup_guid is empty', {
     hints: [
-      '`lifeboat dr prepare` on the source prints it; a backup_id recovers only that backup',
+      '`lifeboat dr prepare SOURCE` prints it; a backup_id recovers only that backup',
       'nothing was sent',
     ],
     exitCode: EXIT.usage,

@@ -106,7 +106,7 @@ async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
     {
       hints: [
         `nothing was sent; try again after ${formatTime(isoOf(until))} UTC`,
-        'a new backup shows meanwhile which key is in force: lifeboat backups create --wait',
+        `until then, a new backup shows which key is in force: lifeboat backups create ${instance.name} --wait`,
       ],
       exitCode: EXIT.waiting,
     },

@@ -75,7 +75,7 @@ async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
     throw new LifeboatError('pitr.none', 'this instance has no point-in-time range', {
       hints: [
         'only instances with continuous archiving have one; it cannot be switched on later',
-        '`lifeboat backups list` shows what can be restored instead',
+        '`lifeboat backups list NAME` shows what can be restored instead',
       ],
       evidence: thrown.evidence,
     });

@@ -184,12 +184,13 @@ export function pendingName({ stream, intent }: Pick<ArmedCall, 'stream' | 'inte
 }
 
 const UNENDORSED =
-  'the newest entries are signed by an installation that nobody has endorsed: lifeboat store endorse';
+  'the newest entries are signed by an installation that nobody has endorsed: ' +
+  '`lifeboat store endorse INSTALLATION --reason TEXT`';
 
 /** So is a home that was moved without its key store, until something is appended: no reason to stop. */
 const STRANGE =
   'this journal does not name the key of this machine: it was begun elsewhere, ' +
-  'or another one was put in its place; `lifeboat audit verify --public-key` shows which';
+  'or another one was put in its place; `lifeboat audit verify --public-key FILE` shows which';
 
 function fits({ origin, size, root, rootHere }: SeenCheckpoint, store: SeenStore): boolean {
   return origin === store.origin && (size <= store.size ? root === rootHere : store.isMoved);

@@ -25,7 +25,7 @@ export const SITUATIONS: readonly Situation[] = [
     id: 'region-gone',
     says: 'the instance or its region is gone',
     does: 'recover its newest backup into another instance',
-    needs: 'a second instance, and the recovery card or the guid of the backups with their key',
+    needs: 'a second instance, the key, and the recovery card or the guid of the backups',
     wish: { runbook: 'disaster-recovery', perform: true },
     steps: ['instance', 'target', 'backup', 'incident', 'check'],
     asksSource: false,
@@ -96,7 +96,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     id: 'prepare',
     says: 'prepare for the loss of the instance',
-    does: 'make a recovery card: guid, key and a proven backup',
+    does: 'make a recovery card: the guid, which key, and a proven backup',
     needs: 'the instance, as long as it answers',
     wish: { runbook: 'disaster-recovery', prepare: true },
     steps: ['instance', 'check'],

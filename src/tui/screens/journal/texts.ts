@@ -91,6 +91,9 @@ export function auditLines(
     ...(more.length === 0 ? [] : [BLANK]),
     ...trustLines(trust, width),
     ...(verdict === 'consistent' ? wrapLine([span(PINNING)], width, 2) : []),
-    ...wrapLine([span(`lifeboat audit verify ends with exit code ${exitCode} for this`, 'text.dim')], width),
+    ...wrapLine(
+      [span(`\`lifeboat audit verify\` ends with exit code ${exitCode} for this`, 'text.dim')],
+      width,
+    ),
   ];
 }

@@ -45,7 +45,7 @@ export function trustLayout(path: PathField, { facts, size }: Around, look: Look
   const words = {
     label: 'file or anchor: ',
     empty:
-      'a file with the public key of who signs (lifeboat audit key prints it there; keep it elsewhere), ' +
+      'a file with the public key of the installation that signs (`lifeboat audit key` prints it there; keep it elsewhere), ' +
       'or the anchor from a ticket: lifeboat:...',
     ready: holdsText(path)
       ? 'it is an anchor: Enter verifies the log against it'

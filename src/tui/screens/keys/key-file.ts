@@ -38,7 +38,7 @@ const TAKE: BoundKey<KeyFileIntent> = {
   keys: ['enter'],
   shown: 'Enter',
   label: 'store the key',
-  description: 'store the key that the file holds, as `lifeboat keys add --file` does',
+  description: 'store the key that the file holds, as `lifeboat keys add NAME --file FILE` does',
   inFooter: true,
 };
 const CLOSE: BoundKey<KeyFileIntent> = {
