@@ -48,7 +48,7 @@ export const runbooks: Readonly<Record<string, Runbook>> = byId(
     closing: closingOfRestore,
   }),
   of(backUpAndVerifyMachine, {
-    title: 'take a backup and prove it',
+    title: 'create a backup and prove it',
     input: inputs.BackUpAndVerifyInput,
     closing: closingOfBackup,
   }),

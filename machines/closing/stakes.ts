@@ -58,7 +58,7 @@ export function stakesOfKey({ run }: RunContext): Stakes {
   return {
     overwritten: `the encryption key of ${run.instance}; its data stays`,
     lost: 'the download of backups made with the old key; they can still be restored',
-    wayBack: 'set the old key again; backups made meanwhile keep the key they were made with',
+    wayBack: 'set the old key again; backups made in between keep the key they were made with',
   };
 }
 

@@ -41,7 +41,7 @@ export function act({ again, stop, onDone }: Act): Phase {
             begun: {
               event: { type: 'operator.hasBegun' },
               label: 'it has started',
-              hint: 'goes on by waiting for the instance',
+              hint: 'the run then waits for the instance',
               needs: { what: 'evidence', prompt: 'how do you know?' },
             },
           },
@@ -81,7 +81,7 @@ function acting(verb: Action) {
         method: 'PATCH',
         path: PATHS[verb],
         what: `one ${verb} of the instance`,
-        needs: `the run was begun for it (${verb}), the name was typed, and nothing has changed since`,
+        needs: `the run was started for it (${verb}), the name was typed, and nothing has changed since`,
         forever: 'connections are lost while the instance is down',
       },
     ],

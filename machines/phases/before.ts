@@ -154,7 +154,7 @@ function askForSafety({ preflight: { facts }, run: { instance } }: RunContext): 
     backUp,
     {
       event: { type: 'operator.goOnWithout' },
-      label: 'go on without',
+      label: 'go on without a backup',
       hint: 'what the instance holds now is lost for good',
       needs: { what: 'reason', prompt: 'why is the present state not backed up?' },
     },

@@ -25,7 +25,7 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
       title: 'setting the new key',
       tags: ['destructive'],
       calls: [{ method: 'PATCH', path: '/backups-config', what: 'encryption_key = the new key' }],
-      wayBack: 'set the old key again the same way; backups made meanwhile keep the key they were made with',
+      wayBack: 'set the old key again the same way; backups made in between keep the key they were made with',
       input: (context) => ({
         fingerprint: heldKey(context).fingerprint,
         previous: context.preflight.facts?.currentKey,

@@ -176,7 +176,7 @@ function askForConfirmation(orderOf: Confirmation['order'], stakes: Confirmation
     const prompt =
       drift.length === 0
         ? `type the instance's name to ${order}`
-        : `it has changed (${drift.join('; ')}): type its name to ${order} all the same`;
+        : `it has changed (${drift.join('; ')}): type its name to ${order} anyway`;
     return typedName({ prompt, order }, context.run.instance, 'operator.confirm', stakes(context), [
       stopOption,
     ]);

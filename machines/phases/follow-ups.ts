@@ -241,7 +241,7 @@ function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
       ? [
           {
             event: { type: 'operator.goOn' as const },
-            label: 'take the fresh backup',
+            label: 'create the fresh backup',
             hint: 'the rest stays open',
             recommended: isCalm && byPlatform.length === 0,
           },
@@ -256,7 +256,7 @@ function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
       })),
     {
       event: { type: 'operator.lookAgain' },
-      label: 'look again which applications are bound',
+      label: 'check again which applications are bound',
       hint: 'asks the platform; what is done stays done',
     },
   ];

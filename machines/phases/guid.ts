@@ -42,7 +42,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           forever: 'backups made before can no longer be downloaded',
         },
       ],
-      wayBack: 'set the old key again; backups made meanwhile keep the key they were made with',
+      wayBack: 'set the old key again; backups made in between keep the key they were made with',
       input: ({ key: { stored }, preflight: { facts } }) => ({
         fingerprint: stored?.fingerprint,
         previous: facts?.currentKey,
@@ -142,7 +142,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           target: 'over',
           actions: [
             assign(({ context }) => changed(context, 'card', { crossCheck: 'overridden' })),
-            noteReason(step, 'guid taken all the same: '),
+            noteReason(step, 'guid used anyway: '),
           ],
         },
         'operator.stop': '#stopped',
@@ -165,7 +165,7 @@ function askAboutMismatch({ card: { guid }, preflight: { facts } }: RunContext):
       { event: { type: 'operator.lookAgain' }, label: 'ask for it again', hint: 'it changes nothing' },
       {
         event: { type: 'operator.takeGuid' },
-        label: 'take it all the same',
+        label: 'use it anyway',
         hint: 'a card with a wrong guid recovers other data, or none',
         needs: { what: 'reason', prompt: 'why is it the right guid?' },
       },

@@ -137,7 +137,7 @@ function askForOrigin({ preflight: { facts } }: RunContext): RunQuestion {
       hint: `32 random bytes, base64url, ${GENERATED_KEY_LENGTH} characters`,
       recommended: true,
       ...(least > GENERATED_KEY_LENGTH
-        ? { disabled: `the service asks for ${least} characters, more than a generated key has` }
+        ? { disabled: `the service requires at least ${least} characters, more than a generated key has` }
         : {}),
     },
     { event: { type: 'operator.enterKey' }, label: 'enter one', hint: 'typed or pasted twice, never shown' },

@@ -127,7 +127,7 @@ function askForOldProof({ preflight: { facts }, run: { instance } }: RunContext)
           },
       {
         event: { type: 'operator.skip' },
-        label: 'go on without',
+        label: 'go on without proof',
         hint: 'older backups can no longer be downloaded, and stay unproven',
         needs: { what: 'reason', prompt: 'why is the old backup not proven?' },
       },

@@ -93,7 +93,7 @@ export function preflight(given: Preflight): Phase {
       next,
       ways: {
         retry: 'asks the service again; nothing has been changed',
-        skip: 'the run goes on although this was found',
+        skip: 'the run goes on despite this finding',
         markDone: 'how was it resolved?',
       },
     }),

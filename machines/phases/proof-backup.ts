@@ -69,7 +69,7 @@ function askForProof({ preflight: { facts }, key: { stored } }: RunContext): Run
     },
     {
       event: { type: 'operator.backUp' },
-      label: 'take a new backup and prove it',
+      label: 'create a new backup and prove it',
       hint: isKeyless
         ? 'no key of this instance is held here: add the one in force to the key store first'
         : 'takes longer, and shows which key is in force now',
@@ -77,7 +77,7 @@ function askForProof({ preflight: { facts }, key: { stored } }: RunContext): Run
     },
     {
       event: { type: 'operator.goOnWithout' },
-      label: 'go on without',
+      label: 'go on without proof',
       hint: UNPROVEN,
       needs: { what: 'reason', prompt: 'why is no backup proven?' },
     },

@@ -37,7 +37,7 @@ const IS_ID = new RegExp(`^(?:${ID.source})$`);
  */
 export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
   const head = {
-    title: 'choose what is recovered',
+    title: 'choose what to recover',
     slice: 'decide' as const,
     fallback: sourceFallback,
     onDone,
@@ -185,7 +185,7 @@ function hasSomethingToOffer(context: RunContext): boolean {
 function askForSource(context: RunContext): RunQuestion {
   const { proven = [], seen } = context.card.onRecord ?? {};
   const newest = newestGuid(context);
-  return choice(`what of ${context.run.instance} is recovered?`, [
+  return choice(`which backup of ${context.run.instance} do you want to recover?`, [
     ...(newest === undefined
       ? []
       : [

@@ -171,7 +171,7 @@ function askAboutTarget(context: RunContext): RunQuestion {
     : 'the data of the source would be lost, or unreadable in the target';
   const question = failureQuestion(found, {
     retry,
-    skip: isFull || isNever ? { disabled } : 'the recovery goes on although this was found',
+    skip: isFull || isNever ? { disabled } : 'the recovery goes on despite this finding',
     markDone: isFull || isNever ? { disabled } : 'how was it resolved?',
   }) as RunQuestion;
   if (!isFull) return question;
@@ -198,6 +198,6 @@ function askForConfirmation(context: RunContext): RunQuestion {
   const prompt =
     drift.length === 0
       ? `type the name of the TARGET to ${order}`
-      : `the target has changed (${drift.join('; ')}): type its name to ${order} all the same`;
+      : `the target has changed (${drift.join('; ')}): type its name to ${order} anyway`;
   return typedName({ prompt, order }, target, 'operator.confirm', stakesOfTarget(context), [stop]);
 }

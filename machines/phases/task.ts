@@ -131,7 +131,7 @@ function besideWaiting(done?: string): readonly QuestionOption[] {
     {
       event: { type: 'operator.giveUp' },
       label: 'give up waiting',
-      hint: 'shows the ways out; the service goes on with it, and nothing is sent',
+      hint: 'shows your options; the service goes on by itself, and nothing is sent',
     },
   ];
 }

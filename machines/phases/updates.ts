@@ -148,7 +148,7 @@ function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
       {
         event: { type: 'operator.goOn' },
         label: 'leave the setting as it is',
-        hint: 'nothing is sent for it; where updates are allowed, one may begin meanwhile',
+        hint: 'nothing is sent; if updates are allowed, one may start during the run',
         recommended: true,
       },
       {

@@ -25,7 +25,10 @@ export function storeKey(deps: ActivityDeps): ActivityOf<'storeKey'> {
       });
     }
     if (key.length < minLength)
-      return no('key.too-short', `the key has ${key.length} characters, the service asks for ${minLength}`);
+      return no(
+        'key.too-short',
+        `the key has ${key.length} characters, the service requires at least ${minLength}`,
+      );
     const fingerprint = await deps.keyring.add(instance, key);
     return ok({ fingerprint, length: key.length, origin, store: deps.keyring.store.description });
   });
@@ -164,7 +167,7 @@ function mayArrive(untilMs: number): Failure {
   const text = 'a request with another key was sent, its answer is lost, and it may still arrive';
   const hints = [
     `nothing was sent: try again after ${formatTime(isoOf(untilMs))} UTC`,
-    'a new backup shows meanwhile which key is in force',
+    'until then, a new backup shows which key is in force',
   ];
   return new LifeboatError('key.may-arrive', text, { hints }).toFailure();
 }

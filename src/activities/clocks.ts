@@ -116,7 +116,7 @@ export function clockSentence({ skewBefore, skewNow }: Pick<Clocks, 'skewBefore'
   if (skewNow !== undefined && skewBefore !== null) {
     const noise = skewNow.uncertaintyMs + skewBefore.uncertaintyMs + CLOCK_MARGIN_MS;
     if (Math.abs(skewNow.skewMs - skewBefore.skewMs) > noise)
-      return `a clock was set meanwhile: the service's ${offsetWords(skewBefore)} before, and ${offsetWords(skewNow)} now`;
+      return `a clock was set in between: the service's ${offsetWords(skewBefore)} before, and ${offsetWords(skewNow)} now`;
   }
   return `the service's clock ${offsetWords(skew)}`;
 }

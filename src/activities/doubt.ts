@@ -173,7 +173,7 @@ function ask(
     hints: [
       word === 'ambiguous'
         ? 'adopt one of them, or look again; nothing is sent until you decide'
-        : 'look again, or ask whoever runs the service; nothing is sent until you decide',
+        : 'look again, or ask the operator of the service; nothing is sent until you decide',
       String(evidence?.['clock'] ?? ''),
     ].filter((hint) => hint !== ''),
     evidence,
@@ -186,7 +186,7 @@ function answerOf(look: Look<Task>, what: string): string {
   const { lost, refusal, baseline } = look;
   if (baseline.lost === true) return 'the record of the call is lost';
   if (lost?.code === 'service.old-id') return lost.shortMessage;
-  if (wasAccepted(lost)) return `the service took it and named no ${what}`;
+  if (wasAccepted(lost)) return `the service accepted it and named no ${what}`;
   if (lost !== undefined && refusal !== undefined) return `it was refused: ${lost.shortMessage}`;
   if (lost === undefined || !isRefusal(lost)) return 'the answer was lost';
   const ids = blocking(look);

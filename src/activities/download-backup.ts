@@ -29,7 +29,7 @@ import { requireRoom } from './free-space.ts';
 import { ok, readVerb } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
-const STILL = { seconds: 60, basis: 'default', detail: 'no byte has come meanwhile' } as const;
+const STILL = { seconds: 60, basis: 'default', detail: 'no data has arrived since then' } as const;
 
 /**
  * Downloads a backup as it is, encrypted, into the instance's folder. It stands under its final name only

@@ -12,7 +12,7 @@ import { watchProgress } from './watchdog.ts';
 const STILL = {
   seconds: 300,
   basis: 'default',
-  detail: 'the platform has reported nothing new meanwhile',
+  detail: 'the platform has reported nothing new since then',
 } as const;
 
 /**

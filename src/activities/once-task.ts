@@ -44,12 +44,12 @@ export function sentTask(
   if (unaccepted !== undefined) return unaccepted;
   const id = sent.outcome === 'accepted' ? sent.value.id : undefined;
   if (id === undefined)
-    return unnamed('service.no-id', `the service took the request without naming the ${what}`);
+    return unnamed('service.no-id', `the service accepted the request and named no ${what}`);
   if (!TaskBaseline.parse(baseline).tasks.some(([before]) => before === id))
     return { sent: 'landed', output: { landed: true, id, adopted: false } };
   return unnamed(
     'service.old-id',
-    `the service took the request and named ${what} ${id}, which was there before it`,
+    `the service accepted the request and named ${what} ${id}, which was there before it`,
   );
 }
 

@@ -69,7 +69,7 @@ function isMissing(thrown: unknown): boolean {
 function notAvailable(instance: string) {
   return no('pitr.not-available', 'the instance has no continuous archiving, so no time can be chosen', {
     hints: [
-      'it is given when an instance is created and cannot be switched on later',
+      'continuous archiving is set when an instance is created, and cannot be switched on later',
       `restore one of its backups instead: lifeboat run restore-backup ${instance}`,
     ],
   });

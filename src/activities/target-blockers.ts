@@ -35,13 +35,20 @@ function kindBlockers({ name, source, identity }: SeenTarget): Failure[] {
   const fresh = 'choose a fresh instance of the same service and plan';
   return [
     ...(differs(source?.serviceId, identity.serviceId)
-      ? [blocker('other-service', `target ${name} is not of the service of the source`, [fresh], evidence)]
+      ? [
+          blocker(
+            'other-service',
+            `target ${name} belongs to a different service from the source`,
+            [fresh],
+            evidence,
+          ),
+        ]
       : []),
     ...(differs(source?.planId, identity.planId)
       ? [
           blocker(
             'other-plan',
-            `target ${name} does not have the plan of the source`,
+            `target ${name} has a different plan from the source`,
             [fresh, 'with less disk or memory, or other extensions, the data may not fit or not load'],
             evidence,
           ),
@@ -101,7 +108,9 @@ function emptinessBlockers({ name, identity, backups, unseenApps }: SeenTarget):
         'choose a fresh instance of the same service and plan',
         ...(newest === undefined
           ? []
-          : [`a fresh instance may have scheduled backups of nothing: the newest one here has ${size}`]),
+          : [
+              `a fresh instance may have scheduled backups of an empty database: the newest one here has ${size}`,
+            ]),
         'to overwrite it on purpose, type its name',
       ],
       {

@@ -145,7 +145,7 @@ function hasMoved(before: string | undefined, now: string | undefined): boolean 
 function end(state: string, overview: InstanceOverview, known: Known): Seen<InstanceReady>['result'] {
   if (state === 'failed' || state === 'deleted') {
     return no(`instance.${state}`, `the instance is ${state}; the service gives no reason`, {
-      hints: ['nothing more is sent to it: look at the dashboard, or ask whoever runs the service'],
+      hints: ['nothing more is sent to it: look at the dashboard, or ask the operator of the service'],
     });
   }
   return ok({

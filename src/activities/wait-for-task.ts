@@ -68,7 +68,7 @@ function isGone(result: ActivityResult<unknown>): boolean {
 function gone(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
   return no(
     `${kind}.gone`,
-    `the service no longer knows ${kind} ${id}, which it took: what became of it is not known`,
+    `the service no longer knows ${kind} ${id}, which it accepted: its outcome is unknown`,
     {
       hints: [
         `look in the dashboard for the ${kind} before another one is asked for`,

@@ -44,20 +44,20 @@ function evaluate(entry: SignersEntry, now: Date): { says: readonly string[]; ca
   if (!isForAll && !namespaces.some((pattern) => matches(pattern, NAMESPACE)))
     return { says: [], canApprove: false };
   if (hasPassed(validBefore, now))
-    return { says: ['has ended (valid-before): that key approves nothing any more'], canApprove: false };
+    return { says: ['has expired (valid-before): that key approves nothing any more'], canApprove: false };
   if (validAfter !== undefined && !hasPassed(validAfter, now))
     return { says: ['is not valid yet (valid-after): that key approves nothing now'], canApprove: false };
   if (!isAuthority && names.some(isPattern))
     return {
-      says: ["is under a pattern, which is nobody's name: that key approves nothing"],
+      says: ['has a wildcard for a name, and wildcard entries are ignored: that key approves nothing'],
       canApprove: false,
     };
   const says = [
     ...(isForAll ? ['names no namespaces, so a key that is listed for something else approves as well'] : []),
     ...(isAuthority && names.some(matchesAny)
-      ? ['lets in any name: whoever has a certificate of that authority approves']
+      ? ['accepts any name: anyone with a certificate of that authority can approve']
       : []),
-    ...(isAuthority && validBefore === undefined ? ['is an authority without an end (valid-before)'] : []),
+    ...(isAuthority && validBefore === undefined ? ['is an authority without an expiry (valid-before)'] : []),
   ];
   return { says, canApprove: true };
 }

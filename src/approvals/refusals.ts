@@ -41,7 +41,7 @@ export function withdrawn(request: Request, reason: string): LifeboatError {
 export function samePerson(request: Request, approver: string): LifeboatError {
   return refusal(
     'approval.same-person',
-    `${approver} asks for it, so somebody else has to approve it`,
+    `${approver} asked for this approval and cannot approve it: somebody else has to`,
     request,
   );
 }

@@ -179,7 +179,7 @@ async function firstGood(
     const odd = names.find((name) => !NAME.test(name));
     if (odd !== undefined)
       refusal ??= refused(
-        `the key ${key} is listed under the pattern ${show(odd, 80)}, which is nobody's name`,
+        `the key ${key} is listed under the wildcard ${show(odd, 80)}, and wildcard entries are ignored`,
       );
     else
       for (const name of names.filter((one) => !tried.has(one))) {

@@ -215,7 +215,10 @@ function auditDemands(
   if (home?.place.isRead === true && vouched > home.any) {
     const { name } = home.place;
     const had = `the log remembers a checkpoint of ${vouched} entries in ${name}`;
-    findings.problem('checkpoint.missing', `${had}, which reaches ${home.any}: it was removed`);
+    findings.problem(
+      'checkpoint.missing',
+      `${had}, and the largest one left there covers ${home.any}: it was removed`,
+    );
   }
   const { certain, likely } = walk.demands();
   const reach = Math.max(home?.any ?? 0, ...(isTeam ? read.map(({ any }) => any) : []));

@@ -144,7 +144,7 @@ function auditAnchors(
       const fewer = `${covers}, and ${walk.size()} are here`;
       findings.problem('anchor.missing', `${fewer}: the log was cut or rolled back`);
     } else if (here.root === undefined)
-      findings.limit('anchor.lost', `${covers}, and what was accepted as lost keeps it from being compared`);
+      findings.limit('anchor.lost', `${covers}, and an accepted loss makes a comparison impossible`);
     else if (!here.root.startsWith(anchor.root)) {
       const other = `the first ${entries} are not those of the anchor`;
       findings.problem('anchor.rewritten', `${other}: the log was rewritten`);

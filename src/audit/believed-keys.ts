@@ -88,7 +88,7 @@ function pinnedKeys(
   const believed =
     first === undefined
       ? ''
-      : `, and the key ${first.installation} is believed because the log itself names it`;
+      : `, and the key ${first.installation} is trusted because the log itself names it`;
   findings.limit('key.none', `no key is pinned${believed}: pass --public-key`);
   return [];
 }
@@ -114,7 +114,7 @@ function reportOtherKeys(
       const heads = `heads of installation ${installation} (${places})`;
       findings.limit('key.unvouched', `${heads} are signed by a key that nobody vouched for`);
     } else {
-      const message = `the key ${installation}, which is not believed, has signed what is in ${places}`;
+      const message = `the key ${installation}, which is not trusted, has signed what is in ${places}`;
       findings.problem('key.other', message);
     }
   }

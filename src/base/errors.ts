@@ -22,13 +22,13 @@ export const EXIT_CODES = {
     means: 'closed',
     when: {
       proven: 'the run is closed: the key is proven, the data is back and no follow-up is open',
-      done: 'the command has done what it is for',
+      done: 'the command succeeded',
     },
   },
   failed: {
     means: 'failed',
     when: {
-      unproven: 'the run is closed without proof, as when a person stopped it',
+      unproven: 'the run is closed without proof, for instance because a person stopped it',
       refused:
         'the service or the platform refused the command or cannot be reached, or a file cannot be used',
       bad:
@@ -41,7 +41,7 @@ export const EXIT_CODES = {
     when: {
       line: 'the command line or the config is wrong',
       unfit:
-        'what is named does not fit: a time out of range, a backup that is not done, a target that is the source',
+        'a value does not fit: a time out of range, a backup that is not done, a target that is the source',
       unsupported: 'the revision of the service does not have what is needed',
     },
   },
@@ -53,10 +53,10 @@ export const EXIT_CODES = {
       unpinned:
         '`audit verify` found nothing wrong, and names what is not pinned: a key, a place, a checkpoint',
       unconfirmed: 'the change was not confirmed, and there is no terminal to confirm it in',
-      overdue: 'a wait was left because it takes too long',
-      held: 'busy: another process has it; wait for it',
+      overdue: 'a wait took too long and was left',
+      held: 'busy: another process holds it; wait for that process',
       open: 'busy: a run of the instance is open; resume it',
-      busy: 'busy: the service is at work on the instance, or something else rules the change out for now',
+      busy: 'busy: the service is working on the instance, or something else prevents the change for now',
     },
   },
   credentials: {
@@ -67,7 +67,7 @@ export const EXIT_CODES = {
     means: 'in doubt',
     when: {
       doubt: 'what the service did is not known; nothing more is sent until it is',
-      lost: 'the journal lacks what was signed: put it back, or accept the loss',
+      lost: 'the journal lacks signed entries: put them back, or accept the loss',
     },
   },
   interrupted: {
@@ -182,10 +182,10 @@ function fileTrouble(thrown: unknown): Failure | undefined {
 /** Why a file cannot be read or written, by the code of the system's error. */
 export const FILE_TROUBLE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the quota is used up',
-  EFBIG: 'the file must not become that large',
-  EROFS: 'the disk is read only',
-  EIO: 'the disk answers with an error',
+  EDQUOT: 'the disk quota is exceeded',
+  EFBIG: 'the file size limit is exceeded',
+  EROFS: 'the disk is read-only',
+  EIO: 'the disk reports an error',
   EBUSY: 'it is in use',
   EMFILE: 'this process has too many files open',
   ENFILE: 'this machine has too many files open',
@@ -223,7 +223,7 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   8: 'it is read-only',
   10: 'the disk reports an error',
   13: 'the disk is full',
-  14: 'a file of it cannot be opened or made',
+  14: 'one of its files cannot be opened or created',
 };
 const CANNOT_OPEN = 14;
 /** Bytes. SQLite takes a path of 512 on Unix, and adds up to eight (os_unix.c, MAX_PATHNAME). */

@@ -97,10 +97,7 @@ function refuse(what: string, path: string, found: readonly Distrust[], how = RE
   if (found.length === 0) return;
   const why = found.map(({ says }) => says).join(', ');
   throw new LifeboatError(how.code, `the ${what} ${show(path, 200)} is not used: ${why}`, {
-    hints: [
-      ...found.map(({ mend }) => mend),
-      'others may have written to it: look at what it says before you use it again',
-    ],
+    hints: [...found.map(({ mend }) => mend), 'others may have changed it: read it before you use it again'],
     exitCode: how.exitCode,
     evidence: found.every((one) => one === REPLACED) ? { replaced: true } : {},
   });
@@ -150,7 +147,7 @@ function refuseInside(path: string, uid: number): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   const what = stats.isDirectory() ? 'folder' : 'file';
-  const mend = `only LIFEBOAT_HOME itself may be a link: put there what ${show(path)} leads to`;
+  const mend = `only LIFEBOAT_HOME itself may be a link: replace ${show(path)} with what it points to`;
   const link = { says: 'it is a symbolic link inside the home', mend };
   refuse(what, path, stats.isSymbolicLink() ? [link] : judge(stats, 'it', path, uid));
 }

@@ -37,7 +37,7 @@ export function defineAll(program: Command, command: Define): void {
       new Option('--key-file <file>', 'try the key in this file (- for stdin)'),
     ],
     {
-      about: 'Exit code 0 only for a good one. FILE may be - for standard input.',
+      about: 'Exit code 0 only for a good backup. FILE may be - for standard input.',
       examples: ['lifeboat verify orders-backup-12.tgz.enc -i orders'],
     },
   );

@@ -9,7 +9,7 @@ export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = [
   ['restore-backup', 'restore a backup into its own instance'],
   ['restore-point-in-time', 'restore the instance as it was at a time (--to)'],
   ['disaster-recovery', 'recover a lost instance into another (--target)'],
-  ['back-up-and-verify', 'make a backup now and read it to its last byte'],
+  ['back-up-and-verify', 'create a backup now and read it to its last byte'],
   ['rotate-key', 'set a new encryption key and prove it by a backup'],
   ['change-instance', 'restart, recreate or update it (--action)'],
 ];

@@ -29,7 +29,7 @@ export function durationFrom(text: string, flag: string): number {
   const parsed = Duration.safeParse(text);
   if (parsed.success) return parsed.data;
   throw new LifeboatError(`usage.${flag}`, `--${flag} ${show(text, 60)} is not a duration`, {
-    hints: ['write for instance 30s, 15m or 1h30m', 'nothing was begun'],
+    hints: ['write for instance 30s, 15m or 1h30m', 'nothing was started'],
     exitCode: EXIT.usage,
   });
 }

@@ -64,7 +64,7 @@ function printRuns(context: CommandContext, wanted: readonly Listed[], areOfDril
       { title: 'runbook', gives: true },
       { title: 'instance', gives: true },
       { title: 'mode', drops: true },
-      { title: 'begun (UTC)', drops: true },
+      { title: 'started (UTC)', drops: true },
       { title: 'status' },
       { title: 'follow-ups', align: 'right' },
       { title: 'where', gives: true },

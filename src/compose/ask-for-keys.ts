@@ -62,7 +62,7 @@ export async function askForKeys(
 function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
   return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {
-    hints: ['nothing was sent: the run is as it was', `carry on with it: lifeboat resume ${runId}`],
+    hints: ['nothing was sent: the run is unchanged', `resume it: lifeboat resume ${runId}`],
     exitCode: EXIT.interrupted,
     cause: thrown.cause,
   });
@@ -74,7 +74,7 @@ function lackingError(run: DrivenRun, lacking: readonly string[], store: string)
     `run ${run.runId} needs a key of ${run.instance} that ${store} does not hold: ${lacking.join(', ')}`,
     {
       hints: [
-        'nothing was sent: the run is as it was',
+        'nothing was sent: the run is unchanged',
         ...lacking.map(
           (fingerprint) => `store it: lifeboat keys add ${run.instance} --as ${fingerprint} --file FILE`,
         ),

@@ -51,7 +51,7 @@ export async function refuseGone(
     hints: [
       `nothing was written: ${whereElse(home, missing)}`,
       'without them the backups made with those keys cannot be opened',
-      'to begin a new one on purpose, run this command in a terminal and type that you want it',
+      `to create a new key store on purpose, run this command in a terminal and type: ${WORDS}`,
     ],
     exitCode: EXIT.failed,
   });
@@ -60,7 +60,7 @@ export async function refuseGone(
   if (!mayAsk || !canAsk(context)) throw gone;
   context.stderr.write(`${show(gone.shortMessage)}\n`);
   for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);
-  const prompt = `type "${WORDS}" to make a new one, anything else leaves: `;
+  const prompt = `type "${WORDS}" to create a new key store; anything else leaves: `;
   const typed = await typedLine(context, prompt, AbortSignal.timeout(PATIENCE_MS));
   if (typed?.trim() === WORDS) return true;
   throw gone;

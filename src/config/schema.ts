@@ -81,7 +81,7 @@ export const InstanceConfig = z.strictObject({
         owner: z
           .string()
           .optional()
-          .describe('who sees to it that it is bound again; default: whoever runs the recovery'),
+          .describe('who binds it again; default: the person who runs the recovery'),
       }),
     )
     .default([])
@@ -165,8 +165,8 @@ const ApprovalsConfig = z.strictObject({
   revoked: z
     .string()
     .optional()
-    .describe('file of revoked keys: an OpenSSH key revocation list, or public keys one a line'),
-  expires: Duration.prefault('1h').describe('how long a challenge may be signed and used'),
+    .describe('file of revoked keys: an OpenSSH key revocation list, or public keys, one per line'),
+  expires: Duration.prefault('1h').describe('how long a request may be signed and used'),
   required: z
     .enum(['overwrites', 'destructive', 'none'])
     .default('destructive')
@@ -198,7 +198,7 @@ export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
   /** Under another name it is another target, which gets nothing old. */
-  name: InstanceName.describe('what the record names the target by'),
+  name: InstanceName.describe('the name of the target on record'),
   on: z.array(NotifyEvent).min(1).optional().describe('which events; default: all'),
 };
 
@@ -246,7 +246,7 @@ export const Config = z.strictObject({
   runbooks: z
     .string()
     .optional()
-    .describe("folder with a team's own text for the runbooks, laid over the built-in text"),
+    .describe("folder with a team's own text for the runbooks, shown above the built-in text"),
   approvals: ApprovalsConfig.optional().describe('who may approve destructive steps as a second person'),
   operator: z
     .strictObject({ name: z.string().optional(), email: z.string().optional() })
@@ -262,7 +262,7 @@ export const Config = z.strictObject({
       logo: z.string().min(1).optional().describe('PNG or SVG file of at most 256 KiB'),
     })
     .optional()
-    .describe('what reports are headed with'),
+    .describe('name and logo at the head of reports'),
   drills: z
     .strictObject({
       every: Duration.refine((ms) => ms > 0, 'an interval is longer than zero').describe('such as 90d'),

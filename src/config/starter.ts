@@ -41,7 +41,7 @@ const REST = `
 # Who runs this, for the record. Default: the login name.
 # operator: { name: Robin, email: robin@example.com }
 
-# Further places for signed checkpoints: a folder on another machine shows what this one cannot.
+# Further places for signed checkpoints: a folder on another machine shows a rollback that this one cannot.
 # checkpoints: [/mnt/other-machine/lifeboat]
 
 # How often a drill has to be proven.

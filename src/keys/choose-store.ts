@@ -59,13 +59,17 @@ async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<Key
 }
 
 async function nobodyToAsk(): Promise<never> {
-  throw new LifeboatError('keys.no-passphrase', 'the vault needs a passphrase and there is nobody to ask', {
-    hints: [
-      'set LIFEBOAT_PASSPHRASE_FILE to a file that only you can read (chmod 600)',
-      'or run it in a terminal',
-    ],
-    exitCode: EXIT.credentials,
-  });
+  throw new LifeboatError(
+    'keys.no-passphrase',
+    'the vault needs a passphrase, and there is no terminal to ask for it in',
+    {
+      hints: [
+        'set LIFEBOAT_PASSPHRASE_FILE to a file that only you can read (chmod 600)',
+        'or run it in a terminal',
+      ],
+      exitCode: EXIT.credentials,
+    },
+  );
 }
 
 const PASSPHRASE_FILE = { name: 'passphrase file', mayBeLinkOrPipe: true };

@@ -115,7 +115,9 @@ function checkNames(wishes: readonly InstanceWish[]): void {
   const why =
     wrong === undefined ? 'a lab needs an instance' : `the instance name ${show(wrong)} does not work`;
   throw new LifeboatError('lab.instance', why, {
-    hints: ['names have small letters, digits, dots and dashes, 40 at most, and no two are the same'],
+    hints: [
+      'names have lower-case letters, digits, dots and dashes, at most 40 characters, and no two are the same',
+    ],
     exitCode: EXIT.usage,
   });
 }

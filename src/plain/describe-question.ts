@@ -91,7 +91,7 @@ function howToType(question: QuestionView): string[] {
       return [`type a time such as 14:32, 14:32 UTC or 10 minutes ago, and Enter; ${others}`];
     case 'text': {
       const pattern = question.pattern === undefined ? '' : ` (${show(question.pattern.says)})`;
-      return [`type it and Enter${pattern}; ${others}`];
+      return [`type the text and Enter${pattern}; ${others}`];
     }
     case 'typed-name':
       return [`type ${show(question.expected)} and Enter to confirm; ${others}`];

@@ -48,7 +48,7 @@ export function failedError(
   what: string,
   words: string,
   evidence: LifeboatError['evidence'] = {},
-  hints: readonly string[] = ['look into it at the platform, then try again: what is done is found again'],
+  hints: readonly string[] = ['check the platform, then try again: what is done already is found'],
 ): LifeboatError {
   const said = show(words, WORDS_LIMIT);
   return new LifeboatError('platform.failed', `${what}${said === '' ? '' : `: "${said}"`}`, {
@@ -72,7 +72,7 @@ export function platformErrorFrom(thrown: unknown): unknown {
 export function lostAnswer(what: string, cause: LifeboatError): LifeboatError {
   return new LifeboatError(
     'platform.unreachable',
-    `the answer to ${what} was lost, and it does not show yet`,
+    `the answer to ${what} was lost, and the platform does not show the result yet`,
     {
       hints: ['try again: the platform is asked first, so that nothing is done twice'],
       evidence: { why: cause.shortMessage },
@@ -142,7 +142,7 @@ function rowOf(status: number): readonly [string, string, ...string[]] {
     case 404:
       return ['platform.not-found', 'the platform does not know this', 'check that the token sees its space'];
     case 429:
-      return ['platform.busy', 'the platform has too many requests', 'wait a moment, then try again'];
+      return ['platform.busy', 'the platform gets too many requests', 'wait a moment, then try again'];
     default:
   }
   if (status >= 500) {

@@ -155,7 +155,7 @@ function checkKey(key: Secret, minLength: number): void {
   if (key.length < minLength) {
     throw new LifeboatError(
       'key.too-short',
-      `the key has ${key.length} characters, the service asks for ${minLength}`,
+      `the key has ${key.length} characters, the service requires at least ${minLength}`,
       {
         hints: ['nothing was stored'],
       },
@@ -173,5 +173,5 @@ function checkKey(key: Secret, minLength: number): void {
 }
 
 function misfit(shortMessage: string): LifeboatError {
-  return new LifeboatError('answer.misfit', shortMessage, { hints: ['the run is as it was'] });
+  return new LifeboatError('answer.misfit', shortMessage, { hints: ['the run is unchanged'] });
 }

@@ -92,13 +92,13 @@ export class Driver implements Run {
     const underWay = this.#underWay;
     if (before.invocation !== undefined && underWay?.mayBeOvertaken !== true)
       throw new LifeboatError('answer.misfit', 'the step that is under way cannot be left before it ends', {
-        hints: ['the run is as it was'],
+        hints: ['the run is unchanged'],
       });
     const body = { event: event.type, label, ...(text === undefined ? {} : { reason: text }) };
     const moved = await this.#advance(before, event, [...(passed?.notes ?? []), { type: 'answer', body }]);
     if (!moved)
-      throw new LifeboatError('answer.late', 'the run has gone on meanwhile', {
-        hints: ['the answer was not taken: look again'],
+      throw new LifeboatError('answer.late', 'the run has moved on in the meantime', {
+        hints: ['your answer was not used: read the question again'],
       });
     underWay?.overtake();
     this.#stir();

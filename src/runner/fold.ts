@@ -64,7 +64,7 @@ export function foldOn(runbook: Runbook, before: Folded, entries: readonly Entry
         `entry ${entry.seq} led to the state ${to}, and now leads to ${statePath(folded.snapshot)}`,
         {
           hints: [
-            'use the version of lifeboat that began this run, ' +
+            'use the version of lifeboat that started this run, ' +
               'or abandon it with `lifeboat resume RUN --abandon REASON`',
           ],
         },

@@ -205,7 +205,7 @@ async function judge({ activity, input, mark, context, port }: Attempt): Promise
 /** An accepted request is only looked for; any other may still be under way. */
 function waitingFor(lost: Failure | undefined): string {
   if (lost === undefined) return 'the lost request may still arrive';
-  if (lost.code === 'service.no-id') return 'the service took it and named no id';
+  if (lost.code === 'service.no-id') return 'the service accepted it and named no id';
   if (lost.code === 'service.old-id') return lost.shortMessage;
   return `${lost.shortMessage}; it may still be done`;
 }

@@ -84,7 +84,7 @@ export function inDoubt(doubt: Doubt): LifeboatError {
         ...(run?.isOpen
           ? [
               `run ${run.runId} sent it; to ask the service and go on: lifeboat resume ${run.runId}`,
-              `or give the run up, which hands the doubt on: lifeboat resume ${run.runId} --abandon REASON`,
+              `or abandon the run; the call stays in doubt: lifeboat resume ${run.runId} --abandon REASON`,
             ]
           : [
               `what was sent and when: lifeboat calls list --instance ${instance}`,

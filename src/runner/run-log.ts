@@ -106,8 +106,8 @@ export class RunLog {
   lost(): LifeboatError {
     const run = this.stream.slice('run/'.length);
     return lostHold(`run ${run}`, this.entries, this.#holds.lost, [
-      'see where it stands: lifeboat runs',
-      `carry on with it when nobody else does: lifeboat resume ${run}`,
+      'to see its progress: lifeboat runs',
+      `resume it when nobody else does: lifeboat resume ${run}`,
     ]);
   }
 }

@@ -71,8 +71,8 @@ export async function openRunsOn(
 export function runIsOpen(open: RunSummary, instance: string, more: readonly string[] = []): LifeboatError {
   return new LifeboatError('run.open', `run ${open.runId} on ${instance} is still open: ${open.where}`, {
     hints: [
-      `carry on with it: lifeboat resume ${open.runId}`,
-      `or give it up: lifeboat resume ${open.runId} --abandon REASON`,
+      `resume it: lifeboat resume ${open.runId}`,
+      `or abandon it: lifeboat resume ${open.runId} --abandon REASON`,
       ...more,
     ],
   });
@@ -185,7 +185,7 @@ function ledgerOf({ instance }: Doubt): StreamName {
 
 /** Whoever waited for a run finds that another process has brought it to its end. */
 export function endedMeanwhile(runId: string): LifeboatError {
-  return new LifeboatError('run.over', `run ${runId} has ended meanwhile`, {
+  return new LifeboatError('run.over', `run ${runId} has ended in the meantime`, {
     hints: [`read it with: lifeboat audit show ${runId}`],
     exitCode: EXIT.usage,
   });
@@ -198,6 +198,6 @@ export function endedMeanwhile(runId: string): LifeboatError {
 export function newId(now: number = Date.now()): string {
   if (now >= 0) return ulid(now);
   throw new LifeboatError('clock.unusable', 'the clock of this machine is set before 1970', {
-    hints: ['nothing was begun: set the clock, then try again'],
+    hints: ['nothing was started: set the clock, then try again'],
   });
 }

@@ -132,7 +132,7 @@ function inWords(error: LifeboatError, host: string, call: LabCall): LifeboatErr
 function afterwards({ method }: LabCall): string {
   return method === 'GET'
     ? 'nothing was changed: it is safe to try again'
-    : 'the lab may have done it all the same: the Lab screen shows what is true now';
+    : 'the lab may still have done it: the Lab screen shows what is true now';
 }
 
 /*

@@ -56,11 +56,11 @@ const BY_STATUS: Readonly<Record<number, Row>> = {
   410: ['service.not-found', 'the service no longer offers this', 'check the revision of the instance'],
   412: ['service.precondition', 'the ids do not exist or do not match', 'check instance and backup'],
   422: ['service.invalid', 'the service does not accept the values', 'check what was asked for'],
-  429: ['service.busy', 'the service has too many requests', 'wait a moment, then try again'],
+  429: ['service.busy', 'the service gets too many requests', 'wait a moment, then try again'],
   500: [
     'service.error',
     'the service met an unexpected error',
-    'try again; if it persists, tell the platform operator',
+    'try again; if it persists, tell the operator of the service',
   ],
   502: ['service.error', 'the router got no proper answer from the service', TRY_AGAIN_SOON],
   503: ['service.error', 'the service is not available', TRY_AGAIN_SOON],

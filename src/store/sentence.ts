@@ -154,7 +154,7 @@ function didWords(verb: string, input: unknown, output: unknown): string {
 const LEDGER: Readonly<Record<string, Sentence>> = {
   'key.pending': { text: 'is stored and may be set', tone: 'plain' },
   'key.sent': { text: 'is being sent', tone: 'plain' },
-  'key.refused': { text: 'was not taken', tone: 'warn' },
+  'key.refused': { text: 'was not accepted', tone: 'warn' },
   'key.set': { text: 'is set', tone: 'good' },
   'key.uncertain': { text: 'may or may not be set', tone: 'warn' },
   'key.proven': { text: 'is proven', tone: 'good' },

@@ -278,6 +278,6 @@ function leadsOut(stroke: Stroke): boolean {
 }
 
 function needed<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('nothing but one run is shown here');
+  if (value === undefined) throw new Error('only one run is shown here');
   return value;
 }

@@ -112,7 +112,7 @@ describe('the clock of the service, in words', () => {
 
   test('is said to have been set where two measures differ', () => {
     const sentence = clockSentence({ skewBefore: KNOWN, skewNow: { skewMs: 300_000, uncertaintyMs: 500 } });
-    expect(sentence).toContain('a clock was set meanwhile');
+    expect(sentence).toContain('a clock was set in between');
     expect(sentence).toContain('is 5 min ahead');
   });
 });

@@ -149,7 +149,7 @@ describe('a lost request for a backup', () => {
     const accepted = (nowMs: number) =>
       judgeBackup({ ...around([], nowMs), inFlightMs: 900_000, lost: TAKEN });
     expect(accepted(ARMED + 59_000).verdict).toBe('wait');
-    const shortMessage = 'the service took it and named no backup, and its list shows no such backup';
+    const shortMessage = 'the service accepted it and named no backup, and its list shows no such backup';
     expect(accepted(ARMED + 60_000)).toMatchObject({
       verdict: 'ambiguous',
       failure: { code: 'doubt.not-listed', shortMessage },

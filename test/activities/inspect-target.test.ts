@@ -84,7 +84,7 @@ describe('a target that is not empty', () => {
           'target orders-dr is not empty: it holds 3 bound apps, 2 backups and 1 restore of its own',
         hints: [
           'choose a fresh instance of the same service and plan',
-          'a fresh instance may have scheduled backups of nothing: the newest one here has 44.6 KiB',
+          'a fresh instance may have scheduled backups of an empty database: the newest one here has 44.6 KiB',
           'to overwrite it on purpose, type its name',
         ],
         evidence: {

@@ -151,7 +151,7 @@ describe('a restore to a point in time that the service took without naming it',
     expect(judge(restore())).toMatchObject({
       failure: {
         shortMessage: expect.stringMatching(
-          /^the service took it and named no restore, and restore 9 may be/u,
+          /^the service accepted it and named no restore, and restore 9 may be/u,
         ),
       },
     });

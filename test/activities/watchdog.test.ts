@@ -180,7 +180,7 @@ describe('a wait', () => {
 });
 
 describe('a step that reports progress', () => {
-  const limit = { seconds: 60, basis: 'default' as const, detail: 'no byte has come meanwhile' };
+  const limit = { seconds: 60, basis: 'default' as const, detail: 'no data has arrived since then' };
   const bytes = (count: number): Progress => ({ kind: 'bytes', done: count, total: 9, what: 'a file' });
 
   test('is overdue when nothing of it moves, and no longer once something does', () => {

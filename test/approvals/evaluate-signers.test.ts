@@ -30,17 +30,20 @@ test.each([
     /names no namespaces, so a key that is listed for something else approves as well/,
   ],
   [`ada@example.com namespaces="git,*" ${KEY}`, /names no namespaces/],
-  [`* ${OURS} ${KEY}`, /is under a pattern, which is nobody's name: that key approves nothing/],
-  [`*@example.com ${OURS} ${KEY}`, /nobody's name/],
+  [
+    `* ${OURS} ${KEY}`,
+    /has a wildcard for a name, and wildcard entries are ignored: that key approves nothing/,
+  ],
+  [`*@example.com ${OURS} ${KEY}`, /wildcard entries are ignored/],
   [
     `* cert-authority,${OURS},valid-before="20270101" ${KEY}`,
-    /any name: whoever has a certificate of that authority approves/,
+    /any name: anyone with a certificate of that authority can approve/,
   ],
   [`*@* cert-authority,${OURS},valid-before="20270101" ${KEY}`, /any name/],
   [`"ada,?*" cert-authority,${OURS},valid-before="20270101" ${KEY}`, /any name/],
-  [`*@example.com CERT-AUTHORITY,${OURS} ${KEY}`, /authority without an end \(valid-before\)/],
-  [`ada ${OURS},valid-before="20261120" ${KEY}`, /has ended \(valid-before\): that key approves nothing/],
-  [`ada ${OURS},valid-before="202611210259Z" ${KEY}`, /has ended/],
+  [`*@example.com CERT-AUTHORITY,${OURS} ${KEY}`, /authority without an expiry \(valid-before\)/],
+  [`ada ${OURS},valid-before="20261120" ${KEY}`, /has expired \(valid-before\): that key approves nothing/],
+  [`ada ${OURS},valid-before="202611210259Z" ${KEY}`, /has expired/],
   [`ada ${OURS},valid-after="20270101" ${KEY}`, /is not valid yet/],
 ])('warns of the line %s', (line, says) => {
   const found = saysOf('# who may', '', line, `bob ${OURS} ${KEY}`);

@@ -12,7 +12,7 @@ test('what the system says of a file is put into words, with the file and what t
   const folder = thrownBy(() => writeFileSync('/tmp', 'x'));
   expect(failureOf(folder).shortMessage).toBe('/tmp cannot be used: it is a folder');
   const torn = Object.assign(new Error('EIO: i/o error, rename'), { code: 'EIO', path: '/data/7.part' });
-  expect(failureOf(torn).shortMessage).toBe('/data/7.part cannot be used: the disk answers with an error');
+  expect(failureOf(torn).shortMessage).toBe('/data/7.part cannot be used: the disk reports an error');
 });
 
 test('what is of no file, or unknown, keeps its first line as evidence and nothing more', () => {

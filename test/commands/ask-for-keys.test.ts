@@ -50,7 +50,7 @@ test('whoever leaves the prompt for a key learns which one it was, and how to ca
     code: 'input.left',
     exitCode: 130,
     shortMessage: expect.stringMatching(/^key [0-9a-f]{12} was not entered$/u),
-    hints: ['nothing was sent: the run is as it was', `carry on with it: lifeboat resume ${run.runId}`],
+    hints: ['nothing was sent: the run is unchanged', `resume it: lifeboat resume ${run.runId}`],
   });
   await shown;
 });

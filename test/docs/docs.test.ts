@@ -16,7 +16,7 @@ const INTRODUCTION = [
   'Use it',
   'Use another one',
   'How long it takes',
-  'What goes on working',
+  'What keeps working',
   'What cannot be undone',
 ];
 
@@ -45,7 +45,7 @@ describe('prose', () => {
       expect(asking.filter((state) => (prose.get(state)?.markdown.length ?? 0) < 80)).toEqual([]);
     });
 
-    it('says at its beginning when it is used, how long it takes, what goes on working and what cannot be undone', () => {
+    it('says at its beginning when it is used, how long it takes, what keeps working and what cannot be undone', () => {
       const beginning = markdown.slice(0, markdown.indexOf('<!-- generated:'));
       expect(
         INTRODUCTION.filter(

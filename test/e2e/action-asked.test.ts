@@ -33,7 +33,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
     await screen.asks(QUESTION);
     expect(screen.isTaken()).toBe(false);
     expect(screen.text()).toMatch(
-      /what is to be done with orders\?\s+1 {2}restart\s+2 {2}recreate\s+3 {2}update/u,
+      /what should be done with orders\?\s+1 {2}restart\s+2 {2}recreate\s+3 {2}update/u,
     );
     screen.type(`4${KEYS.enter}`);
     await screen.shows(/type one of the numbers, or its word\s+which one/u);
@@ -54,7 +54,7 @@ describe.concurrent('a run that is not told what to do with the instance', { tim
     await screen.asks(QUESTION);
     screen.type(key);
     await screen.isGivenBack(130);
-    expect(screen.text()).toContain('lifeboat: nothing was begun');
+    expect(screen.text()).toContain('lifeboat: nothing was started');
     expect(hasJournal(bench)).toBe(false);
     expect(changes(bench.server)).toMatchObject({ patches: 0, posts: 0 });
   });

@@ -174,7 +174,7 @@ describe.concurrent('what was asked when a run began', () => {
     rmSync(join(folder, 'approvers'));
     const refused = await rotate();
     expect(refused.code, refused.stderr).toBe(2);
-    expect(refused.stderr).toContain('nothing was begun');
+    expect(refused.stderr).toContain('nothing was started');
     expect((await entries()).filter(({ type }) => type === 'run.started')).toEqual([]);
     const glass = await rotate('--break-glass', 'the file is on the lost machine');
     expect(glass.code, glass.stderr).toBe(0);

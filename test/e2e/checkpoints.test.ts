@@ -68,7 +68,7 @@ describe.concurrent('checkpoints', () => {
     expect(readdirSync(folder)).not.toContain('notes');
     const deep = checksIn((await run('doctor', '--deep', '--json')).stdout);
     expect(deep.find(({ what }) => what.includes('cat >>'))).toMatchObject({
-      found: 'it took the newest checkpoint',
+      found: 'it accepted the newest checkpoint',
     });
     expect(deep.find(({ what }) => what.includes('exit 3'))).toMatchObject({
       state: 'warn',

@@ -73,7 +73,7 @@ describe.skipIf(!hasTerminal())('a recovery by hand, in a real terminal', () => 
     const screen = bench.open(
       ...['run', 'disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],
     );
-    await screen.asks('what of orders is recovered?');
+    await screen.asks('which backup of orders do you want to recover?');
     screen.type(KEYS.enter);
     await screen.asks('which key was the backup made with?');
     screen.type(KEYS.enter);

@@ -189,7 +189,7 @@ describe.concurrent('values', () => {
     const { run, server, folder, vault } = await bench(context);
     writeFileSync(join(folder, 'short'), 'too-short', { mode: 0o600 });
     const { code, stderr } = await run('backup-config', 'set', '--key-file', join(folder, 'short'), ...SURE);
-    expect(stderr).toContain('the key has 9 characters, the service asks for 12');
+    expect(stderr).toContain('the key has 9 characters, the service requires 12');
     expect(code).toBe(2);
     expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect((await vault()).size).toBe(1);

@@ -135,7 +135,7 @@ const REFUSALS: readonly Refusal[] = [
           : answer,
     }),
     args: () => ['backup-config', 'set', '--new-key', ...SURE],
-    says: 'a generated key has 43 characters, the service asks for 64',
+    says: 'a generated key has 43 characters, the service requires 64',
     code: 2,
   },
   ...[
@@ -176,7 +176,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
         expect(again.code, again.stderr).toBe(2);
         expect(after).toEqual(before);
       } else {
-        expect(refused.stderr).toContain('hint: to do it all the same: add --anyway REASON');
+        expect(refused.stderr).toContain('hint: to do it anyway: add --anyway REASON');
         expect(after, again.stderr).not.toEqual(before);
         const { stdout } = await home.run(
           'audit',
@@ -214,7 +214,7 @@ describe.concurrent('what a runbook stops at before it changes something', () =>
       },
     });
     const { code, stderr } = await run(...RESTORE, '--anyway', 'no');
-    expect(stderr).toContain('it has changed meanwhile (its state is failed, it was available)');
+    expect(stderr).toContain('it has changed since (its state is failed, it was available)');
     expect(code).toBe(3);
     expect(changes(server)).toMatchObject({ posts: 0 });
   });

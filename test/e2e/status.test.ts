@@ -67,7 +67,7 @@ describe.concurrent('lifeboat status', () => {
     expect(table).toContain('backup 900058 could be recovered by its id bkp:4.900058~c2 with key');
     const recovery = ['run', 'disaster-recovery', 'orders', '--target', 'orders-dr', '--perform', '--yes'];
     const planned = await here(...recovery.filter((word) => word !== '--yes'), '--dry-run');
-    expect(planned.stdout).toContain('what of orders is recovered?');
+    expect(planned.stdout).toContain('which backup of orders do you want to recover?');
     const ended = await here(...recovery, '--confirm', 'orders-dr');
     expect(ended.code, ended.stderr).toBe(3);
     expect(ended.stderr).toMatch(/backup 900041 of [^,]+, not proven/u);

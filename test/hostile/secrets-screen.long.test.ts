@@ -62,7 +62,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
       const words = ['run', 'disaster-recovery', '--instance', 'orders'];
       expect((await run(...words, '--prepare', ...ANSWERED)).code).toBe(0);
       const screen = sitDown(context, bench, ...words, '--target', 'orders-dr', '--perform');
-      await screen.asks('what of orders is recovered?');
+      await screen.asks('which backup of orders do you want to recover?');
       screen.type(KEYS.enter);
       await screen.asks('which key was the backup made with?');
       screen.type(KEYS.down);

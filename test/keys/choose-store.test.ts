@@ -44,7 +44,7 @@ describe('the choice of a key store', () => {
   it('says so when nobody can be asked', async () => {
     await expect(chooseStore({ env: { LIFEBOAT_KEYCHAIN: 'vault' }, home: folder })).rejects.toMatchObject({
       code: 'keys.no-passphrase',
-      shortMessage: 'the vault needs a passphrase and there is nobody to ask',
+      shortMessage: 'the vault needs a passphrase, and there is no terminal to ask for it in',
       exitCode: 4,
     });
   });

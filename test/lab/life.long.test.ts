@@ -232,7 +232,7 @@ test('a PostgreSQL that cannot start is one clear error, and nothing stays', asy
     Object.assign(process.env, { TMPDIR: temporary, LIFEBOAT_PGBIN: broken });
     await expect(startLab()).rejects.toMatchObject({
       code: 'lab.postgres',
-      shortMessage: `postgresql cannot start: ${broken}/initdb ended with 3`,
+      shortMessage: `PostgreSQL cannot start: ${broken}/initdb ended with 3`,
       evidence: { log: ['no luck today'] },
     });
     process.env['LIFEBOAT_PGBIN'] = '/nonexistent';

@@ -126,7 +126,7 @@ describe('follow-ups, by lines', () => {
       'follow-up: unbind, bind and restage orders-api, due in 12m, open for 14m, owner mira\n',
     );
     expect(io.stderr()).toContain(
-      'follow-up: make a backup of the new timeline, attention: overdue by 3m, open for 15m, owner mira\n',
+      'follow-up: create a backup of the new timeline, attention: overdue by 3m, open for 15m, owner mira\n',
     );
     expect(io.stderr()).toContain('follow-ups open: 3\n');
     const [first, ...others] = OPEN_FOLLOW_UPS;

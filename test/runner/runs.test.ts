@@ -20,8 +20,8 @@ test('a second run of an instance is refused while one is open, with both ways o
   await expect(startRun(world.journal, start)).rejects.toMatchObject({
     code: 'run.open',
     hints: [
-      `carry on with it: lifeboat resume ${world.runId}`,
-      `or give it up: lifeboat resume ${world.runId} --abandon REASON`,
+      `resume it: lifeboat resume ${world.runId}`,
+      `or abandon it: lifeboat resume ${world.runId} --abandon REASON`,
     ],
   });
   await abandonRun(world.journal, await findRun(world.journal), 'superseded');

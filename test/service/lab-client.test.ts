@@ -47,7 +47,7 @@ test('a change is sent once, whatever becomes of its answer, and what is safe is
   expect(await rejection(ask(CHANGE))).toMatchObject({
     code: 'lab.bad-answer',
     shortMessage: expect.stringMatching(/^the answer of the lab at 127\.0\.0\.1:\d+ broke off$/u),
-    hints: ['the lab may have done it all the same: the Lab screen shows what is true now'],
+    hints: ['the lab may still have done it: the Lab screen shows what is true now'],
   });
   expect(server.requests).toHaveLength(1);
 });

@@ -91,7 +91,7 @@ describe.runIf(canMount())('on a disk of its own', () => {
     await reader.close();
     await expect(openIn(home)).rejects.toMatchObject({
       code: 'journal.home',
-      shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: the disk is read only`,
+      shortMessage: `${join(home, 'lifeboat.db')} cannot be opened: the disk is read-only`,
     });
   });
 

@@ -97,7 +97,7 @@ describe('follow-ups', () => {
   });
 
   it.each([80, 100, 160])('say at %i columns what is to be done to what, by when and by whom', (width) => {
-    const twins = ['unbind, bind and restage orders-api', 'make a backup of the new timeline'].map(
+    const twins = ['unbind, bind and restage orders-api', 'create a backup of the new timeline'].map(
       (what) => ({
         ...(OPEN_FOLLOW_UPS[0] as FollowUpView),
         what,
@@ -106,8 +106,8 @@ describe('follow-ups', () => {
     );
     const rows = twins.map((one) => textOf(followUpRow(one, false, twins, width, look)));
     expect(rows).toEqual([
-      '  unbind, bind and restage orders-api            due in 12m  owner mira',
-      '  orders-api: make a backup of the new timeline  due in 12m  owner mira',
+      '  unbind, bind and restage orders-api              due in 12m  owner mira',
+      '  orders-api: create a backup of the new timeline  due in 12m  owner mira',
     ]);
   });
 

@@ -103,7 +103,7 @@ describe('the board', () => {
     const fleet = fleetOf([FINE], { startedBy: new Map([['01RUN', 'mira']]) });
     const rows = board(fact(fleet), [RUN]).at({ columns: 120, rows: 24 });
     expect(rows.join('\n')).toContain(
-      'LIVE restore-backup orders, open for 2h, begun by mira: choose the backup',
+      'LIVE restore-backup orders, open for 2h, started by mira: choose the backup',
     );
   });
 
@@ -177,7 +177,7 @@ describe('the board', () => {
     expect(effects).toEqual([
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
-      { type: 'say', text: 'a run changes one instance, and 2 are marked: u takes the marks away' },
+      { type: 'say', text: 'a run changes one instance, and 2 are marked: press u to unmark them' },
     ]);
     press(screen, 'y', 'u', 'y');
     expect(effects.slice(3)).toEqual([

@@ -39,7 +39,7 @@ export const OPEN_FOLLOW_UPS: readonly FollowUpView[] = [
   },
   {
     id: 'fresh-backup',
-    what: 'make a backup of the new timeline',
+    what: 'create a backup of the new timeline',
     subject: 'orders',
     owner: 'mira',
     age: 900,

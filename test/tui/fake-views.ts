@@ -37,7 +37,7 @@ const base: RunView = {
     { id: 'store', title: 'store the key', state: 'done', note: 'vault file' },
     { id: 'escrow', title: 'hand it to escrow', state: 'skipped', note: 'no escrow configured' },
     { id: 'set', title: 'set the key', state: 'current' },
-    { id: 'backup', title: 'make a backup', state: 'ahead' },
+    { id: 'backup', title: 'create a backup', state: 'ahead' },
     { id: 'download', title: 'download it', state: 'ahead' },
     { id: 'verify', title: 'open it with the new key', state: 'ahead' },
     { id: 'negative', title: 'and not with the old one', state: 'ahead' },

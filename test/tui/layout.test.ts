@@ -200,7 +200,7 @@ describe('the screen', () => {
       expect(text.split(said)).toHaveLength(2);
       const beside = textIn(layOut(firstState(watched, 0), { columns, rows }, look));
       expect(beside.split(said)).toHaveLength(2);
-      expect(beside).toContain('it asks there: what is to be done about that');
+      expect(beside).toContain('it asks there: what do you want to do about it?');
     }
   });
 

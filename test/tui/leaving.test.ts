@@ -133,7 +133,7 @@ test('a run that has the process for itself is not stopped for a way that cannot
   const way = host
     .top()
     ?.keys()
-    .find(({ label }) => label === 'way on');
+    .find(({ label }) => label === 'suggestion');
   expect(way?.disabled).toMatch(/in the app/u);
   // The dialogue is not there: Enter answers the question.
   press(host, 'w', 'enter');

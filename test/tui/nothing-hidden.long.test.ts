@@ -115,7 +115,7 @@ describe('what does not fit', () => {
     const ui = drive({ ...VIEWS.typedName, objectives: OBJECTIVES });
     ui.press(...'orders', 'enter');
     const { text } = screenOf(ui.state(), 40, 12);
-    expect(text.replace(/\s+/gu, ' ')).toMatch(/make this window at least \d+ x \d+/u);
+    expect(text.replace(/\s+/gu, ' ')).toMatch(/enlarge this window to at least \d+ x \d+/u);
     expect(text).not.toContain('❯ orders');
   });
 

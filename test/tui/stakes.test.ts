@@ -53,12 +53,12 @@ describe('what a confirmation costs', () => {
   ])('has no room at %i x %i, and the screen says how large the window must be', (columns, rows) => {
     const state = firstState(FULL, 0);
     const small = flat(rowsOf(state, columns, rows));
-    const needed = Number(/make this window at least \d+ x (\d+)/u.exec(small)?.[1]);
+    const needed = Number(/enlarge this window to at least \d+ x (\d+)/u.exec(small)?.[1]);
     expect(small).not.toContain('and then Enter');
     expect(small).not.toContain('Enter confirm');
     expect(needed).toBeGreaterThan(rows);
     for (const text of SAID) expect(flat(rowsOf(state, columns, needed))).toContain(text);
-    expect(flat(rowsOf(state, columns, needed - 1))).toContain('nothing is taken');
+    expect(flat(rowsOf(state, columns, needed - 1))).toContain('no confirmation is accepted');
   });
 
   it('is not agreed to where it has no room, but the run can be left, and its other answers be chosen', async () => {

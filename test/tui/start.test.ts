@@ -165,7 +165,7 @@ test('what the dry run found in the way is shown before Enter counts', () => {
   expect(text()).toContain('hint: make room first');
   press('enter');
   expect(effects).toEqual([]);
-  expect(text()).toContain('Enter begins the run anyway');
+  expect(text()).toContain('Enter starts the run anyway');
   expect(text().split('the disk is full')).toHaveLength(2);
   expect(text()).toContain('hint: make room first');
   press('enter', 100);
@@ -202,7 +202,7 @@ test('a run that was begun from here is not begun again by one more Enter', () =
   press('enter');
   press('enter');
   expect(effects).toHaveLength(1);
-  expect(text()).toContain('you have already begun this run from here');
+  expect(text()).toContain('you have already started this run from here');
 });
 
 test('a dry run that has not answered is no reason to wait, but has to be read', () => {
@@ -223,7 +223,7 @@ test('a time outside of what can be reached is not taken, and says the range', (
   type('new year');
   expect(text()).toContain('cannot be reached: from 2026-02-28 00:00:00 UTC');
   press('enter');
-  expect(text()).toContain('to which moment');
+  expect(text()).toContain('which moment do you want');
 });
 
 test('the picker never stands on now, whether the time of the mistake is known or not', () => {
@@ -239,11 +239,11 @@ test('Enter alone takes no moment as long as nobody knows when it happened', () 
   press('enter');
   expect(text()).toContain('no moment is chosen yet');
   press('enter');
-  expect(text()).toContain('to which moment');
+  expect(text()).toContain('which moment do you want');
   press('left');
   expect(text()).not.toContain('no moment is chosen yet');
   press('enter');
-  expect(text()).not.toContain('to which moment');
+  expect(text()).not.toContain('which moment do you want');
 });
 
 test('the command that is copied begins the same run', () => {

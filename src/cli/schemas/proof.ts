@@ -34,7 +34,7 @@ export const proof = {
     anchor: z.string().optional().describe('of the log as it was found'),
     pins: z
       .array(z.object({ place: z.string(), size: z.int().nonnegative(), at: time }))
-      .describe('checkpoints under a believed key'),
+      .describe('checkpoints under a trusted key'),
     run: z
       .object({
         stream: z.string(),

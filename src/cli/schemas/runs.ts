@@ -65,7 +65,7 @@ export const runs = {
       startedAt: time,
       lastAt: time,
       status: z.enum(['open', 'closed', 'abandoned']),
-      where: z.string().describe('where it stands, in words'),
+      where: z.string().describe('its progress, in words'),
       proven: z.boolean(),
       followUps: z.int().nonnegative().describe('how many are open in this run'),
       drill: z.string().optional().describe('the home of the drill that it belongs to'),

@@ -39,7 +39,7 @@ export const service = {
   instance: answered('instance', 'the overview of an instance', InstanceOverview),
   metrics: answered('metrics', 'the measurements of an instance', z.json()),
   pitr: answered('pitr', 'the range that an instance can be restored to', PitrRange),
-  change: schema('change', 'a change that the service took', {
+  change: schema('change', 'a change that the service accepted', {
     instance,
     id: z.int().nonnegative().optional().describe('of the backup or restore that it became'),
     backupGuid: z.string().optional().describe('what a recovery into another instance needs'),
@@ -114,7 +114,7 @@ export const service = {
     size: z.int().nonnegative().describe('entries'),
     root: z.string(),
   }),
-  endorsement: schema('endorsement', 'an installation that is believed', {
+  endorsement: schema('endorsement', 'an installation that is trusted', {
     installation: z.string(),
     state: z.enum(['first', 'endorsed']),
     isNew: z.boolean().describe('whether this command endorsed it'),

@@ -78,7 +78,7 @@ export function refuseUnread({ approvals }: Present, breakGlass: string | undefi
     hints: [
       'when a run begins, it reads who may approve it',
       'in an emergency, without an approval: --break-glass REASON',
-      'nothing was begun',
+      'nothing was started',
     ],
     exitCode: EXIT.usage,
   });

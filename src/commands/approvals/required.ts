@@ -66,7 +66,7 @@ export function refuseNobody(config: LoadedConfig): void {
     'config.approvals',
     `${name} requires approvals, but the config names nobody to give them`,
     {
-      hints: ['for instance: approvals: { allowedSigners: ./approvers }', 'nothing was begun'],
+      hints: ['for instance: approvals: { allowedSigners: ./approvers }', 'nothing was started'],
       exitCode: EXIT.usage,
     },
   );

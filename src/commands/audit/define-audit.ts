@@ -24,7 +24,7 @@ lines of \`audit export --lines\`; it needs no home and no config.`,
   command(
     audit,
     'show [run]',
-    'show what happened, one line an entry',
+    'show what happened, one line per entry',
     async () => (await import('./show.ts')).auditShowCommand,
     [instance('the ledger of this instance: who changed it, and how')],
     { examples: ['lifeboat audit show last', 'lifeboat audit show -i orders'] },
@@ -52,7 +52,7 @@ lines of \`audit export --lines\`; it needs no home and no config.`,
   command(
     audit,
     'accept-loss',
-    'go on although entries are lost; puts it on record',
+    'accept that entries are lost, and record it',
     async () => (await import('./accept-loss.ts')).auditAcceptLossCommand,
     [
       new Option('--reason <text>', 'why the journal cannot be put back').makeOptionMandatory(),

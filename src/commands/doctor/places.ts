@@ -144,7 +144,7 @@ async function commandCheck(
   const note = (await by.journal?.log.head())?.note;
   if (note === undefined || by.signer === undefined) return [good(what, 'not tried: nothing is signed yet')];
   const written = await place.write(note, by.signer);
-  if (written.result !== 'down') return [good(what, 'it took the newest checkpoint')];
+  if (written.result !== 'down') return [good(what, 'it accepted the newest checkpoint')];
   return [{ what, state: 'warn', found: show(written.why, 200), hints: ['run it by hand to see why'] }];
 }
 

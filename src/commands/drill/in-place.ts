@@ -11,7 +11,7 @@ type InPlace = 'restore-backup' | 'back-up-and-verify' | 'change-instance';
 
 const TITLES: Readonly<Record<InPlace, string>> = {
   'restore-backup': 'restore a backup in place',
-  'back-up-and-verify': 'take a backup and read it to its last byte',
+  'back-up-and-verify': 'create a backup and read it to its last byte',
   'change-instance': 'restart the instance',
 };
 

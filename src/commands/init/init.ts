@@ -125,7 +125,7 @@ async function agreeToUntested(
     throw untested(bad);
   }
   printChecks({ ...context, stdout: context.stderr }, made.checks);
-  const goesOn = await prompts.one('Not everything answered. Write the config all the same?', [
+  const goesOn = await prompts.one('Not everything answered. Write the config anyway?', [
     { value: false, name: 'no, write nothing' },
     { value: true, name: 'yes, write it' },
   ]);
@@ -138,7 +138,7 @@ function untested(bad: readonly Check[]): LifeboatError {
     'init.untested',
     `${show(what, 120)}: not as it should be, so nothing was written`,
     {
-      hints: ['correct it and try again', 'to write the config all the same: --untested'],
+      hints: ['correct it and try again', 'to write the config anyway: --untested'],
       exitCode: bad.every(({ credentials }) => credentials === true) ? EXIT.credentials : EXIT.failed,
     },
   );

@@ -47,6 +47,6 @@ async function agreed(
   stderr.write(`the keychain of this machine cannot be used: ${found}\n`);
   return prompts.one('Where are keys kept?', [
     { value: true, name: 'in a vault: a file under a passphrase' },
-    { value: false, name: 'nowhere yet: I will see to it later' },
+    { value: false, name: 'nowhere yet: set it up later' },
   ]);
 }

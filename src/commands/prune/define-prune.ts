@@ -9,7 +9,10 @@ export function definePrune(program: Command, command: Define): void {
     'remove old drills, downloads and rehearsals',
     async () => (await import('./prune.ts')).prune,
     [
-      new Option('--older-than <time>', 'what was last used this long ago: 90d').makeOptionMandatory(),
+      new Option(
+        '--older-than <time>',
+        'what was last used longer ago than this, such as 90d',
+      ).makeOptionMandatory(),
       new Option('--drills', 'only drills'),
       new Option('--downloads', 'only backups that runs have downloaded'),
       new Option('--homes', 'only homes of rehearsals that are no drill'),

@@ -33,7 +33,7 @@ With -o json it prints each entry of the journal as it is written.`,
   command(
     program,
     'resume [run]',
-    'carry on with a run',
+    'resume a run',
     async () => (await import('./resume.ts')).resume,
     [
       new Option('--abandon <reason>', 'end the run as it is; its record stays'),

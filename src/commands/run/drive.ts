@@ -224,8 +224,8 @@ function otherVersion(
     `run ${runId} was written by version ${version} of its runbook, and this lifeboat has ${current}`,
     {
       hints: [
-        'use the version of lifeboat that began it',
-        `or give it up, which keeps its record: lifeboat resume ${runId} --abandon REASON`,
+        'use the version of lifeboat that started it',
+        `or abandon it, which keeps its record: lifeboat resume ${runId} --abandon REASON`,
       ],
       exitCode: EXIT.usage,
     },

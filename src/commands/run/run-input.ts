@@ -94,7 +94,7 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
     throw new LifeboatError('usage.target', `the target is ${instance} itself${alias}`, {
       hints: [
         `to restore in place: lifeboat run restore-backup ${instance}, or restore-point-in-time`,
-        'nothing was begun',
+        'nothing was started',
       ],
       exitCode: EXIT.usage,
     });
@@ -174,7 +174,7 @@ function misfit(
       ? `${runbook.id} needs ${flag}`
       : `${flag} does not fit ${runbook.id}: ${show(issue?.message ?? '')}`,
     {
-      hints: ['nothing was begun', ...choices, '`lifeboat run --help` names the flags'],
+      hints: ['nothing was started', ...choices, '`lifeboat run --help` names the flags'],
       exitCode: EXIT.usage,
     },
   );
@@ -183,7 +183,7 @@ function misfit(
 function useless(runbook: Runbook, field: string): LifeboatError {
   const shortMessage = `${runbook.id} takes no ${FLAG_OF[field] ?? field}`;
   return new LifeboatError('usage.input', shortMessage, {
-    hints: ['nothing was begun'],
+    hints: ['nothing was started'],
     exitCode: EXIT.usage,
   });
 }
@@ -205,7 +205,7 @@ export async function withAction<Flags extends RunFlags & { readonly yes?: boole
   const stop = stopSignal();
   const asker = openAsking(context, stop.signal);
   try {
-    asker.say(`${runbook.id}: what is to be done with ${flags.instance}?`);
+    asker.say(`${runbook.id}: what should be done with ${flags.instance}?`);
     for (const [at, action] of actions.entries()) asker.say(`  ${at + 1}  ${action}`);
     for (;;) {
       const line = (await asker.line('which one (Enter leaves)? '))?.trim();
@@ -219,5 +219,5 @@ export async function withAction<Flags extends RunFlags & { readonly yes?: boole
     asker.close();
     stop.release();
   }
-  throw new LifeboatError('run.declined', 'nothing was begun', { exitCode: EXIT.interrupted });
+  throw new LifeboatError('run.declined', 'nothing was started', { exitCode: EXIT.interrupted });
 }

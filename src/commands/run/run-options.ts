@@ -61,7 +61,7 @@ export function labOptions(): Option[] {
     ),
     new Option('--scenario <name>', 'what goes wrong: a name, a YAML file, or `list`'),
     new Option('--workers <n>', 'tasks that are worked on at once (default: 4)'),
-    new Option('--backup-every <seconds>', 'make scheduled backups'),
+    new Option('--backup-every <seconds>', 'create scheduled backups'),
     new Option('--router <time>', 'when the router ends a request (default: 15m)'),
     new Option('--no-update-blocking', 'revision 61 without `instance settings`'),
     new Option('--no-platform', 'without applications and their platform'),

@@ -27,7 +27,7 @@ const COLUMNS = [
   { title: 'id', align: 'right' as const },
   { title: 'status' },
   { title: 'size', align: 'right' as const },
-  { title: 'asked for (UTC)' },
+  { title: 'requested (UTC)' },
   { title: 'took' },
   { title: 'download' },
   { title: 'backup_id', gives: true },

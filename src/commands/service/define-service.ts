@@ -41,7 +41,7 @@ function defineBackups(program: Command, command: Define): void {
   command(
     backups,
     'create [instance]',
-    'make a backup',
+    'create a backup',
     async () => (await import('./backups.ts')).backupsCreate,
     changing({ waits: true }),
     { about: CHANGES, examples: ['lifeboat backups create orders --yes --wait'] },
@@ -240,7 +240,7 @@ function changing(does: { readonly waits?: boolean; readonly target?: boolean })
     new Option('--confirm <name>', "confirm any change, by the instance's name"),
     ...(does.waits ? waiting('follow it to its end') : []),
     new Option('--reason <text>', 'why, for the record'),
-    new Option('--anyway <reason>', 'do it in spite of what was found'),
+    new Option('--anyway <reason>', 'do it despite what was found; recorded'),
     new Option('--break-glass <reason>', 'skip the second person; goes on record'),
   ];
 }

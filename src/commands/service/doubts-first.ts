@@ -27,7 +27,7 @@ export async function doubtsFirst(
   const { openRunsOn, runIsOpen } = await import('../../runner/runs.ts');
   const [open, ...others] = await openRunsOn(journal, [name]);
   if (open === undefined) return;
-  if (refusesRuns) throw runIsOpen(open, name, ['to do it all the same: add --anyway REASON']);
+  if (refusesRuns) throw runIsOpen(open, name, ['to do it anyway: add --anyway REASON']);
   for (const run of [open, ...others]) warnOfOpenRun(context, run, name);
 }
 
@@ -41,7 +41,7 @@ async function askAboutEarlier(context: CommandContext, caller: Caller, name: st
     if (adopted !== undefined) context.stderr.write(`${readable(adopted)}\n`);
     throw new LifeboatError(
       'call.resolved',
-      `${what} has landed${typeof id === 'number' ? ` as ${id}` : ''}`,
+      `${what} has arrived${typeof id === 'number' ? ` as ${id}` : ''}`,
       {
         hints: ['nothing was sent now', 'run the command again if another one is wanted'],
         exitCode: EXIT.waiting,

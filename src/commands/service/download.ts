@@ -233,7 +233,7 @@ export function routerWarning({ done, total, elapsedMs, limitMs, resumable }: Pa
   const speed = `${formatBytes((done / elapsedMs) * 1000)}/s`;
   const then = resumable
     ? 'it then goes on from there by itself'
-    : 'this service cannot go on from there: ask the platform operator for a longer time';
+    : 'this service cannot go on from there: ask the operator of the platform for a longer limit';
   return (
     `at ${speed} this takes ${formatSpan(needsMs / 1000)}, ` +
     `but the router of the platform ends requests after ${formatSpan(limitMs / 1000)}; ${then}`

@@ -27,7 +27,7 @@ export const instanceRestart = acting('restart', 'changes', [
  */
 export const instanceRecreate = acting('recreate', 'destroys', [
   'the service rebuilds the machines of the instance; the database is down meanwhile',
-  'take a backup first, if there is none that is proven',
+  'create a backup first, if there is none that is proven',
 ]);
 
 /** `lifeboat instance update` (endpoint 15): starts the pending maintenance updates. */
@@ -55,7 +55,7 @@ export const instanceSettings: Action<
     async ({ instance }) => ({
       title: `${allowed ? 'allow' : 'forbid'} maintenance updates of ${instance.name}`,
       warnings: allowed
-        ? ['the service does not report this setting: this overrules whoever forbade updates on purpose']
+        ? ['the service does not report this setting: somebody may have forbidden updates on purpose']
         : ['no update, and no security fix, is installed by itself until they are allowed again'],
       act: (perform) =>
         perform({ verb: 'changeUpdateSetting', input: { setting: { type: flags.type, allowed } } }),

@@ -36,7 +36,7 @@ export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): read
   const [first, ...others] = never === undefined ? blockers : [never];
   if (first === undefined) return [];
   if (never === undefined && anyway !== undefined)
-    return blockers.map(({ shortMessage }) => `passed over: ${shortMessage}`);
+    return blockers.map(({ shortMessage }) => `overridden: ${shortMessage}`);
   const hints = first.hints.filter((hint) => !/^(?:nothing was sent|to overwrite it on purpose)/u.test(hint));
   throw errorFrom(
     {
@@ -45,7 +45,7 @@ export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): read
       hints: [
         ...others.map(({ shortMessage }) => `also: ${shortMessage}`),
         ...hints,
-        ...(never === undefined ? ['to do it all the same: add --anyway REASON'] : []),
+        ...(never === undefined ? ['to do it anyway: add --anyway REASON'] : []),
       ],
     },
     never === undefined ? EXIT.waiting : EXIT.usage,
@@ -59,9 +59,8 @@ export function refuseChanged(before: Seen, now: Seen): void {
     ...(before.target && now.target ? targetDifferences(before.target, now.target) : []),
   ];
   if (changed.length === 0) return;
-  throw new LifeboatError(
-    'call.changed',
-    `it has changed meanwhile (${changed.join('; ')}); nothing was sent`,
-    { hints: ['look at it, then run the command again'], exitCode: EXIT.waiting },
-  );
+  throw new LifeboatError('call.changed', `it has changed since (${changed.join('; ')}); nothing was sent`, {
+    hints: ['look at it, then run the command again'],
+    exitCode: EXIT.waiting,
+  });
 }

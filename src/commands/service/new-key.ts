@@ -55,7 +55,7 @@ export async function newKeyOf(
 }
 
 function tooShort(what: string, minLength: number): LifeboatError {
-  return new LifeboatError('key.too-short', `${what}, the service asks for ${minLength}`, {
+  return new LifeboatError('key.too-short', `${what}, the service requires at least ${minLength}`, {
     hints: ['nothing was sent'],
     exitCode: EXIT.usage,
   });

@@ -53,7 +53,7 @@ export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async 
         warnings: [
           `everything written in the ${formatSpan(lost)} after it is gone from the instance`,
           'afterwards every bound application must be unbound, bound again and restaged',
-          'take a backup right after it: the database begins a new timeline',
+          'create a backup right after it: the database begins a new timeline',
         ],
         act: (perform) => perform({ verb: 'restoreToTime', input: { targetTime } }),
         done: ({ id }) => ({

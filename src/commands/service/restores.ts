@@ -34,7 +34,7 @@ const COLUMNS = [
   { title: 'backup', align: 'right' as const },
   { title: 'status' },
   { title: 'data of (UTC)' },
-  { title: 'asked for (UTC)' },
+  { title: 'requested (UTC)' },
   { title: 'finished (UTC)' },
 ];
 

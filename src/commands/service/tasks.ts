@@ -50,7 +50,7 @@ export function printBackup(context: CommandContext, backup: Backup): void {
     ['backup_id', backup.backup_id],
     ['status', backup.status],
     ['size', backup.size === undefined ? undefined : `${formatBytes(backup.size)} (${backup.size} bytes)`],
-    ['asked for', utc(backup.triggered_at)],
+    ['requested', utc(backup.triggered_at)],
     ['started', utc(backup.started_at)],
     [hasEnded(backup) ? 'finished' : 'last changed', utc(backup.finished_at)],
     ['took', took(backup)],
@@ -65,7 +65,7 @@ export function printRestore(context: CommandContext, restore: Restore): void {
     ['of backup', restore.backup_id],
     ['status', restore.status],
     ['data of', utc(restore.metadata?.restored_from)],
-    ['asked for', utc(restore.triggered_at)],
+    ['requested', utc(restore.triggered_at)],
     [hasEnded(restore) ? 'finished' : 'last changed', utc(restore.finished_at)],
     ['took', took(restore)],
   ]);

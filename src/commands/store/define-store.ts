@@ -43,6 +43,6 @@ store that is copied from takes no more entries afterwards.`,
       new Option('--reason <text>', 'how you know that the key is theirs').makeOptionMandatory(),
       new Option('--confirm <installation>', 'the installation, in a script'),
     ],
-    { about: 'What it signs is believed from then on. Compare the key with its owner first.' },
+    { about: 'What it signs is trusted from then on. Compare the key with its owner first.' },
   );
 }

@@ -35,7 +35,7 @@ export const storeEndorse: Action<{ readonly reason: string; readonly confirm?: 
     if (origin === undefined || theOne(mine, installation).state !== 'announced') {
       const known = { installation, state: state === 'first' ? 'first' : 'endorsed', isNew: false } as const;
       await printResult(context, 'endorsement', known, () => {
-        context.stdout.write(`${installation} is believed already: it is ${state}\n`);
+        context.stdout.write(`${installation} is trusted already: it is ${state}\n`);
       });
       return EXIT.closed;
     }
@@ -48,7 +48,7 @@ export const storeEndorse: Action<{ readonly reason: string; readonly confirm?: 
     const body = { note: endorsementOf(publicKey, origin, signer), reason };
     await journal.append([{ stream: LOG_STREAM, type: KEY_ENDORSED, body }], []);
     await printResult(context, 'endorsement', { installation, state: 'endorsed', isNew: true }, () => {
-      context.stdout.write(`${installation} is believed from now on\n`);
+      context.stdout.write(`${installation} is trusted from now on\n`);
     });
     return EXIT.closed;
   } finally {

@@ -29,9 +29,13 @@ export async function engineUser(): Promise<EngineUser | undefined> {
   const passwd = await readFile('/etc/passwd', 'utf8');
   const [, , uid, gid] = /^nobody:.*$/mu.exec(passwd)?.[0].split(':') ?? [];
   if (uid === undefined || gid === undefined) {
-    throw new LifeboatError('lab.postgres', 'postgresql does not run as root, and there is no user nobody', {
-      hints: ['start the lab as an ordinary user'],
-    });
+    throw new LifeboatError(
+      'lab.postgres',
+      'PostgreSQL does not run as root, and this machine has no user "nobody"',
+      {
+        hints: ['start the lab as an ordinary user'],
+      },
+    );
   }
   // macOS writes them as -2.
   return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 };
@@ -74,7 +78,7 @@ export async function makeLauncher(user: EngineUser | undefined): Promise<Launch
 export function postgresError(what: string, lines: readonly string[], cause?: unknown): LifeboatError {
   const said = lines.map((line) => line.trim()).filter((line) => line !== '');
   const last = said.at(-1);
-  return new LifeboatError('lab.postgres', `postgresql cannot start: ${what}`, {
+  return new LifeboatError('lab.postgres', `PostgreSQL cannot start: ${what}`, {
     hints: [
       ...(last === undefined ? [] : [`it says: ${show(last, 200)}`]),
       'the lab has no substitute for a database: a rehearsal that restores nothing proves nothing',

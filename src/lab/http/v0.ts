@@ -73,7 +73,7 @@ export const v0Endpoints: readonly Endpoint[] = [
     unknownInstance: 412,
     invalid: 412,
     body: z.object({
-      instance_id: z.int().describe('Internal instance id, as the listing tells it'),
+      instance_id: z.int().describe('Internal instance id, as the listing shows it'),
       backup_id: z.int().describe('Internal id of the backup'),
     }),
     examples: { request: { instance_id: 85, backup_id: 2811 }, answer: { restore_id: 12 } },

@@ -25,7 +25,7 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'disk-pressure',
       summary:
-        'The disk of orders is 79 % full; the parachute opens at 80 %: read the metrics before a restore.',
+        'The disk of instance orders is 79 % full; the parachute opens at 80 %: read the metrics before a restore.',
       timeline: [{ do: 'fill-disk', instance: 'orders', percent: 79 }],
     },
     {
@@ -89,7 +89,7 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'colleague',
       summary:
-        'A colleague starts a backup with yours, and your answer is lost: you cannot know which is yours.',
+        'A colleague starts a backup at the same time, and your answer is lost: you cannot know which is yours.',
       faults: [
         { method: 'POST', path: '/backups', effect: { kind: 'colleague' } },
         { method: 'POST', path: '/backups', effect: { kind: 'drop', when: 'after' } },
@@ -103,7 +103,7 @@ export const SCENARIOS: readonly Scenario[] = (
     },
     {
       name: 'wrong-key',
-      summary: 'Somebody gave orders another key and made a backup: the key that you hold cannot open it.',
+      summary: 'Somebody set another key on instance orders and made a backup: your key cannot open it.',
       timeline: [
         { do: 'rotate-key', instance: 'orders' },
         { do: 'backup', instance: 'orders' },
@@ -112,7 +112,7 @@ export const SCENARIOS: readonly Scenario[] = (
     {
       name: 'region-loss',
       summary:
-        'After 15 seconds orders is lost, and a router answers 502: only what was prepared before helps.',
+        'After 15 seconds instance orders is lost, and a router answers 502: only what you prepared before helps.',
       timeline: [{ after: '15s', do: 'lose', instance: 'orders' }],
     },
     {

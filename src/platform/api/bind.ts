@@ -153,8 +153,8 @@ async function afterRefusal(
       `${show(app.name, 100)} has its binding name taken: "${words}"`,
       {
         hints: [
-          'the old binding holds the name: have whoever runs the platform remove it, then try again',
-          'or bind it by hand without the name, where the application does not go by it',
+          'the old binding holds the name: ask the operator of the platform to remove it, then try again',
+          'or bind it by hand without the name, if the application does not depend on it',
         ],
         evidence: { words },
       },
@@ -165,5 +165,5 @@ async function afterRefusal(
 
 const STILL_BOUND = [
   'unbind it first: binding a bound application gives it no new credentials',
-  'if somebody bound it again meanwhile: look again which applications are bound, then go on',
+  'if somebody has bound it again since: check again which applications are bound, then go on',
 ];

@@ -79,7 +79,7 @@ export async function begunBy<T>(
   await requireMade(paced, doing, sent, signal, made);
   const found = await lookFor(paced.pace, signal, made);
   if (found !== undefined) return found;
-  throw failedError(`the platform took ${thing} and does not show it`, '');
+  throw failedError(`the platform accepted ${thing} and does not show it`, '');
 }
 
 const LEAST = 4;

@@ -84,7 +84,7 @@ function refuseOption(name: string, what: string): void {
   throw new LifeboatError(
     'platform.refused',
     `the cf tool would take the name ${show(name, 60)} for an option: ${what} by hand`,
-    { hints: ['or set `platform.api` in the config, which goes by ids'] },
+    { hints: ['or set `platform.api` in the config, which uses ids'] },
   );
 }
 

@@ -76,7 +76,7 @@ function notTrue(chapters: readonly DrillChapter[]): Block[] {
 }
 
 function trendSection({ title, objectives, rows }: Trend): Section {
-  const head = ['Drill', 'Begun (UTC)', 'Outcome', 'RTO', 'RPO'];
+  const head = ['Drill', 'Started (UTC)', 'Outcome', 'RTO', 'RPO'];
   const measured = rows.map((row): Text[] => [
     { code: row.id },
     time(row.at),

@@ -163,7 +163,7 @@ export function rotationSections(report: Report): Section[] {
       blocks: [
         paragraph(
           'Keys are named by fingerprint, a keyed hash (HMAC-SHA-256, 12 hex digits) made with a secret of this key store: ' +
-            'within it fingerprints can be compared, and with those of another store they cannot. ' +
+            'compare fingerprints within this key store only. ' +
             'A key itself is in no record.',
         ),
         { kind: 'table', caption: 'The change of the key', head: ['Group', 'Fact', 'Value'], rows },

@@ -140,7 +140,7 @@ function refuseOther(file: string): void {
   if (stats === undefined || stats.isFile()) return;
   const what = stats.isDirectory() ? 'it is a folder' : 'it is not a plain file';
   throw new LifeboatError('journal.home', `${file} cannot be opened: ${what}`, {
-    hints: ['nothing was begun: put the journal itself there, or set LIFEBOAT_HOME to its folder'],
+    hints: ['nothing was started: put the journal itself there, or set LIFEBOAT_HOME to its folder'],
   });
 }
 

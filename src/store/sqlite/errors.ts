@@ -54,7 +54,7 @@ export function notOpened(file: string, cause: unknown): LifeboatError {
   const { why, advice } = troubleWith(file, cause);
   return new LifeboatError('journal.home', `${show(file, 120)} cannot be opened: ${why}`, {
     hints: [
-      `nothing was begun: ${advice}`,
+      `nothing was started: ${advice}`,
       'LIFEBOAT_HOME names its folder',
       'to read a journal on a read-only disk, copy its folder elsewhere and set LIFEBOAT_HOME to the copy',
     ],

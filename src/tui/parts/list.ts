@@ -135,7 +135,7 @@ export const MARK_KEY: BoundKey<ListIntent> = {
   keys: [' '],
   shown: 'Space',
   label: 'mark',
-  description: 'mark the row, or take the mark away',
+  description: 'mark or unmark the row',
   inFooter: false,
 };
 

@@ -85,7 +85,7 @@ const HISTORY: readonly BoundKey<PathIntent>[] = [
     keys: ['up', 'ctrl+p'],
     shown: 'up/down',
     label: 'given before',
-    description: 'put a path that was given before into the field',
+    description: 'recall a path that was entered before',
     inFooter: true,
   },
   {

@@ -87,7 +87,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     id: 'risky-change',
     says: 'a risky change is coming',
-    does: 'take a backup, and prove that a key opens it',
+    does: 'create a backup, and prove that a key opens it',
     needs: 'the instance, and room for one backup on this machine',
     wish: { runbook: 'back-up-and-verify' },
     steps: ['instance', 'check'],

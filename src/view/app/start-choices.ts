@@ -95,7 +95,7 @@ function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled']
   if (run === undefined) return undefined;
   return {
     why: `run ${run} on it is still open`,
-    instead: 'resume that run, or give it up: runs on the board',
+    instead: `resume that run (r on the board), or abandon it: lifeboat resume ${run} --abandon REASON`,
   };
 }
 

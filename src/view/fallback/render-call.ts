@@ -64,7 +64,7 @@ function hasV0({ method, path }: FallbackCall): boolean {
 function notInV0({ method, path }: FallbackCall): string {
   const what =
     `the old interface of this instance does not have ${method} ${path}: ` +
-    'do it in the dashboard, or ask whoever runs the service';
+    'do it in the dashboard, or ask the operator of the service';
   return `by_hand ${quoted(what)}`;
 }
 

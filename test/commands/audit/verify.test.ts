@@ -154,7 +154,7 @@ test('a home whose journal was replaced by one with another key is not intact un
   home = own;
   expect(await verify([])).toBe(1);
   expect(said.out).toMatch(
-    /^problem: the key [0-9a-f]{16}, which is not believed, has signed what is in the head of the log, /mu,
+    /^problem: the key [0-9a-f]{16}, which is not trusted, has signed what is in the head of the log, /mu,
   );
 });
 

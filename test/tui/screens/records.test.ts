@@ -284,7 +284,7 @@ describe('the runs', () => {
     const one = press(run({ runbook: 'disaster-recovery', target: 'orders-dr', where: 'x '.repeat(60) }));
     expect(one.text()).toContain('disaster-recovery  orders -> orders-dr');
     expect(one.text()).toContain('disaster-recovery of orders into');
-    expect(one.text()).toContain('begun 2026-11-23 11:00:00 UTC');
+    expect(one.text()).toContain('started 2026-11-23 11:00:00 UTC');
   });
 
   test('show how long each has taken, an open one to now', () => {

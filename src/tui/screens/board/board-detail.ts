@@ -55,7 +55,7 @@ export function verdictLines(
   // What was not asked yet is no finding.
   const reasons = recoverable.reasons.filter(({ code }) => !(isWaiting && code.startsWith('unasked.')));
   const waiting = isWaiting
-    ? signed(span(glyphs.ahead, 'text.dim'), 'waiting for its answers; this is what the journal knows', width)
+    ? signed(span(glyphs.ahead, 'text.dim'), 'waiting for its answers; below is what the journal has', width)
     : [];
   return [...waiting, ...reasons.flatMap((reason) => reasonLines(status, reason, width, look))];
 }

@@ -47,7 +47,7 @@ export function boardKeys(
       description: 'start a recovery, a rotation or another runbook on the instance',
       inFooter: true,
       disabled:
-        marks > 1 ? `a run changes one instance, and ${marks} are marked: u takes the marks away` : undefined,
+        marks > 1 ? `a run changes one instance, and ${marks} are marked: press u to unmark them` : undefined,
     },
     {
       intent: 'resume',
@@ -56,7 +56,7 @@ export function boardKeys(
       label: isOne ? (only.heldBy === undefined ? 'resume' : 'watch') : 'open runs',
       description: isOne
         ? `go to the open run: ${only.runbook} of ${only.instance}`
-        : 'go to the open runs: to resume, or to look on',
+        : 'go to the open runs, to resume or watch one',
       inFooter: true,
       disabled: open.length === 0 ? 'no run is open' : undefined,
     },
@@ -74,7 +74,7 @@ export function boardKeys(
     },
     {
       ...MARK_KEY,
-      description: 'mark the instance, or take the mark away; y copies all that are marked',
+      description: 'mark or unmark the instance; y copies the names of all that are marked',
       disabled: none,
     },
     {
@@ -82,7 +82,7 @@ export function boardKeys(
       keys: ['u'],
       shown: 'u',
       label: 'unmark',
-      description: 'take all marks away',
+      description: 'unmark all',
       inFooter: marks > 0,
       disabled: marks === 0 ? 'nothing is marked' : undefined,
     },

@@ -152,7 +152,7 @@ function runLine(
     span(mode, mode === 'LIVE' ? 'badge.live' : 'badge.rehearsal'),
     span(` ${runbook} `, 'text.strong'),
     span(target === undefined ? instance : `${instance} -> ${target}`),
-    span(`, open for ${age}${by === undefined ? '' : `, begun by ${by}`}${held}: ${where}`),
+    span(`, open for ${age}${by === undefined ? '' : `, started by ${by}`}${held}: ${where}`),
   ];
   return piece;
 }

@@ -38,10 +38,10 @@ export const EVERYWHERE: readonly ShownKey[] = [
   key('Esc', 'go back; on the first screen, q leaves the app'),
   key(': or Ctrl-K', 'find anything: screens, runbooks, instances, keys'),
   key('?', 'show the keys of this screen'),
-  key('Ctrl-R', 'ask everything on this screen again'),
+  key('Ctrl-R', 'refresh everything on this screen'),
   key('!', 'open a shell; `exit` comes back to this screen'),
   key('Ctrl-Z', 'suspend to the shell; `fg` comes back'),
-  key('Ctrl-C', 'leave the app; nothing that runs is lost'),
+  key('Ctrl-C', 'leave the app; no run is lost'),
 ];
 
 function key(shown: string, description: string): ShownKey {

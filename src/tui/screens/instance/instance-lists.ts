@@ -85,7 +85,7 @@ const BACKUP_COLUMNS: readonly Column<BackupRow>[] = [
   { title: 'id', cell: ({ id }) => [span(String(id))], align: 'right' },
   { title: 'status', cell: ({ status }) => [statusSpan(status)] },
   { title: 'age', cell: ({ ageSeconds }) => [span(ageSeconds === undefined ? '?' : briefly(ageSeconds))] },
-  { title: 'asked for (UTC)', cell: ({ triggeredAt }) => [span(timeOr(triggeredAt))], drop: 2 },
+  { title: 'requested (UTC)', cell: ({ triggeredAt }) => [span(timeOr(triggeredAt))], drop: 2 },
   {
     title: 'size',
     cell: ({ size }) => [span(size === undefined ? '?' : formatBytes(size))],
@@ -147,7 +147,7 @@ const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
   },
   { title: 'status', cell: ({ status }) => [statusSpan(status)] },
   { title: 'data of (UTC)', cell: ({ restoredFrom }) => [span(timeOr(restoredFrom))], drop: 2 },
-  { title: 'asked for (UTC)', cell: ({ triggeredAt }) => [span(timeOr(triggeredAt))] },
+  { title: 'requested (UTC)', cell: ({ triggeredAt }) => [span(timeOr(triggeredAt))] },
   { title: 'finished (UTC)', cell: ({ finishedAt }) => [span(timeOr(finishedAt))], drop: 1 },
 ];
 

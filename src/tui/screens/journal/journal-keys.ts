@@ -72,7 +72,7 @@ const AGAINST: BoundKey<Intent> = letterKey(
   'p',
   'verify-against',
   'verify against',
-  'verify it against a file with a public key or an anchor from a ticket, too',
+  'also verify the log against a public key from a file, or an anchor from a ticket',
 );
 const ANCHOR: BoundKey<Intent> = letterKey(
   'a',

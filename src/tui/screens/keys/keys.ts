@@ -234,11 +234,11 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
       disabled: none,
     },
     {
-      ...letterKey('a', 'add', 'add key', 'enter a key of this instance, which is not shown'),
+      ...letterKey('a', 'add', 'add key', 'enter a key of this instance; it is not shown'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     {
-      ...letterKey('f', 'add-file', 'from a file', 'store a key of this instance that a file holds'),
+      ...letterKey('f', 'add-file', 'from a file', 'store a key of this instance from a file'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
     ...listKeys(list),
@@ -251,7 +251,7 @@ function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {
   if (!isHeld && state !== 'refuted')
     return 'the key store does not have this key: backups under it cannot be opened here';
   if (state === 'unknown') return 'the key store has this key, and no record says what it was for';
-  if (state === 'refuted') return 'the service did not take this key';
+  if (state === 'refuted') return 'the service did not accept this key';
   if (endedAt !== undefined) {
     return provenAt === undefined
       ? 'replaced: older backups may need it'

@@ -248,7 +248,7 @@ export function leadOn(state: UiState): Step {
   const why = stop?.disabled ?? 'it cannot be stopped here';
   const hints = [
     `a run on ${way.instance} begins only when this one is over`,
-    `leave it with q and give it up: lifeboat resume ${view.runId} --abandon REASON`,
+    `leave it with q and abandon it: lifeboat resume ${view.runId} --abandon REASON`,
   ];
   return [{ ...state, question: { ...question, problem: { text: `not now: ${why}`, hints } } }];
 }

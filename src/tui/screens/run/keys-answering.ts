@@ -34,8 +34,9 @@ export const ANSWERING: readonly Binding[] = [
     keys: ['w'],
     modes: ['choice', 'over'],
     shown: 'w',
-    label: 'way on',
-    description: 'begin what leads on from a failure; it asks first, and says what happens to this run',
+    label: 'suggestion',
+    description:
+      'start the suggested command after a failure; it asks first, and says what happens to this run',
     onScreen: 'way',
   },
   {

@@ -30,7 +30,7 @@ export const EDITING: readonly Binding[] = [
     modes: ['reason'],
     shown: '',
     label: 'older',
-    description: 'put the words given before into the field',
+    description: 'recall the text entered before',
     onScreen: 'never',
   },
   {
@@ -38,8 +38,8 @@ export const EDITING: readonly Binding[] = [
     keys: ['down', 'ctrl+n'],
     modes: ['reason'],
     shown: 'up/down',
-    label: 'words given before',
-    description: 'put words that were given before in this run into the field',
+    label: 'recall text',
+    description: 'recall text that was entered before in this run',
     onScreen: 'never',
   },
 ];

@@ -81,7 +81,7 @@ export const LOOKING: readonly Binding[] = [
     modes: ['watch', 'choice', 'ways', 'over', 'step', 'looking'],
     shown: '[ ]',
     label: 'look at steps',
-    description: 'look at the steps before and after, which changes nothing',
+    description: 'look at earlier and later steps; this changes nothing',
     onScreen: 'always',
   },
   {

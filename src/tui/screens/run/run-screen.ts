@@ -36,7 +36,7 @@ export interface RunScreenOptions {
 
 /** Why another run cannot be begun from here. */
 const ALONE =
-  'lifeboat was started for this run alone: give the command in a shell, or begin it in the app (`lifeboat`)';
+  'lifeboat was started for this run alone: run the command in a shell, or start it in the app (`lifeboat`)';
 
 /** Where a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
@@ -70,7 +70,7 @@ export function runScreen(
   const disabledOf = (intent: Intent | undefined): string | undefined => {
     if (intent !== 'lead-on') return undefined;
     const way = wayAt(store.state().view);
-    if (way === undefined) return 'no way leads on from here';
+    if (way === undefined) return 'no command is suggested here';
     return onLead === undefined && effectOf(way).type === 'open' ? ALONE : undefined;
   };
   const layouts = memoised((state: UiState, columns: number, rows: number, look: Look) =>

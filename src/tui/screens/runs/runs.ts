@@ -102,7 +102,7 @@ function columnsAt(now: Date) {
       cell: ({ mode }: RunRow): Line => [span(mode, mode === 'LIVE' ? 'status.bad' : 'text')],
       drop: 3,
     },
-    { title: 'begun (UTC)', cell: ({ startedAt }: RunRow): Line => [span(formatTime(startedAt))], drop: 5 },
+    { title: 'started (UTC)', cell: ({ startedAt }: RunRow): Line => [span(formatTime(startedAt))], drop: 5 },
     {
       title: 'took',
       align: 'right' as const,
@@ -136,7 +136,7 @@ function footOf(run: RunRow | undefined): readonly Line[] {
   return [
     [
       span(`run ${runId}`, 'text.strong'),
-      span(`, ${runbook} of ${on}, begun ${formatTime(startedAt)} UTC: ${where}${open}`),
+      span(`, ${runbook} of ${on}, started ${formatTime(startedAt)} UTC: ${where}${open}`),
     ],
     ...(drill === undefined
       ? status === 'open'
@@ -203,7 +203,7 @@ const OPEN: BoundKey<Intent> = {
   keys: ['enter'],
   shown: 'Enter',
   label: 'resume',
-  description: 'carry on with the run; the service is asked first what became of the last call',
+  description: 'resume the run; it first asks the service what became of the last call',
   inFooter: true,
 };
 const WATCH: BoundKey<Intent> = letterKey('w', 'watch', 'watch', 'watch the run without taking it over');
@@ -218,7 +218,7 @@ const DRILLS: BoundKey<Intent> = letterKey(
   'd',
   'drills',
   'drills',
-  'show the runs of drills, or again those of this home',
+  'switch between the runs of this home and those of drills',
 );
 const COPY: BoundKey<Intent> = {
   intent: 'copy',

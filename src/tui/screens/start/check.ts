@@ -19,7 +19,7 @@ function dryRunOf(state: State, { facts }: Pick<Around, 'facts'>): Fact<DryRunFa
 
 /** What has to be read before the run is begun; undefined where nothing is. */
 export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
-  if (state.isStarted) return 'you have already begun this run from here';
+  if (state.isStarted) return 'you have already started this run from here';
   const dryRun = dryRunOf(state, around);
   if (dryRun?.part.state === 'failed') return `the dry run failed: ${dryRun.part.why}`;
   const found = dryRun?.last?.value;
@@ -60,7 +60,7 @@ function warningLines({ warned }: State, hints: readonly string[], width: number
   return [
     ...wrapLine([span(`${look.glyphs.warn} ${warned}`, 'status.warn')], width, 2),
     ...hintLines(hints, width),
-    ...wrapLine([span('  Enter begins the run anyway, Esc goes a step back')], width, 2),
+    ...wrapLine([span('  Enter starts the run anyway, Esc goes a step back')], width, 2),
     BLANK,
   ];
 }

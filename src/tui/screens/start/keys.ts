@@ -125,7 +125,7 @@ function backKey({ past }: State): BoundKey<Intent> {
     keys: ['escape'],
     shown: 'Esc',
     label: past.length === 0 ? 'leave' : 'a step back',
-    description: past.length === 0 ? 'leave; nothing was begun' : 'go back to what was asked before',
+    description: past.length === 0 ? 'leave; nothing was started' : 'go back to what was asked before',
     inFooter: true,
   };
 }
@@ -134,12 +134,12 @@ const START: BoundKey<Intent> = {
   intent: 'start',
   keys: ['enter'],
   shown: 'Enter',
-  label: 'begin',
-  description: 'begin the run; it asks for the name before it destroys anything',
+  label: 'start',
+  description: 'start the run; it asks for the name before it destroys anything',
   inFooter: true,
 };
 
-const COPY: BoundKey<Intent> = letterKey('c', 'copy', 'copy', 'copy the command that begins the same run');
+const COPY: BoundKey<Intent> = letterKey('c', 'copy', 'copy', 'copy the command that starts the same run');
 
 const SCROLLING: readonly BoundKey<Intent>[] = [
   {

@@ -46,12 +46,12 @@ function bodyOf(state: State, around: Around, size: Size, look: Look): Layout {
 }
 
 const QUESTIONS: Readonly<Record<StartStep, string>> = {
-  situation: 'what has happened, or is to be done?',
+  situation: 'what has happened, or what do you want to do?',
   instance: 'which instance is it about?',
   target: 'which instance receives the data? everything that it holds is replaced',
-  backup: 'which backup is brought back?',
+  backup: 'which backup do you want to restore?',
   incident: 'when did it happen?',
-  moment: 'to which moment is it brought back? everything after it is lost',
+  moment: 'which moment do you want to go back to? everything after it is lost',
   check: 'what this run does, and what is at stake',
 };
 

@@ -184,7 +184,7 @@ function stateWord({ status }: InstanceChoice): string {
 const BACKUP_COLUMNS = columnsOf(
   { title: 'backup', least: 10 },
   { title: 'age', align: 'right' },
-  { title: 'asked for (UTC)', drop: 3 },
+  { title: 'requested (UTC)', drop: 3 },
   { title: 'size', align: 'right', drop: 2 },
   { title: 'proven' },
   { title: 'opened by', drop: 1 },

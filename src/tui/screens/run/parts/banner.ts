@@ -32,7 +32,7 @@ export function askedBelow(
   // The last row of a banner that is cut says that there is more.
   const isWhole = said < most || (said === most && banner.hints.length === 0);
   if (!isWhole) return question;
-  return { ...question, prompt: watched === undefined ? '' : 'what is to be done about that' };
+  return { ...question, prompt: watched === undefined ? '' : 'what do you want to do about it?' };
 }
 
 /**

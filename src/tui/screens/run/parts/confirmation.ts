@@ -49,7 +49,7 @@ export function roomNote({ columns, rows }: Size, width: number): Line[] {
     [
       span('! ', 'status.warn'),
       span(
-        `no room to show what is at stake, so nothing is taken: make this window at least ${columns} x ${rows}`,
+        `no room to show what is at stake, so no confirmation is accepted: enlarge this window to at least ${columns} x ${rows}`,
         'status.warn',
       ),
     ],

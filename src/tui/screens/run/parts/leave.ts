@@ -17,9 +17,9 @@ export function leaveLines(
   look: Look,
 ): Line[] {
   const left = gone ?? `the run stays open; resume it with \`lifeboat resume ${runId}\``;
-  const title = what === 'leave' ? 'leave this run?' : 'stop this run for the way on?';
+  const title = what === 'leave' ? 'leave this run?' : 'stop this run to start the recovery?';
   const choices = [
-    ['stay', 'go on with the run here'],
+    ['stay', 'continue the run here'],
     what === 'leave' ? ['leave', left] : [`stop it, and recover ${instance}`, STOPPED],
   ] as const;
   return [
@@ -36,7 +36,7 @@ export function leaveLines(
 
 /** One instance has one open run: the other one begins only when this one is over. */
 const STOPPED =
-  'this run is closed as stopped, and sends nothing more; the recovery is laid out then, and begins only when you confirm it';
+  'this run is closed as stopped, and sends nothing more; then the recovery is shown, and it starts only when you confirm it';
 
 /** What takes the place of a question on a run that is only looked at: who drives it, and what it asks. */
 export function watchedLines(

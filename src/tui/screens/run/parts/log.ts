@@ -90,7 +90,7 @@ export function stepLines({ rail, log }: RunView, row: number, width: number, lo
     ),
     ...(step.prose === undefined ? [] : [...proseLines(step.prose, width, look), BLANK]),
     ...(entries.length === 0
-      ? [[span('the log has nothing of it', 'text.dim')]]
+      ? [[span('the log has no entry about it', 'text.dim')]]
       : [ruleLine('log', width, look), ...wholeRows(entries, width, look)]),
   ];
 }
