@@ -8,6 +8,7 @@ import { allowancesOf, ROOMS } from './architecture/rooms.ts';
 import {
   covers,
   mayImport,
+  nodesOf,
   parseSource,
   ROOT,
   readSourceFiles,
@@ -145,6 +146,27 @@ describe('files', () => {
     expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThanOrEqual(120);
   });
 
+  it('have lines of at most 110 columns, but for a text that cannot be broken', () => {
+    const code = projectFiles().filter((path) => /^(build|machines|src|test)\/.*\.(tsx?|mjs)$/.test(path));
+    expect(code.length).toBeGreaterThan(FILES.length);
+    expect(code.flatMap((path) => longLinesIn(path, readFileSync(join(ROOT, path), 'utf8')))).toEqual([]);
+  });
+
+  it('a line that is too long is found in code and in comments; a text and an address may be as long as they are', () => {
+    const long = 'word '.repeat(30).trim();
+    const planted = [
+      `const one = '${long}';`,
+      `// ${long}`,
+      `const two = [${'three, '.repeat(20)}];`,
+      `const four = \`${long} \${two} ${long}\`;`,
+      ` /* https://example.com/${long.replaceAll(' ', '-')} */`,
+    ];
+    expect(longLinesIn('src/planted.ts', planted.join('\n'))).toEqual([
+      'src/planted.ts:2',
+      'src/planted.ts:3',
+    ]);
+  });
+
   it('are named in kebab-case', () => {
     const paths = projectFiles().filter((path) => /^(machines|src|test|runbooks)\//.test(path));
     const kebab = /^[a-z0-9]+(-[a-z0-9]+)*(\.long)?(\.test|\.config)?\.[a-z]+$/;
@@ -236,4 +258,27 @@ function filesBelow(path: string): string[] {
   } catch {
     return [path];
   }
+}
+
+const MOST_COLUMNS = 110;
+/** What may make a line too long: texts, regular expressions and the words of JSX. */
+const UNBROKEN = ['Literal', 'TemplateLiteral', 'JSXText'];
+
+/**
+ * The lines of a file that are too long without their texts and addresses, which the formatter leaves whole.
+ */
+function longLinesIn(path: string, text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.every((line) => line.length <= MOST_COLUMNS)) return [];
+  const kept = text.split('');
+  for (const { type, start, end } of nodesOf(parseSource(path.replace(/mjs$/, 'ts'), text).tree))
+    if (UNBROKEN.includes(type))
+      for (let at = start; at < Number(end); at += 1) if (kept[at] !== '\n') kept[at] = '';
+  let start = 0;
+  return lines.flatMap((line, at) => {
+    const rest = kept.slice(start, start + line.length).join('');
+    start += line.length + 1;
+    const isLong = rest.replace(/https?:\/\/\S+/g, '').length > MOST_COLUMNS;
+    return line.length > MOST_COLUMNS && isLong ? [`${path}:${at + 1}`] : [];
+  });
 }

@@ -8,8 +8,9 @@ import { quickFolder } from './quick-folder.ts';
 import { type Count, countTests, type FileTime } from './verify-report.ts';
 
 /*
- * `npm run verify`: everything a change must pass, whatever became of the step before. Ends with a line
- * `N passed, N failed`, where each test counts, and each other step as one; exits with 1 when anything failed.
+ * `npm run verify`: everything a change must pass, whatever became of the step before.
+ * Ends with a line `N passed, N failed`, where each test counts, and each other step as one; exits with 1
+ * when anything failed.
  */
 interface Step {
   readonly name: string;

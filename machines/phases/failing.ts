@@ -144,8 +144,8 @@ const KEY_MISSING: Readonly<Record<string, string>> = {
 
 /**
  * Where another try may lead nowhere: the commands that lead on, each with when it is the one. A source that
- * does not answer may be lost, and a recovery from it needs nothing of it. `isOver` for a run that was stopped
- * there, and has to be neither stopped nor tried again.
+ * does not answer may be lost, and a recovery from it needs nothing of it. `isOver` for a run that was
+ * stopped there, and has to be neither stopped nor tried again.
  */
 export function otherWays(
   { failure, run, source, restore }: RunContext,

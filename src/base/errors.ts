@@ -149,7 +149,9 @@ export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
   return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
 }
 
-/** The failure inside anything thrown. Of an error that is not ours only the first line is kept, as evidence. */
+/**
+ * The failure inside anything thrown. Of an error that is not ours only the first line is kept, as evidence.
+ */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof LifeboatError) return thrown.toFailure();
   const text = thrown instanceof Error ? thrown.message : String(thrown);

@@ -7,7 +7,8 @@ import type { Secret } from '../base/secret.ts';
  * scrypt: half the time of the library's, which is JavaScript, and on another thread.
  *
  *     -> scrypt <base64 salt> <log2 N>
- *     <the file key: ChaCha20-Poly1305 with a nonce of zeros, under scrypt(passphrase, label and salt, N, r = 8, p = 1)>
+ *     <the file key: ChaCha20-Poly1305 with a nonce of zeros,
+ *      under scrypt(passphrase, label and salt, N, r = 8, p = 1)>
  */
 
 const LABEL = 'age-encryption.org/v1/scrypt';

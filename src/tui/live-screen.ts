@@ -68,7 +68,10 @@ export type AppEffect =
   | { readonly type: 'write-report'; readonly runId: string }
   /** Breaks or mends something in the lab that the config names, and says what came of it. */
   | { readonly type: 'lab'; readonly change: LabChange }
-  /** Has a key of an instance taken from a file, or entered on the ordinary terminal, and says what came of it. */
+  /**
+   * Has a key of an instance taken from a file, or entered on the ordinary terminal, and says what came of
+   * it.
+   */
   | { readonly type: 'add-key'; readonly instance: string; readonly file?: string }
   /** Hides names and ids on every screen, or shows them again. */
   | { readonly type: 'present' }

@@ -6,8 +6,8 @@ import type { Token } from './theme.ts';
 
 /**
  * Runbook prose (Markdown as GitHub reads it) as rows of at most `width` cells: paragraphs, headings, lists,
- * quotes, code, tables, bold, stress and links. Anything else of Markdown is shown as it was written, which is
- * readable too; comments are left out.
+ * quotes, code, tables, bold, stress and links. Anything else of Markdown is shown as it was written, which
+ * is readable too; comments are left out.
  */
 export function proseLines({ markdown, tokens }: Prose, width: number, look: Look): Line[] {
   try {
@@ -136,8 +136,8 @@ const CELLS_BETWEEN = 2;
 const LEAST = 6;
 
 /**
- * A table as rows of at most `width` cells: columns as wide as their texts where there is room, else the widest
- * give way and their texts are wrapped. A header without words is left out.
+ * A table as rows of at most `width` cells: columns as wide as their texts where there is room, else the
+ * widest give way and their texts are wrapped. A header without words is left out.
  */
 function tableRows(header: readonly Line[], rows: readonly (readonly Line[])[], width: number): Line[] {
   const isNamed = header.some((cell) => lineWidth(cell) > 0);

@@ -257,7 +257,10 @@ function viewBanner(
   };
 }
 
-/** Where the instance may be lost, waiting for a moment is no advice: the question says what another try takes. */
+/**
+ * Where the instance may be lost, waiting for a moment is no advice: the question says what another try
+ * takes.
+ */
 function hintsOf(failure: Failure | undefined, question: Question | undefined): readonly string[] {
   const ways = question?.kind === 'choice' ? (question.otherWays ?? []) : [];
   const isLost = ways.some(({ leadsTo }) => leadsTo.kind === 'recover');

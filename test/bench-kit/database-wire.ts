@@ -18,7 +18,10 @@ export interface DatabaseBlow {
   strike(cutOff: () => void): void;
 }
 
-/** The way from one person's machine to a database on one server or several, which can be cut. Carries every byte as it is. */
+/**
+ * The way from one person's machine to a database on one server or several, which can be cut. Carries every
+ * byte as it is.
+ */
 export interface DatabaseWire {
   address(database: string): string;
   arm(blow: DatabaseBlow): void;

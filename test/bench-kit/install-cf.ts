@@ -13,8 +13,8 @@ export interface CfLogin {
 }
 
 /**
- * Installs the tool `cf` for the person whose home this is, and logs them in. Gives the folder for their PATH,
- * and the file of their login.
+ * Installs the tool `cf` for the person whose home this is, and logs them in. Gives the folder for their
+ * PATH, and the file of their login.
  */
 export function installCf(home: string, login: CfLogin): { readonly bin: string; readonly config: string } {
   const [bin, config] = [join(home, 'bin'), join(home, '.cf/config.json')];
@@ -31,8 +31,8 @@ export function installCf(home: string, login: CfLogin): { readonly bin: string;
 }
 
 /**
- * Most calls are `cf curl -i PATH`, which curl(1) does in a fifth of the time in which Node starts. It reads the
- * token from its standard input, so that no argument holds it.
+ * Most calls are `cf curl -i PATH`, which curl(1) does in a fifth of the time in which Node starts. It reads
+ * the token from its standard input, so that no argument holds it.
  */
 const BY_CURL = `IFS= read -r login < "\${CF_HOME:-$HOME}/.cf/config.json"
 token=\${login#*'"AccessToken":"'} target=\${login#*'"Target":"'}

@@ -46,8 +46,8 @@ export function personAt(terminal: Terminal, expect: ExpectStatic) {
     asks,
     /**
      * Holds a key down for so many of its repeats, as a terminal sends them: after a delay, then thirty a
-     * second. The delay is the shortest that keyboards have, so that it is still one where a busy machine adds
-     * to it.
+     * second. The delay is the shortest that keyboards have, so that it is still one where a busy machine
+     * adds to it.
      */
     hold: async (key: string, repeats: number) => {
       terminal.type(key);

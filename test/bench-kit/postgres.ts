@@ -29,8 +29,8 @@ export interface Cluster {
   /** As the superuser; the rows of the last statement. */
   query<Row extends object>(sql: string, database?: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * SIGQUIT to the server, as `pg_ctl stop -m immediate`: every connection breaks, and the next start recovers
-   * from its log.
+   * SIGQUIT to the server, as `pg_ctl stop -m immediate`: every connection breaks, and the next start
+   * recovers from its log.
    */
   crash(): Promise<void>;
   start(): Promise<void>;

@@ -41,8 +41,8 @@ export const ROTATE = ['run', 'rotate-key', '--instance', 'orders'] as const;
 export const ANSWERED = ['--yes', '--confirm', 'orders'] as const;
 
 /**
- * Gives the tests of a file benches with the same product, and with the same options unless a test has others.
- * A bench closes when its test has finished.
+ * Gives the tests of a file benches with the same product, and with the same options unless a test has
+ * others. A bench closes when its test has finished.
  */
 export function useBenches(
   options: CopyOptions = { cheapVault: true },

@@ -91,7 +91,8 @@ export function runsIn(entries: readonly Entry[]): readonly (readonly Entry[])[]
  */
 export function isRepeatable(name: string, isLate: boolean): boolean {
   if (isLate && /^POST \/v3\/(?:builds|deployments) /u.test(name)) return true;
-  // V0 has a download by POST (service-api.md section 4.3): it changes nothing, however often it is asked for.
+  // V0 has a download by POST (service-api.md section 4.3): it changes nothing, however often it is asked
+  // for.
   return /backups-config|disaster-recovery\/prepare|broker\/edit|\/download$/u.test(name);
 }
 

@@ -52,7 +52,9 @@ function definitions(called: (made: Command) => void): Command {
   return program;
 }
 
-/** The words of a command line after `lifeboat`, without what the shell reads: remarks, pipes, redirections. */
+/**
+ * The words of a command line after `lifeboat`, without what the shell reads: remarks, pipes, redirections.
+ */
 export function wordsOfLine(line: string): string[] {
   const [own = ''] = line.split(/\s(?:#|>|\||&&)\s?|<\(/);
   return [...own.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)]

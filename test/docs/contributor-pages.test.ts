@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOMS, type Room } from '../architecture/rooms.ts';
@@ -45,11 +45,30 @@ describe.each(['ARCHITECTURE.md', 'CONTRIBUTING.md'])('%s', (file) => {
     expect(commands.length).toBeGreaterThan(0);
     expect(await wrongAmong(commands)).toEqual([]);
   });
+});
 
-  it('has one sentence a line', () => {
-    const several = text.split('\n').filter((line) => /[a-z`)]\. [A-Z`]/.test(line.replace(/^\d+\. /, '')));
-    expect(several.filter((line) => !line.startsWith('|') && !line.startsWith('    '))).toEqual([]);
-  });
+const PAGES = ['docs', 'runbooks'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(folder, file)),
+);
+
+/** `docs/commands.md` repeats the help texts, which are paragraphs. */
+const GENERATED = ['docs/commands.md'];
+
+it.each(
+  ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', ...PAGES].filter(
+    (file) => !GENERATED.includes(file),
+  ),
+)('%s has one sentence a line, in tables as well', (file) => {
+  const written = read(file)
+    .replaceAll(/<!-- generated[\s\S]*?<!-- \/generated[^>]*-->/g, '')
+    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+  const several = written
+    .split('\n')
+    .filter((line) => !line.startsWith('    '))
+    .filter((line) => /[a-z0-9`)]\. [A-Z`]/.test(line.replace(/^\s*\d+\. /, '')));
+  expect(several).toEqual([]);
 });
 
 describe('the way of a call', () => {

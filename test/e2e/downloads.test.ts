@@ -181,7 +181,10 @@ test('standard output is for the bytes alone', async (context) => {
   context.expect(code).toBe(2);
 });
 
-/** Someone with a config for a service that gives every download this body. `run` downloads backup 7, and `here` does so in this process. */
+/**
+ * Someone with a config for a service that gives every download this body. `run` downloads backup 7, and
+ * `here` does so in this process.
+ */
 async function person(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   listed: number | undefined,

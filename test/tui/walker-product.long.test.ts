@@ -100,8 +100,8 @@ async function openByPalette(terminal: Terminal, wanted: string, opened: RegExp,
 }
 
 /**
- * A key that is asked for on the ordinary terminal is not given: Ctrl-C leads back to the screen, once for each
- * time that it is asked for. Keys that were typed before the prompt came may ask for it anew.
+ * A key that is asked for on the ordinary terminal is not given: Ctrl-C leads back to the screen, once for
+ * each time that it is asked for. Keys that were typed before the prompt came may ask for it anew.
  */
 async function comesUp(terminal: Terminal, why: () => string): Promise<void> {
   let left = 0;

@@ -105,7 +105,9 @@ function collector({ columns }: OutputStream, lines: string[]): OutputStream {
   return Object.assign(stream, { isTTY: false, columns: columns ?? 80 });
 }
 
-/** The person's own shell, in this folder, with the home and config of the app. Its exit code means nothing. */
+/**
+ * The person's own shell, in this folder, with the home and config of the app. Its exit code means nothing.
+ */
 function shell({ env, configPath, stdout }: CommandContext): Promise<void> {
   stdout.write('a shell beside lifeboat: `exit` goes back to the screen\n');
   const named = configPath === undefined ? {} : { LIFEBOAT_CONFIG: configPath };

@@ -9,8 +9,8 @@ import type { AuditFacts, AuditTrust } from '../../view/app/sources.ts';
 import { pathOf } from './load-folder.ts';
 
 /**
- * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread that
- * draws must not stand still while a long log is hashed and a vault is opened.
+ * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread
+ * that draws must not stand still while a long log is hashed and a vault is opened.
  */
 export async function loadAudit(
   { env, configPath }: CommandContext,

@@ -7,12 +7,13 @@ import { openNote, rawPublicKey, textOf } from './signed-note.ts';
 /**
  * The signed head of a log, in the form of c2sp.org/tlog-checkpoint, which is a signed note (signed-note.ts):
  *
- *     lifeboat/<16 hex digits>              the origin: the name of the log, which is the name of the signing key too
+ *     lifeboat/<16 hex digits>              the origin: the name of the log, and of the signing key too
  *     <size>                                how many entries
  *     <base64 root>                         of the RFC 6962 tree over them
- *     armed <stream> <instance> <verb> <intent> <time>     extension lines: calls that may have left, and whose outcome
- *                                           is not on record at this size; each field percent-encoded as UTF-8, but
- *                                           for `/` and `:`
+ *     armed <stream> <instance> <verb> <intent> <time>
+ *                                           extension lines: calls that may have left, and whose outcome
+ *                                           is not on record at this size; each field percent-encoded as
+ *                                           UTF-8, but for `/` and `:`
  *     armed-more <count>                    and so many calls more, for which a note has no room
  *
  *     — lifeboat/<16 hex digits> <base64 of key id and signature>

@@ -9,8 +9,8 @@ import { consistencyRanges, inclusionRanges, nodeHash, type Range, splitOf } fro
  *
  * Let a leaf `i` mark the places i and i + 1, and a size `m` the place m. The hash of the leaves `first` to
  * `end - 1` is
- *     - where a mark lies strictly between `first` and `end`: the hash of the node over its two halves, which RFC 6962 parts
- *       at the largest power of two below their number;
+ *     - where a mark lies strictly between `first` and `end`: the hash of the node over its two halves, which
+ *       RFC 6962 parts at the largest power of two below their number;
  *     - for a leaf that is shown, the hash of its data;
  *     - for anything else, the next hash of the proof. They stand in order, from left to right.
  * The hash of all leaves is the root, and no hash of the proof is left over. The root of each smaller size

@@ -14,7 +14,9 @@ export function failureLines(
   ];
 }
 
-/** What is safe to do next, `indent` cells from the edge; further rows of a hint stand below its first word. */
+/**
+ * What is safe to do next, `indent` cells from the edge; further rows of a hint stand below its first word.
+ */
 export function hintLines(hints: readonly string[], width: number, indent = 2): readonly Line[] {
   const label = `${' '.repeat(indent)}hint: `;
   return hints.flatMap((hint) => wrapLine([span(`${label}${hint}`)], width, label.length));

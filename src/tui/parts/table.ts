@@ -9,7 +9,9 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => Line;
   readonly align?: 'right';
-  /** Where the table is too wide, the column with the highest number goes first; without one it never goes. */
+  /**
+   * Where the table is too wide, the column with the highest number goes first; without one it never goes.
+   */
   readonly drop?: number;
   /** It gives way, down to so many cells, before a column is dropped. */
   readonly least?: number;

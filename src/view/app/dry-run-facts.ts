@@ -18,7 +18,9 @@ export interface DryRunStep {
   readonly asks: boolean;
   /** What it changes cannot be undone. */
   readonly destroys: boolean;
-  /** How long it took in earlier runs, without the time for answers, seconds; undefined where it never ran. */
+  /**
+   * How long it took in earlier runs, without the time for answers, seconds; undefined where it never ran.
+   */
   readonly usualSeconds?: number | undefined;
 }
 

@@ -184,7 +184,9 @@ export interface KeysFacts {
   readonly unread?: string | undefined;
 }
 
-/** One instance, as far as it answers; each part is answered, or fails, by itself. Every text is printable. */
+/**
+ * One instance, as far as it answers; each part is answered, or fails, by itself. Every text is printable.
+ */
 export interface InstanceDetail {
   readonly name: string;
   /** Overview, objectives, backup configuration, point in time. */

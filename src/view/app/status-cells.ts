@@ -98,8 +98,8 @@ export type BoardSort = 'danger' | 'name' | 'newest backup' | 'RPO';
 export const BOARD_SORTS: readonly BoardSort[] = ['danger', 'name', 'newest backup', 'RPO'];
 
 /**
- * The instances in an order: the most endangered, the first by name, the one with the oldest newest backup, or
- * the one furthest over its RPO first. What is equal stays in the order of the config.
+ * The instances in an order: the most endangered, the first by name, the one with the oldest newest backup,
+ * or the one furthest over its RPO first. What is equal stays in the order of the config.
  */
 export function boardRows(
   { instances }: Pick<Fleet, 'instances'>,

@@ -89,8 +89,8 @@ export function expectedEnd(
 }
 
 /**
- * The same for the whole run: `usually 12 min; expected to end 14:44 UTC, without the waits for you`. Both the
- * earlier runs and this one are measured without the time in which they asked.
+ * The same for the whole run: `usually 12 min; expected to end 14:44 UTC, without the waits for you`. Both
+ * the earlier runs and this one are measured without the time in which they asked.
  */
 export function expectedRunEnd(
   usual: UsualTimes | undefined,

@@ -10,8 +10,9 @@ const LINE = /^(?<name>[a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(?<labels>.*)\})? (?<value>
 const LABEL = /(?<name>[a-zA-Z_][a-zA-Z0-9_]*)="(?<value>(?:[^"\\\n]|\\[\\"n])*)"(?:,|$)/y;
 
 /**
- * Reads the text format 0.0.4 as strictly as the textfile collector does, and a little more: HELP and TYPE come
- * once, before the samples of their metric, which stand together; no sample comes twice; none has a timestamp.
+ * Reads the text format 0.0.4 as strictly as the textfile collector does, and a little more: HELP and TYPE
+ * come once, before the samples of their metric, which stand together; no sample comes twice; none has a
+ * timestamp.
  */
 export function parseMetrics(text: string): readonly Sample[] {
   if (!text.endsWith('\n')) throw new Error('the last line has no end');

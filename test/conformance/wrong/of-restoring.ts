@@ -224,7 +224,9 @@ function accepted(name: string, route: string): Mutation {
   };
 }
 
-/** The restore that it makes of an unknown GUID is done. While it is under way, revision 61 refuses another. */
+/**
+ * The restore that it makes of an unknown GUID is done. While it is under way, revision 61 refuses another.
+ */
 function performsAnything(check: string): Mutation {
   return {
     what: `performs with any GUID, as ${check} finds`,

@@ -120,8 +120,8 @@ async function goOn(journal: Journal): Promise<string[]> {
 }
 
 /**
- * What the checkpoints in an image claim, by their size. A file that has not got its name yet (`.421.….tmp`) is
- * none: nothing was armed or said because of it.
+ * What the checkpoints in an image claim, by their size. A file that has not got its name yet (`.421.….tmp`)
+ * is none: nothing was armed or said because of it.
  */
 function signedRoots(image: Image, root: string): ReadonlyMap<number, string> {
   const roots = new Map<number, string>();

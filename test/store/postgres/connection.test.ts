@@ -34,7 +34,10 @@ async function scene({ ttl = 20_000, patience = 20_000 } = {}) {
   const append = (text: string) => journal.append([note(text)], [hold]);
   await append('first');
   const texts = async () => (await journal.read('run/a')).map(({ body }) => (body as { text: string }).text);
-  /** Breaks the connection that says these words: before they arrive, or when they are done, before the answer. */
+  /**
+   * Breaks the connection that says these words: before they arrive, or when they are done, before the
+   * answer.
+   */
   const breaksAt = (at: DatabaseBlow['at'], words: string) =>
     new Promise<void>((resolve) => {
       const strike = (cutOff: () => void) => {

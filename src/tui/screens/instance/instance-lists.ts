@@ -157,7 +157,9 @@ const CHART_ROWS = 6;
 const CHART_FROM = 16;
 const LEAST_COURSE = 8;
 
-/** The disks against their parachutes, each measurement with its course, and a chart of the one of the cursor. */
+/**
+ * The disks against their parachutes, each measurement with its course, and a chart of the one of the cursor.
+ */
 export function metricLines(
   name: string,
   { lists }: InstanceState,

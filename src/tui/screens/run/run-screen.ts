@@ -28,8 +28,8 @@ export interface RunScreenOptions {
   /** What the app is to do: to show a screen, to copy a text. */
   readonly onEffect?: (effect: AppEffect) => void;
   /**
-   * Closes the screen of the run, which has ended, for what leads on; missing where nothing can be begun after
-   * it.
+   * Closes the screen of the run, which has ended, for what leads on; missing where nothing can be begun
+   * after it.
    */
   readonly onLead?: ((effect: AppEffect) => void) | undefined;
 }
