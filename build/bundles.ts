@@ -33,8 +33,8 @@ const SELDOM = ['marked'];
 
 /**
  * Bundles all commands into the folder `out`: the script `main.cjs` and its volumes, as `openBundle` runs
- * them. What a command imports when it runs is started only then. It is a script and no module, because Node keeps compiled code only of
- * functions that ran before for scripts (see src/cli/code-cache.ts).
+ * them. What a command imports when it runs is started only then. It is a script and no module, because Node
+ * keeps compiled code only of functions that ran before for scripts (see src/cli/code-cache.ts).
  *
  * Gives the stamp, another one for every other content. A plugin comes before those that every bundle has.
  */

@@ -1,6 +1,7 @@
 import type { RunContext } from '../context.ts';
-import { type FollowUp, leftUnbound, stillOpen, unboundWords } from '../parts/follow-up.ts';
+import type { FollowUp } from '../parts/follow-up.ts';
 import type { Closing } from '../parts/runbook.ts';
+import { leftUnbound, stillOpen, unboundWords } from '../parts/unfinished.ts';
 import { withBound } from '../phases/open-follow-ups.ts';
 import { hasActed, isRecovered, isRestored, restoredName, restoredToAnotherTime } from './evaluate.ts';
 import { factGroupsOf } from './facts.ts';

@@ -2,8 +2,9 @@ import type { Failure } from '../../src/base/failure.ts';
 import { instantOf } from '../../src/base/instant.ts';
 import type { RunContext } from '../context.ts';
 import { guidOf } from '../parts/backup-id.ts';
-import { type FollowUp, leftUnbound, stillOpen } from '../parts/follow-up.ts';
+import type { FollowUp } from '../parts/follow-up.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
+import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
 
 /* What phases, facts and closings ask of a run. Pure functions of the context. */
 

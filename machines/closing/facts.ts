@@ -1,9 +1,9 @@
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
-import { stillOpen } from '../parts/follow-up.ts';
 import type { Reconciliation } from '../parts/recovery-data.ts';
 import type { Fact, FactGroup } from '../parts/runbook.ts';
 import type { DownloadedFile, Verification } from '../parts/task-data.ts';
+import { stillOpen } from '../parts/unfinished.ts';
 import { sizeOf } from '../phases/asking.ts';
 import type { OnceSlice } from '../phases/once.ts';
 import { isOpen, restoredToAnotherTime } from './evaluate.ts';

@@ -15,7 +15,7 @@ export function guidOf(backupId: string | undefined): string | undefined {
   return GUID_AND_TIME.exec(backupId ?? '')?.[1];
 }
 
-/** Whether an id is that of one backup, which has a time at its end, and not the guid of all of an instance. */
+/** Whether an id is that of one backup, which ends with a time, and not the guid of all of an instance. */
 export function isOneBackup(id: string): boolean {
   return withoutTime(id) !== id;
 }

@@ -4,8 +4,9 @@ import { shellQuoted } from '../../src/base/shell-quote.ts';
 import { boundFrom, type CfCall, keyCalls, rebindCalls, targetCalls, wordsOf } from '../closing/cf-calls.ts';
 import { platformInstance, rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import { type Closure, type FollowUp, stillOpen } from '../parts/follow-up.ts';
+import type { Closure, FollowUp } from '../parts/follow-up.ts';
 import type { Bound, BoundApp, ServiceKey } from '../parts/recovery-data.ts';
+import { stillOpen } from '../parts/unfinished.ts';
 
 /** A step at the platform: a part of doing a follow-up. */
 export type PlatformStep = RunContext['followUps']['proofs'][number]['step'];

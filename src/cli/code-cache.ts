@@ -123,7 +123,7 @@ function tag(): string {
   return cachedDataVersionTag().toString(16);
 }
 
-/** Where the code of each script is kept, by what is added to the name; undefined where none is to be kept. */
+/** Where the code of each script is kept, by what is added to the name; undefined where none is kept. */
 function keeper(env: NodeJS.ProcessEnv, name: string): ((added: string) => string) | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { stillOpen } from '../../machines/parts/follow-up.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { EXIT } from '../base/errors.ts';
 import { formatTime } from '../base/format.ts';
 import type { CommandContext } from '../cli/context.ts';

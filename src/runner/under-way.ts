@@ -64,8 +64,8 @@ export class UnderWay {
   /**
    * What comes of `performing`, or `left` when the operator leaves first: at once for a verb that only asks,
    * after `graceMs` for one that changes something, because its answer is worth waiting for. What is cut off
-   * is in doubt, and the next resume asks the service. Once a hold is lost there is no grace: the answer could
-   * not be written down.
+   * is in doubt, and the next resume asks the service. Once a hold is lost there is no grace: the answer
+   * could not be written down.
    */
   async unlessLeft<Value>(performing: Promise<Value>, graceMs: number): Promise<Value | 'left'> {
     const { lost } = this.#holds;

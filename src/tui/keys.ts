@@ -29,8 +29,8 @@ export function keyOf(input: string, key: Key): Stroke | undefined {
 }
 
 /**
- * What was pressed, and what was pressed after it. What a screen does not take as a key with Alt is Escape and the
- * key: an Escape that is lost would leave what follows it to the question that it was to lead away from.
+ * What was pressed, and what was pressed after it. What a screen does not take as a key with Alt is Escape
+ * and the key: an Escape that is lost would leave what follows it to the question that it leads away from.
  */
 export function pressedOn(
   screen: { keys(): readonly { readonly keys: readonly string[] }[] },

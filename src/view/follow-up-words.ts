@@ -1,4 +1,4 @@
-import { stillOpen } from '../../machines/parts/follow-up.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { counted } from '../base/format.ts';
 import { plain } from './fallback/shell-text.ts';
 import type { FollowUpView, QuestionOption, QuestionView, Tone } from './run-view.ts';

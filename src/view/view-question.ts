@@ -1,4 +1,4 @@
-import { type Promised, stillOpen, withDeadlines } from '../../machines/parts/follow-up.ts';
+import { type Promised, withDeadlines } from '../../machines/parts/follow-up.ts';
 import {
   type QuestionOption as MachineOption,
   type OtherWay,
@@ -6,6 +6,7 @@ import {
   type Question,
   type Stakes,
 } from '../../machines/parts/question.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { isoOf } from '../base/date.ts';
 import { readable } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';

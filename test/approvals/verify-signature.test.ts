@@ -72,7 +72,7 @@ describe.concurrent('a signature over a challenge', () => {
     const allowedSigners = people.file('approvers', ada.line());
     await expect(verifySignature(TEXT, ada.sign(TEXT), { allowedSigners })).rejects.toMatchObject({
       code: 'approval.refused',
-      shortMessage: expect.stringContaining("wildcard entries are ignored"),
+      shortMessage: expect.stringContaining('wildcard entries are ignored'),
     });
   });
 

@@ -238,7 +238,8 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'src/store',
       'type machines/parts',
-      'machines/parts/follow-up.ts',
+      'type machines/parts/follow-up.ts',
+      'machines/parts/unfinished.ts',
       VERBS,
       'machines/parts/states.ts',
       'machines/parts/verb-words.ts',
@@ -261,6 +262,7 @@ export const ROOMS: readonly Room[] = [
       'type machines/parts',
 
       'machines/parts/follow-up.ts',
+      'machines/parts/unfinished.ts',
 
       'machines/parts/question.ts',
       'machines/parts/states.ts',

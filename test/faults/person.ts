@@ -1,6 +1,6 @@
-import { stillOpen } from '../../machines/parts/follow-up.ts';
 import { type Answer, optionKey, type Question } from '../../machines/parts/question.ts';
 import { statePath } from '../../machines/parts/states.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { questionOf } from '../../src/runner/answer.ts';
 import type { Run, RunEnd } from '../../src/runner/run.ts';
 import type { Peers } from './peers.ts';

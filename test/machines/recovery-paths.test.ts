@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { transition } from 'xstate';
 import { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
-import { stillOpen } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, mainPathOf, nodesAt, statePath, stepsOf } from '../../machines/parts/states.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { answersAt, keysOf, questionAt } from './explore.ts';
 import { situationsOf } from './situations.ts';
 

@@ -1,9 +1,9 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { hasActed, isReachable, isRestored } from '../../machines/closing/evaluate.ts';
 import type { RunContext } from '../../machines/context.ts';
-import { stillOpen } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { explore, type Situation } from './explore.ts';
 import { outcomesOf } from './recovery-outcomes.ts';
 

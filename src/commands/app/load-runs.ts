@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { stillOpen } from '../../../machines/parts/follow-up.ts';
+import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';

@@ -1,5 +1,5 @@
-import { stillOpen } from '../../../machines/parts/follow-up.ts';
 import { type Answer, optionKey, type Question } from '../../../machines/parts/question.ts';
+import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';

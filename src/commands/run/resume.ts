@@ -1,4 +1,4 @@
-import { stillOpen } from '../../../machines/parts/follow-up.ts';
+import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { transcriptLeft } from '../../audit/transcript/kept.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';

@@ -1,5 +1,6 @@
-import { type FollowUp, leftUnbound, unboundWords } from '../../../machines/parts/follow-up.ts';
+import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { leftUnbound, unboundWords } from '../../../machines/parts/unfinished.ts';
 import { isoOf } from '../../base/date.ts';
 import { counted } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';

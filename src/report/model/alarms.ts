@@ -1,4 +1,4 @@
-import { leftUnbound, unboundWords } from '../../../machines/parts/follow-up.ts';
+import { leftUnbound, unboundWords } from '../../../machines/parts/unfinished.ts';
 import { effectOf } from '../../../machines/verbs.ts';
 import { counted } from '../../base/format.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';

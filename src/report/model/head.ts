@@ -1,4 +1,4 @@
-import { leftUnbound, stillOpen } from '../../../machines/parts/follow-up.ts';
+import { leftUnbound, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { msOf } from '../../base/instant.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { type Measures, resultOfPoint, resultOfTime } from '../measure/measure.ts';

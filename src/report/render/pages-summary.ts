@@ -1,4 +1,4 @@
-import { leftUnbound } from '../../../machines/parts/follow-up.ts';
+import { leftUnbound } from '../../../machines/parts/unfinished.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { FollowUpRow } from '../model/model-rows.ts';

@@ -1,4 +1,5 @@
-import { type FollowUp, stillOpen } from '../../../machines/parts/follow-up.ts';
+import type { FollowUp } from '../../../machines/parts/follow-up.ts';
+import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';

@@ -120,7 +120,7 @@ function proofReasons({ facts, newest, key, opened }: Known): Reason[] {
   return [];
 }
 
-/** The call of a recovery takes the id of one backup, too, in the place of the guid of the card (domain 1.6). */
+/** A recovery is sent with the guid of the card, or with the id of one backup in its place (domain 1.6). */
 function cardReasons({ facts, opened }: Known): Reason[] {
   if (facts.record.state !== 'known' || facts.record.value.ledger.card !== undefined) return [];
   const proven = opened.find(

@@ -1,0 +1,47 @@
+import { counted } from '../../src/base/quantity.ts';
+
+/** What is still to be done: neither done nor skipped. */
+export function stillOpen<One extends { readonly closed?: unknown }>(
+  followUps: readonly One[],
+): readonly One[] {
+  return followUps.filter(({ closed }) => closed === undefined);
+}
+
+/**
+ * The part of a follow-up that shows whether something runs on the data; those of old journals count as well.
+ */
+interface Running {
+  readonly id: string;
+  readonly kind: string;
+  readonly closed?: { readonly how: string } | undefined;
+}
+
+/**
+ * What nobody bound to the restored data, and nobody will: the applications and service keys that were
+ * skipped.
+ */
+export function leftUnbound<Item extends Running>(followUps: readonly Item[]): readonly Item[] {
+  return followUps.filter(
+    ({ kind, closed }) => (kind === 'rebind' || kind === 'service-key') && closed?.how === 'skipped',
+  );
+}
+
+/**
+ * `2 applications were not bound again, 1 service key was not recreated`. What stands for applications that
+ * nobody could see is not counted.
+ */
+export function unboundWords(unbound: readonly Running[]): string {
+  const keys = unbound.filter(({ kind }) => kind === 'service-key').length;
+  const unseen = unbound.filter(({ id }) => UNSEEN.test(id)).length;
+  return [
+    ...undone(unbound.length - keys - unseen, 'application', 'not bound again'),
+    ...(unseen === 0 ? [] : ['applications that cannot be seen from here were not bound again']),
+    ...undone(keys, 'service key', 'not recreated'),
+  ].join(', ');
+}
+
+const UNSEEN = /^rebind-(?:unknown$|unseen-)/;
+
+function undone(count: number, what: string, not: string): string[] {
+  return count === 0 ? [] : [counted(count, `${what} was ${not}`, `${what}s were ${not}`)];
+}
