@@ -127,7 +127,7 @@ describe.concurrent('around approvals', () => {
       found: expect.stringContaining('3 things to look at'),
       hints: expect.arrayContaining([
         expect.stringMatching(/^line 1 names no namespaces/),
-        expect.stringMatching(/^line 1 lets in any name/),
+        expect.stringMatching(/^line 1 accepts any name/),
       ]),
     });
     writeFileSync(signers, ada.line('namespaces="lifeboat-approval",valid-before="20200101"'));

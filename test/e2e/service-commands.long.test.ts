@@ -189,7 +189,7 @@ describe.concurrent('values', () => {
     const { run, server, folder, vault } = await bench(context);
     writeFileSync(join(folder, 'short'), 'too-short', { mode: 0o600 });
     const { code, stderr } = await run('backup-config', 'set', '--key-file', join(folder, 'short'), ...SURE);
-    expect(stderr).toContain('the key has 9 characters, the service requires 12');
+    expect(stderr).toContain('the key has 9 characters, the service requires at least 12');
     expect(code).toBe(2);
     expect(server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
     expect((await vault()).size).toBe(1);
@@ -272,7 +272,7 @@ describe.concurrent('a change', () => {
     await first.ended;
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
     const second = await run('backups', 'restore', '900041', ...SURE);
-    expect(second.stderr).toContain('has landed');
+    expect(second.stderr).toContain('has arrived');
     expect(second.code).toBe(3);
     expect(server.calls.filter(({ method }) => method === 'POST').length).toBe(1);
   });

@@ -135,7 +135,7 @@ const REFUSALS: readonly Refusal[] = [
           : answer,
     }),
     args: () => ['backup-config', 'set', '--new-key', ...SURE],
-    says: 'a generated key has 43 characters, the service requires 64',
+    says: 'a generated key has 43 characters, the service requires at least 64',
     code: 2,
   },
   ...[

@@ -78,7 +78,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
       screen.type(KEYS.enter);
       await screen.asks('❯ let the platform rebind them');
       screen.type(KEYS.enter);
-      await screen.asks('❯ take the fresh backup');
+      await screen.asks('❯ create the fresh backup');
       screen.type(KEYS.enter);
       await screen.asks(/^2 follow-ups open/mu);
       screen.type('\u0003');
