@@ -45,7 +45,7 @@ export const ERRANDS: readonly Errand[] = [
     },
     code: 0,
     next: ({ code, stderr }, words) => {
-      if (code === 3 && /has landed as \d+|is under way|nothing was sent/u.test(stderr)) return 'done';
+      if (code === 3 && /has arrived as \d+|is under way|nothing was sent/u.test(stderr)) return 'done';
       return code === 1 && stderr.includes('never arrived') ? words : undefined;
     },
   },
@@ -55,7 +55,7 @@ export const ERRANDS: readonly Errand[] = [
     givesKeys: true,
     code: 0,
     next: ({ code, stderr }, words) => {
-      if (stderr.includes('has landed')) return 'done';
+      if (stderr.includes('has arrived')) return 'done';
       const isDoubt = /may still arrive|may or may not be set|never arrived|nothing was done/u.test(stderr);
       return isDoubt && code !== 2 ? words : undefined;
     },

@@ -175,7 +175,7 @@ function inTerminal({ product, bob: { bench } }: Team): Promise<Ended> {
 function isDone({ code, stderr }: Ended, resumes: boolean): boolean {
   if (code === 0) return true;
   if (resumes) return code === 2 && /there is no open run|there are no runs/u.test(stderr);
-  return code === 3 && /has landed|is under way|nothing was sent/u.test(stderr);
+  return code === 3 && /has arrived|is under way|nothing was sent/u.test(stderr);
 }
 
 /** What must hold whatever was hit. */
