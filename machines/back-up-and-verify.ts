@@ -1,11 +1,10 @@
-import { initialContext } from './context.ts';
 import { backupFallback } from './fallback/backing-up.ts';
+import { lazyMachine } from './lazy-machine.ts';
 import { backup } from './phases/backup.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { negative, prove } from './phases/prove.ts';
 import { recordProof } from './phases/record.ts';
-import { lazyMachine } from './setup.ts';
 
 /**
  * Take a backup and prove it: a key that is held opens it to its last byte, and no other one does. Nothing is
@@ -14,7 +13,6 @@ import { lazyMachine } from './setup.ts';
 export const backUpAndVerifyMachine = lazyMachine({
   id: 'back-up-and-verify',
   version: '2',
-  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: false, onDone: 'backup' }),

@@ -1,7 +1,7 @@
 import { hasActed } from './closing/evaluate.ts';
 import { stakesOfAction } from './closing/stakes.ts';
-import { initialContext } from './context.ts';
 import { actionFollowUpsFallback } from './fallback/change-instance.ts';
+import { lazyMachine } from './lazy-machine.ts';
 import { act } from './phases/act.ts';
 import { available } from './phases/available.ts';
 import { confirm } from './phases/confirm.ts';
@@ -10,7 +10,6 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
-import { lazyMachine } from './setup.ts';
 
 /** Whoever stops after updates were held back has them allowed again first. */
 const stop = '#release.stopping';
@@ -22,7 +21,6 @@ const stop = '#release.stopping';
 export const changeInstanceMachine = lazyMachine({
   id: 'change-instance',
   version: '2',
-  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'freeze' }),

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Failure } from '../src/base/failure.ts';
 import type { RunInput } from './inputs.ts';
+import { RUNBOOK_IDS, type RunbookId } from './parts/touches.ts';
 import { CountSlice } from './phases/after-restore.ts';
 import { AvailableSlice } from './phases/available.ts';
 import { BeforeSlice } from './phases/before.ts';
@@ -20,6 +21,7 @@ import { UpdatesSlice } from './phases/updates.ts';
 
 /** What the run was begun with. */
 const Run = z.object({
+  runbook: z.enum(RUNBOOK_IDS),
   instance: z.string(),
   /** The instance that a restore of this run changes. */
   target: z.discriminatedUnion('kind', [
@@ -80,13 +82,14 @@ export type RunContext = z.infer<typeof RunContext>;
  */
 const NO_INPUT = new TypeError('a run begins with an input');
 
-/** A run before its first event. */
-export function initialContext({ input }: { readonly input: RunInput }): RunContext {
+/** A run of this runbook before its first event. */
+export function initialContext(runbook: RunbookId, input: RunInput): RunContext {
   if (input === undefined) throw NO_INPUT;
   const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
   const task = { intents: 1, absences: 0 };
   return {
     run: {
+      runbook,
       instance,
       target: target === undefined ? { kind: 'in-place' } : { kind: 'other', name: target },
       reason,

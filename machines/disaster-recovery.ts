@@ -1,7 +1,8 @@
 import { isLookedAt } from './closing/evaluate.ts';
 import { stakesOfKey } from './closing/stakes.ts';
-import { initialContext, type RunContext } from './context.ts';
+import type { RunContext } from './context.ts';
 import { recoverByHand } from './fallback/disaster-recovery.ts';
+import { lazyMachine } from './lazy-machine.ts';
 import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore } from './phases/before.ts';
 import { makeCard } from './phases/card.ts';
@@ -15,7 +16,6 @@ import { prove } from './phases/prove.ts';
 import { restore } from './phases/restore.ts';
 import { chooseSource, recoveryInput } from './phases/source.ts';
 import { confirmTarget, inspectTarget } from './phases/target.ts';
-import { lazyMachine } from './setup.ts';
 
 const prepares = ({ run }: RunContext) => run.mode !== 'perform';
 const performs = ({ run }: RunContext) => run.mode !== 'prepare';
@@ -29,7 +29,6 @@ const setsKey = ({ key }: RunContext) => key.isWanted;
 export const disasterRecoveryMachine = lazyMachine({
   id: 'disaster-recovery',
   version: '2',
-  context: initialContext,
   initial: 'half',
   states: phases({
     half: () => ({

@@ -12,52 +12,53 @@ import { closingOfRotation, rotationFacts } from './closing/rotation.ts';
 import type { RunContext } from './context.ts';
 import { disasterRecoveryMachine } from './disaster-recovery.ts';
 import * as inputs from './inputs.ts';
+import type { LazyMachine } from './lazy-machine.ts';
 import type { Runbook } from './parts/runbook.ts';
 import { hasTagAt } from './parts/states.ts';
+import { type RunbookId, touchesOf } from './parts/touches.ts';
 import { otherWays } from './phases/failing.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
-import type { LazyMachine } from './setup.ts';
 
 /** What a runbook says of itself besides its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
   Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
 
 /** Every runbook in its newest version, by its id. */
-export const runbooks: Readonly<Record<string, Runbook>> = byId(
-  of(rotateKeyMachine, {
+export const runbooks: Readonly<Record<string, Runbook>> = {
+  'rotate-key': of(rotateKeyMachine, {
     title: 'rotate the encryption key and verify a backup',
     input: inputs.RotateKeyInput,
     facts: rotationFacts,
     closing: closingOfRotation,
   }),
-  of(disasterRecoveryMachine, {
+  'disaster-recovery': of(disasterRecoveryMachine, {
     title: 'recover a lost instance into another one',
     input: inputs.DisasterRecoveryInput,
     closing: closingOfRecovery,
   }),
-  of(restorePointInTimeMachine, {
+  'restore-point-in-time': of(restorePointInTimeMachine, {
     title: 'bring an instance back to a point in time',
     input: inputs.RestorePointInTimeInput,
     closing: closingOfRestore,
   }),
-  of(restoreBackupMachine, {
+  'restore-backup': of(restoreBackupMachine, {
     title: 'restore a backup into the same instance',
     input: inputs.RestoreBackupInput,
     closing: closingOfRestore,
   }),
-  of(backUpAndVerifyMachine, {
+  'back-up-and-verify': of(backUpAndVerifyMachine, {
     title: 'create a backup and prove it',
     input: inputs.BackUpAndVerifyInput,
     closing: closingOfBackup,
   }),
-  of(changeInstanceMachine, {
+  'change-instance': of(changeInstanceMachine, {
     title: 'restart, recreate or update an instance',
     input: inputs.ChangeInstanceInput,
     closing: closingOfAction,
   }),
-);
+} satisfies { readonly [Id in RunbookId]: Runbook & { readonly id: Id } };
 
 /** Older versions. A run that one of them began is shown and resumed with it. */
 export const older: Runbook[] = [];
@@ -68,12 +69,16 @@ export function runbookOf(id: string, version: string): Runbook | undefined {
 }
 
 /** The runbook of a machine and its definition. */
-export function of<Input>(late: LazyMachine, definition: Definition<Input>): Runbook {
-  const runbook: Runbook<RunContext, Input> = {
+export function of<Id extends RunbookId, Input>(
+  late: LazyMachine<Id>,
+  definition: Definition<Input>,
+): Runbook & { readonly id: Id } {
+  const runbook: Runbook<RunContext, Input> & { readonly id: Id } = {
     facts: factsOf,
     ...definition,
     id: late.id,
     version: late.version,
+    touches: (input) => touchesOf(late.id, input),
     get machine() {
       return late.machine;
     },
@@ -84,7 +89,7 @@ export function of<Input>(late: LazyMachine, definition: Definition<Input>): Run
       followUpsOf(context, state !== undefined && hasTagAt(late.machine, state, 'sent')),
     keys,
   };
-  return runbook as Runbook;
+  return runbook as Runbook & { readonly id: Id };
 }
 
 /** The new key until it is proven, and the key of the data until that is restored. */
@@ -97,8 +102,4 @@ function keys({ key, source, proof, restore }: RunContext): readonly string[] {
       ? []
       : [source.from.fingerprint]),
   ];
-}
-
-function byId(...all: readonly Runbook[]): Readonly<Record<string, Runbook>> {
-  return Object.fromEntries(all.map((one) => [one.id, one]));
 }

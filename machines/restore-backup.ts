@@ -1,6 +1,6 @@
-import { stakesOfBackup } from './closing/stakes.ts';
-import { initialContext } from './context.ts';
+import { stakesOfRestore } from './closing/stakes.ts';
 import { restoreBackupByHand } from './fallback/restoring.ts';
+import { lazyMachine } from './lazy-machine.ts';
 import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore, safetyBackup } from './phases/before.ts';
 import { chooseBackup } from './phases/choose.ts';
@@ -8,7 +8,6 @@ import { confirm } from './phases/confirm.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
-import { lazyMachine } from './setup.ts';
 
 /**
  * Restore a backup into the instance that it was made of. The order is the safety: what is bound and what the
@@ -18,7 +17,6 @@ import { lazyMachine } from './setup.ts';
 export const restoreBackupMachine = lazyMachine({
   id: 'restore-backup',
   version: '2',
-  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
@@ -27,7 +25,7 @@ export const restoreBackupMachine = lazyMachine({
     safeguard: safetyBackup({ onDone: 'confirm' }),
     confirm: confirm({
       order: ({ choose, run }) => `restore backup ${choose.backup?.id} into ${run.instance}`,
-      stakes: stakesOfBackup,
+      stakes: stakesOfRestore,
       onDone: 'restore',
     }),
     restore: restore({

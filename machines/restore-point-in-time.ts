@@ -1,7 +1,8 @@
 import { isLookedAt } from './closing/evaluate.ts';
-import { stakesOfTime } from './closing/stakes.ts';
-import { initialContext, type RunContext } from './context.ts';
+import { stakesOfRestore } from './closing/stakes.ts';
+import type { RunContext } from './context.ts';
 import { restoreToTimeByHand } from './fallback/restoring.ts';
+import { lazyMachine } from './lazy-machine.ts';
 import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore, safetyBackup } from './phases/before.ts';
 import { chooseTime, rereadRange } from './phases/choose.ts';
@@ -9,7 +10,6 @@ import { confirm } from './phases/confirm.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
-import { lazyMachine } from './setup.ts';
 
 /**
  * Bring an instance back to a point in time. The range is read when the time is chosen and again when the
@@ -18,7 +18,6 @@ import { lazyMachine } from './setup.ts';
 export const restorePointInTimeMachine = lazyMachine({
   id: 'restore-point-in-time',
   version: '2',
-  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
@@ -27,7 +26,7 @@ export const restorePointInTimeMachine = lazyMachine({
     }),
     before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
     safeguard: safetyBackup({ onDone: 'confirm' }),
-    confirm: confirm({ order, stakes: stakesOfTime, last: rereadRange('choose'), onDone: 'restore' }),
+    confirm: confirm({ order, stakes: stakesOfRestore, last: rereadRange('choose'), onDone: 'restore' }),
     restore: restore({
       verb: 'restoreToTime',
       title: 'asking for the restore to the chosen time',

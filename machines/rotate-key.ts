@@ -1,6 +1,6 @@
 import { stakesOfKey } from './closing/stakes.ts';
-import { initialContext } from './context.ts';
 import { backupFallback } from './fallback/backing-up.ts';
+import { lazyMachine } from './lazy-machine.ts';
 import { backup } from './phases/backup.ts';
 import { changeKey } from './phases/change-key.ts';
 import { confirm } from './phases/confirm.ts';
@@ -10,7 +10,6 @@ import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { negative, prove } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
-import { lazyMachine } from './setup.ts';
 
 /**
  * Rotate the encryption key and verify a backup. The order is the safety: a key is stored and read back
@@ -20,7 +19,6 @@ import { lazyMachine } from './setup.ts';
 export const rotateKeyMachine = lazyMachine({
   id: 'rotate-key',
   version: '2',
-  context: initialContext,
   initial: 'preflight',
   states: phases({
     preflight: preflight({ tolerant: false, restores: true, needsAll: true, onDone: 'oldBackup' }),

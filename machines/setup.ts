@@ -1,4 +1,4 @@
-import { type AnyStateMachine, assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
+import { assign, fromPromise, type PromiseActorLogic, setup } from 'xstate';
 import { type Failure, failureFrom } from '../src/base/failure.ts';
 import type { RunContext } from './context.ts';
 import type { RunInput } from './inputs.ts';
@@ -60,29 +60,6 @@ export function givenUp(what: string): Failure {
       'the dashboard shows its state',
     ],
     evidence: {},
-  };
-}
-
-/** A machine that is built when it is first asked for. A start reaches all of them and needs one at most. */
-export interface LazyMachine {
-  readonly id: string;
-  readonly version: string;
-  readonly machine: AnyStateMachine;
-}
-
-/** The machine of a runbook, of which `id` and `version` are known before it is built. */
-export function lazyMachine(
-  config: Parameters<typeof runbook.createMachine>[0] & { readonly id: string; readonly version: string },
-): LazyMachine {
-  const { id, version } = config;
-  let machine: AnyStateMachine | undefined;
-  return {
-    id,
-    version,
-    get machine() {
-      machine ??= runbook.createMachine(config);
-      return machine;
-    },
   };
 }
 

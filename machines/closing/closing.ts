@@ -1,9 +1,17 @@
 import type { RunContext } from '../context.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { Closing } from '../parts/runbook.ts';
+import { replacesData } from '../parts/touches.ts';
 import { leftUnbound, stillOpen, unboundWords } from '../parts/unfinished.ts';
 import { withBound } from '../phases/open-follow-ups.ts';
-import { hasActed, isRecovered, isRestored, restoredName, restoredToAnotherTime } from './evaluate.ts';
+import {
+  hasActed,
+  isRecovered,
+  isRestored,
+  restoredName,
+  restoredToAnotherTime,
+  touchesOfRun,
+} from './evaluate.ts';
 import { factGroupsOf } from './facts.ts';
 
 /**
@@ -97,7 +105,7 @@ function plainClosing(
 
 /** What a disaster recovery says of itself: in peace time it leaves a card, in the disaster a recovery. */
 export function closingOfRecovery(context: RunContext, finalState: string): Closing {
-  if (context.run.mode !== 'prepare') return closingOfRestore(context, finalState);
+  if (replacesData(touchesOfRun(context))) return closingOfRestore(context, finalState);
   const { instance } = context.run;
   const titles = {
     done: `${instance} has a recovery card with a proven backup`,

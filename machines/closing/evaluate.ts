@@ -4,13 +4,26 @@ import type { RunContext } from '../context.ts';
 import { guidOf } from '../parts/backup-id.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
+import { type Touches, touchesOf } from '../parts/touches.ts';
 import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
 
 /* What phases, facts and closings ask of a run. Pure functions of the context. */
 
+/** What this run does to its instances. */
+export function touchesOfRun({ run }: Pick<RunContext, 'run'>): Touches {
+  const { runbook, mode, action, target } = run;
+  return touchesOf(runbook, { mode, action, target: target.kind === 'other' ? target.name : undefined });
+}
+
+/** Which side of this run holds the restored data: the target, or the run's own instance. */
+export function restoredSide(context: Pick<RunContext, 'run'>): 'instance' | 'target' {
+  return touchesOfRun(context).target === 'replaced' ? 'target' : 'instance';
+}
+
 /** The name of the instance that a restore of this run changes. */
-export function restoredName({ run: { target, instance } }: RunContext): string {
-  return target.kind === 'other' ? target.name : instance;
+export function restoredName(context: Pick<RunContext, 'run'>): string {
+  const { target, instance } = context.run;
+  return restoredSide(context) === 'target' && target.kind === 'other' ? target.name : instance;
 }
 
 /** The open follow-ups that the platform or its tool can do. */

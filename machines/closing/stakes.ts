@@ -2,24 +2,39 @@ import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { Stakes } from '../parts/question.ts';
-import { restoredName } from './evaluate.ts';
+import type { Touches } from '../parts/touches.ts';
+import { restoredName, touchesOfRun } from './evaluate.ts';
 
 /* What each confirmation costs. Pure functions of the context. */
 
-/** Of a backup that is restored into the instance that it was made of. */
-export function stakesOfBackup(context: RunContext): Stakes {
-  const { backup } = context.choose;
-  const made = backup?.triggeredAt ?? backup?.startedAt ?? backup?.finishedAt;
-  return inPlace(context, made, `backup ${backup?.id} was made`);
+/** Of a restore: what it replaces, and what was written after the moment that it brings back. */
+export function stakesOfRestore(context: RunContext): Stakes {
+  const { lost, target } = touchesOfRun(context);
+  return {
+    ...(target === 'replaced' ? ofTarget(context) : ofInstance(context)),
+    ...LOST[lost](context),
+  };
 }
 
-/** Of a restore to a point in time. */
-export function stakesOfTime(context: RunContext): Stakes {
-  return inPlace(context, context.choose.time, 'the chosen time');
+type Lost = Pick<Stakes, 'lost' | 'lostSince'>;
+
+/** What is lost, by the moment that is brought back. */
+const LOST: Readonly<Record<Touches['lost'], (context: RunContext) => Lost>> = {
+  nothing: () => ({ lost: 'no data' }),
+  'chosen-backup': ({ choose: { backup } }) => {
+    const made = backup?.triggeredAt ?? backup?.startedAt ?? backup?.finishedAt;
+    return lostAfter(made, `backup ${backup?.id} was made`, '');
+  },
+  'chosen-time': ({ choose }) => lostAfter(choose.time, 'the chosen time', ''),
+  'newest-backup': lostWithSource,
+  'own-backup': lostWithSource,
+};
+
+function ofInstance(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> {
+  return { overwritten: `all data in ${context.run.instance}`, wayBack: wayBackInPlace(context) };
 }
 
-/** Of a recovery into another instance. */
-export function stakesOfTarget(context: RunContext): Stakes {
+function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> {
   const { run, target } = context;
   const name = restoredName(context);
   const { identity } = target.facts ?? {};
@@ -29,7 +44,6 @@ export function stakesOfTarget(context: RunContext): Stakes {
       : `: ${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`;
   return {
     overwritten: `all data in ${name}${held}`,
-    ...lostWithSource(context),
     wayBack: `none for ${name}; ${run.instance} and its backups are not touched`,
   };
 }
@@ -83,21 +97,8 @@ export function stakesOfAction({ run: { instance, action = 'restart' } }: RunCon
   }[action];
 }
 
-function inPlace(context: RunContext, upTo: string | undefined, what: string): Stakes {
-  const { instance } = context.run;
-  return {
-    overwritten: `all data in ${instance}`,
-    ...lostAfter(upTo, what, ''),
-    wayBack: wayBackInPlace(context),
-  };
-}
-
 /** What was written after a moment, which is named where it is known. */
-function lostAfter(
-  time: string | undefined,
-  what: string,
-  where: string,
-): Pick<Stakes, 'lost' | 'lostSince'> {
+function lostAfter(time: string | undefined, what: string, where: string): Lost {
   if (time === undefined) return { lost: `everything written${where} after ${what}; that time is not known` };
   return { lost: `everything written${where} after ${time}`, lostSince: time };
 }

@@ -1,7 +1,7 @@
 import { boundFrom, type CfCall, keyCalls, rebindCalls, wordsOf } from '../closing/cf-calls.ts';
-import { platformInstance, rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
+import { platformInstance, rebindId, restoredName, restoredSide, serviceKeyId } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { FallbackAction, FallbackSide, FallbackStep } from '../parts/fallback-step.ts';
+import type { FallbackAction, FallbackStep } from '../parts/fallback-step.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { BoundApp, ServiceKey } from '../parts/recovery-data.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
@@ -24,7 +24,7 @@ export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) 
     ({ id }) => !known.has(id) && id !== 'fresh-backup' && id !== 'renew-card',
   );
   const asksForApps = open === undefined && (bound?.apps.length ?? 0) === 0;
-  const withCard = context.run.target.kind === 'other' || context.card.onRecord?.card !== undefined;
+  const withCard = restoredSide(context) === 'target' || context.card.onRecord?.card !== undefined;
   return [
     ...apps.map((app) => rebindStep(context, app, where)),
     ...(asksForApps ? [findApps(context, where)] : []),
@@ -100,7 +100,7 @@ function findApps(context: RunContext, state: string): FallbackStep {
 }
 
 function freshSteps(context: RunContext, at: string, state: string): FallbackStep[] {
-  const on = sideOf(context);
+  const on = restoredSide(context);
   const name = restoredName(context);
   const landed = landedAt(context.fresh, 'fresh', state);
   const setsKey = on === 'target' && landed === undefined;
@@ -144,7 +144,7 @@ function cardStep(context: RunContext, state: string): FallbackStep {
     title: `make a recovery card of ${restoredName(context)}`,
     notes: ['It changes nothing: without a key in its body, this call only returns the guid.'],
     actions: [
-      { do: 'call', on: sideOf(context), method: 'POST', path: '/disaster-recovery/prepare', body: {} },
+      { do: 'call', on: restoredSide(context), method: 'POST', path: '/disaster-recovery/prepare', body: {} },
       { do: 'by-hand', what: 'Write down the backup_guid, and where the key is kept.' },
     ],
   };
@@ -156,10 +156,6 @@ function otherStep({ what, commands }: FollowUp, state: string): FallbackStep {
 
 function namesOf(context: RunContext): { readonly from: string; readonly to: string } {
   return { from: boundFrom(context).name, to: platformInstance(context).name };
-}
-
-function sideOf(context: RunContext): FallbackSide {
-  return context.run.target.kind === 'other' ? 'target' : 'instance';
 }
 
 /**

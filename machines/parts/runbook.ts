@@ -4,6 +4,7 @@ import type { Failure } from '../../src/base/failure.ts';
 import type { FallbackStep } from './fallback-step.ts';
 import type { FollowUp } from './follow-up.ts';
 import type { OperatorEvent, OtherWay, Question, QuestionOption } from './question.ts';
+import type { Touches } from './touches.ts';
 
 /** The view's vocabulary. `in-doubt` decides the exit code of a run that stops there without a terminal. */
 export type StateTag =
@@ -119,6 +120,8 @@ export interface Runbook<Context = never, Input = unknown> {
   readonly version: string;
   readonly machine: AnyStateMachine;
   readonly input: z.ZodType<Input>;
+  /** What a run with this input does to its instances. */
+  readonly touches: (input: unknown) => Touches;
   readonly facts: (context: Context) => readonly Fact[];
   readonly failure: (context: Context) => Failure | undefined;
   /** What leads on from a run that was stopped at a failure; see `OtherWay`. */

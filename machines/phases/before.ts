@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { keepBindingsFallback, safetyFallback } from '../fallback/before.ts';
 import { Reconciliation } from '../parts/recovery-data.ts';
@@ -82,9 +83,9 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
         'platform: find the service instance, its bindings and keys',
         'platform: read the parameters of the bindings into private files',
       ],
-      input: ({ run: { target, onlyApps } }) => ({
-        restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
-        only: onlyApps,
+      input: (context) => ({
+        restored: restoredSide(context),
+        only: context.run.onlyApps,
       }),
       keep: (context, bound) => changed(context, 'followUps', { bound }),
       next: 'over',

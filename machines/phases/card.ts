@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
-import { isGuidOf, provenOnRecord } from '../closing/evaluate.ts';
+import { isGuidOf, provenOnRecord, restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { cardFallback } from '../fallback/disaster-recovery.ts';
 import { currentFollowUpsFallback } from '../fallback/follow-ups.ts';
@@ -135,14 +135,14 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
 
 /** The card of the instance that this run restored, as it is after the restore. */
 function renewedCard(context: RunContext): CardDraft {
-  const { fresh, preflight, run, target } = context;
+  const { fresh, preflight, target } = context;
   const { guid = '', onRecord } = context.card;
   const renewed = {
     backupGuid: guid,
     crossCheck: isGuidOf(guid, fresh.backup?.backupId) ? 'agrees' : 'unknown',
     newest: fresh.backup,
   } as const;
-  if (run.target.kind === 'other') {
+  if (restoredSide(context) === 'target') {
     const { instanceId, serviceId, planId } = target.facts?.identity ?? {};
     return { ...renewed, instanceId, serviceId, planId };
   }

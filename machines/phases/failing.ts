@@ -1,5 +1,6 @@
 import type { Failure } from '../../src/base/failure.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
+import { touchesOfRun } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { OtherWay, Question, QuestionOption } from '../parts/question.ts';
 import type { RunQuestion } from './asking.ts';
@@ -147,10 +148,8 @@ const KEY_MISSING: Readonly<Record<string, string>> = {
  * does not answer may be lost, and a recovery from it needs nothing of it. `isOver` for a run that was
  * stopped there, and has to be neither stopped nor tried again.
  */
-export function otherWays(
-  { failure, run, source, restore }: RunContext,
-  isOver = false,
-): readonly OtherWay[] {
+export function otherWays(context: RunContext, isOver = false): readonly OtherWay[] {
+  const { failure, run, source, restore } = context;
   if (failure === undefined) return [];
   const instance = shellQuoted(run.instance);
   const when = KEY_MISSING[failure.code];
@@ -159,7 +158,10 @@ export function otherWays(
     const then = isOver ? 'then begin again' : 'then try again';
     return [{ when: `${when}; ${then}`, command: `lifeboat keys add ${instance}`, leadsTo }];
   }
-  const isOfSource = source.from === undefined && restore.landed === undefined && run.mode !== 'perform';
+  const isOfSource =
+    source.from === undefined &&
+    restore.landed === undefined &&
+    touchesOfRun(context).source !== 'not-called';
   if (!isOfSource || !AWAY.test(failure.code)) return [];
   const named = run.target.kind === 'other' ? { target: run.target.name } : {};
   const target = named.target === undefined ? 'TARGET' : shellQuoted(named.target);

@@ -1,7 +1,13 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
 import { counted } from '../../src/base/quantity.ts';
-import { bindsBeside, isOpen, nextForPlatform, platformFollowUps } from '../closing/evaluate.ts';
+import {
+  bindsBeside,
+  isOpen,
+  nextForPlatform,
+  platformFollowUps,
+  restoredSide,
+} from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { FollowUp } from '../parts/follow-up.ts';
 import { Bound, PlatformProof } from '../parts/recovery-data.ts';
@@ -116,10 +122,10 @@ function listing(step: string): States {
     title: 'finding the applications to bind again',
     does: ['platform: find the service instance, its bindings and keys, again'],
     tags,
-    input: ({ run: { target, onlyApps }, followUps: { bound } }) => ({
-      restored: target.kind === 'other' ? ('target' as const) : ('instance' as const),
-      only: onlyApps,
-      remember: bound,
+    input: (context) => ({
+      restored: restoredSide(context),
+      only: context.run.onlyApps,
+      remember: context.followUps.bound,
     }),
     keep: (context, bound) => opened({ ...context, ...changed(context, 'followUps', { bound }) }),
     next: 'evaluating',

@@ -2,7 +2,7 @@ import type { Failure } from '../../src/base/failure.ts';
 import { counted } from '../../src/base/quantity.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
 import { boundFrom, type CfCall, keyCalls, rebindCalls, targetCalls, wordsOf } from '../closing/cf-calls.ts';
-import { platformInstance, rebindId, restoredName, serviceKeyId } from '../closing/evaluate.ts';
+import { platformInstance, rebindId, restoredName, restoredSide, serviceKeyId } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { Closure, FollowUp } from '../parts/follow-up.ts';
 import type { Bound, BoundApp, ServiceKey } from '../parts/recovery-data.ts';
@@ -208,7 +208,7 @@ function unknownApps(context: RunContext): FollowUp {
 /** What the run itself sees to, and the removal of a rehearsal's target. */
 function ofRun(context: RunContext): FollowUp[] {
   const name = restoredName(context);
-  const isElsewhere = context.run.target.kind === 'other';
+  const isElsewhere = restoredSide(context) === 'target';
   const fresh: FollowUp = {
     id: 'fresh-backup',
     kind: 'fresh-backup',

@@ -1,6 +1,6 @@
 import { assign } from 'xstate';
 import { failureFrom } from '../../src/base/failure.ts';
-import { bindsBeside, isForAll, notBefore, platformInstance } from '../closing/evaluate.ts';
+import { bindsBeside, isForAll, notBefore, platformInstance, restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { PlatformProof } from '../parts/recovery-data.ts';
 import { assignWith, changed } from '../setup.ts';
@@ -167,8 +167,8 @@ export const rebinding = {
  * The restored data is elsewhere, and the platform said that its broker failed: the old binding stands in
  * nobody's way.
  */
-function canBindWithout({ run: { target } }: RunContext, error: unknown): boolean {
-  return target.kind === 'other' && failureFrom(error).code === 'platform.failed';
+function canBindWithout(context: RunContext, error: unknown): boolean {
+  return restoredSide(context) === 'target' && failureFrom(error).code === 'platform.failed';
 }
 
 /** Work only begins for an application that was found. */

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { recordFallback } from '../fallback/steps.ts';
 import type { RecoveryRecord } from '../parts/recovery-data.ts';
@@ -118,7 +119,7 @@ function recoveryOf(context: RunContext, runbook: string): RecoveryRecord {
     runbook,
     restore: id === undefined ? undefined : { id, restoredFrom: restore.restore?.restoredFrom },
     backup: backup && { id: backup.id, backupId: backup.backupId },
-    source: run.target.kind === 'in-place' ? undefined : run.instance,
+    source: restoredSide(context) === 'target' ? run.instance : undefined,
     freshBackup: fresh.backup?.id,
   };
 }

@@ -1,7 +1,7 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
 import { isNeverPassed, restoredName } from '../closing/evaluate.ts';
-import { stakesOfTarget } from '../closing/stakes.ts';
+import { stakesOfRestore } from '../closing/stakes.ts';
 import type { RunContext } from '../context.ts';
 import { targetFallback } from '../fallback/disaster-recovery.ts';
 import { targetDifferences } from '../parts/baseline.ts';
@@ -181,7 +181,7 @@ function askAboutTarget(context: RunContext): RunQuestion {
       { prompt, order: `overwrite ${target}` },
       target,
       'operator.override',
-      stakesOfTarget(context),
+      stakesOfRestore(context),
       [],
     ),
     options: question.options,
@@ -199,5 +199,5 @@ function askForConfirmation(context: RunContext): RunQuestion {
     drift.length === 0
       ? `type the name of the TARGET to ${order}`
       : `the target has changed (${drift.join('; ')}): type its name to ${order} anyway`;
-  return typedName({ prompt, order }, target, 'operator.confirm', stakesOfTarget(context), [stop]);
+  return typedName({ prompt, order }, target, 'operator.confirm', stakesOfRestore(context), [stop]);
 }

@@ -28,7 +28,7 @@ import { waitForInstance } from './wait-for-instance.ts';
 import { waitForBackup, waitForRestore } from './wait-for-task.ts';
 
 /** The instances that a run acts on. */
-export interface RunInstances {
+export interface DepsBySide {
   readonly instance: ActivityDeps;
   /** What a recovery goes into. */
   readonly target?: ActivityDeps | undefined;
@@ -38,13 +38,13 @@ export interface RunInstances {
  * Performs every verb, by its name. An input with `on: 'target'` is performed on the target: it sees that
  * instance's name, and what it writes goes to that ledger.
  */
-export function activitiesFor(instances: RunInstances): Activities {
+export function activitiesFor(instances: DepsBySide): Activities {
   const { instance, target } = instances;
   const here = verbsOn(instance, instances);
   return target === undefined ? here : bySide(here, verbsOn(target, instances), target.name);
 }
 
-function verbsOn(deps: ActivityDeps, { instance, target }: RunInstances) {
+function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
   return {
     preflight: preflight(deps),
     recheck: recheck(deps),

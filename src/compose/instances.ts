@@ -1,3 +1,4 @@
+import { type Touches, touchesOf } from '../../machines/parts/touches.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
 import { plainAddress } from '../base/redact.ts';
 import type { CommandContext } from '../cli/context.ts';
@@ -28,9 +29,9 @@ export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'ver
 };
 
 /**
- * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and in a recovery whose source
- * may be gone (`sourceIsGone`) nothing is sent to the source at all. Rejects with a usage error when the
- * config lacks something.
+ * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and to a source
+ * that the run does not call nothing is sent at all. Rejects with a usage error when the config lacks
+ * something.
  */
 export async function openInstances(
   context: CommandContext,
@@ -40,7 +41,8 @@ export async function openInstances(
     readonly instance: string;
     readonly target?: string | undefined;
     readonly tokenFile?: string | undefined;
-    readonly sourceIsGone?: boolean;
+    /** What the run does to its instance; see `touchesOf`. */
+    readonly source: Touches['source'];
   },
 ): Promise<RunInstances> {
   await using opened = new AsyncDisposableStack();
@@ -51,7 +53,7 @@ export async function openInstances(
       tokenFile: wish.tokenFile,
       tap: recorder.service(name),
     });
-  const instance = opened.use(await open(wish.instance, wish.sourceIsGone));
+  const instance = opened.use(await open(wish.instance, wish.source === 'not-called'));
   const target = wish.target === undefined ? undefined : opened.use(await open(wish.target));
   const { platform, close } = lazyPlatform(context, config, recorder);
   opened.defer(close);
@@ -59,15 +61,15 @@ export async function openInstances(
   return { config, instance, target, platform, recorder, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** What a run that is taken up again acts on. In a run that only performs, the source may be gone. */
+/** What a run that is taken up again acts on. Of a runbook that nobody knows here, no source is called. */
 export async function instancesOfRun(
   journal: JournalReader,
-  { runId, instance, target }: Pick<RunSummary, 'runId' | 'instance' | 'target'>,
+  { runId, runbook, instance, target }: Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'target'>,
   tokenFile: string | undefined,
 ) {
   const [started] = await journal.read(`run/${runId}`);
-  const { input } = (started?.body ?? {}) as { readonly input?: { readonly mode?: unknown } };
-  return { instance, target, tokenFile, sourceIsGone: input?.mode === 'perform' };
+  const { input } = (started?.body ?? {}) as { readonly input?: unknown };
+  return { instance, target, tokenFile, source: touchesOf(runbook, input)?.source ?? 'not-called' };
 }
 
 /**

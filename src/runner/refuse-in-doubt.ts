@@ -1,3 +1,4 @@
+import type { Runbook } from '../../machines/parts/runbook.ts';
 import type { VerbOf } from '../../machines/verbs.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
@@ -53,21 +54,26 @@ export async function leftBehind(
 }
 
 /**
- * The instances that a run can change. In a recovery that only performs the source may be gone, and nothing
- * is sent to it: what is in doubt there has no bearing.
+ * The instances that a run can change: what is in doubt on one that it only reads, or does not call at all,
+ * has no bearing.
  */
 export function changedBy({
+  runbook,
   instance,
   target,
   input,
 }: {
+  readonly runbook: Pick<Runbook, 'touches'>;
   readonly instance: string;
   readonly target?: string | undefined;
   readonly input: Json | undefined;
 }): readonly string[] {
-  if (target === undefined || target === instance) return [instance];
-  const mode = (input as { readonly mode?: unknown } | null | undefined)?.mode;
-  return mode === 'perform' ? [target] : [instance, target].sort();
+  const touches = runbook.touches(input);
+  const changed = [
+    ...(touches.source === 'changed' || touches.source === 'replaced' ? [instance] : []),
+    ...(touches.target === 'replaced' && target !== undefined ? [target] : []),
+  ];
+  return [...new Set(changed)].sort();
 }
 
 /** The refusal, with what can be done about it. */

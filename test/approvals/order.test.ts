@@ -29,6 +29,7 @@ function planAt(prompt: string) {
   });
   const runbook: Runbook = {
     ...{ id: 'small', title: 'small', version: '1', machine, input: z.unknown() },
+    touches: () => ({ source: 'replaced', target: 'none', lost: 'chosen-backup' }),
     ...{ facts: () => [], failure: () => undefined, skipped: () => [] },
     closing: () => ({ outcome: 'done', proven: true, title: 'done', summary: [], deviations: [] }),
   };

@@ -32,6 +32,7 @@ function confirming(next: { readonly verb?: string; readonly calls?: readonly Pl
   });
   return {
     ...{ id: 'small', title: 'small', version: '1', machine, input: z.unknown() },
+    touches: () => ({ source: 'replaced', target: 'none', lost: 'chosen-backup' }),
     ...{ facts: () => [], failure: () => undefined, skipped: () => [] },
     closing: () => ({ outcome: 'done', proven: true, title: 'done', summary: [], deviations: [] }),
   };

@@ -266,6 +266,7 @@ export const ROOMS: readonly Room[] = [
 
       'machines/parts/question.ts',
       'machines/parts/states.ts',
+      'machines/parts/touches.ts',
       'machines/parts/verb-words.ts',
       'src/report/measure',
       ERRORS,

@@ -72,7 +72,7 @@ function takesPath(machine: AnyStateMachine, state: string): boolean {
   return JSON.stringify(question ?? {}).includes('path of the file that you downloaded');
 }
 
-const CONTEXT = initialContext({ input: { instance: 'orders' } });
+const CONTEXT = initialContext('rotate-key', { instance: 'orders' });
 
 function textOf({ title, markdown }: ProseSection): string {
   return `${title}\n${markdown}`;

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { initialContext, type RunContext } from '../../machines/context.ts';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf } from '../../machines/parts/states.ts';
 import { sampleDigest } from '../../src/lab/sample-data.ts';
 import { backUp, curl, instanceOf, until } from '../lab/helpers.ts';
+import { startingContext } from '../machines/starting-context.ts';
 import { openFallbackBench } from './fallback-bench.ts';
 
 /** A key that a shell, a JSON text or a config file could take for something else. */
@@ -12,7 +13,6 @@ const STRANGE_KEY = `a"new\\key & $(touch x) 'of \`id\` 43%s`;
 const DO_IT = '';
 const HAND_DONE = '';
 
-const startingContext = (input: Parameters<typeof initialContext>[0]['input']) => initialContext({ input });
 const startingRotation = startingContext;
 const restOf = (id: string) => (context: RunContext, state: string) =>
   fallbackOf((runbooks[id] as Runbook).machine, context, state);

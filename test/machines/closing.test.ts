@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { closingOfRotation as closingOf } from '../../machines/closing/rotation.ts';
-import { initialContext, type RunContext } from '../../machines/context.ts';
+import type { RunContext } from '../../machines/context.ts';
 import { outcomesOf } from './outcomes.ts';
+import { startingContext } from './starting-context.ts';
 
 function outputOf<T>(verb: string): T {
   const [first] = outcomesOf(verb);
@@ -15,7 +16,7 @@ function rotated(setting: NonNullable<RunContext['key']['setting']>): RunContext
   return { ...started, key };
 }
 
-const started = initialContext({ input: { instance: 'orders' } });
+const started = startingContext({ instance: 'orders' }, 'rotate-key');
 const proven = {
   backup: { intents: 1, absences: 0, landed: { id: 4, adopted: false } },
   proof: {

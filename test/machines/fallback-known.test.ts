@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { initialContext, type RunContext } from '../../machines/context.ts';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf as fallbackSteps } from '../../machines/parts/states.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
+import { startingContext } from './starting-context.ts';
 
-const startingContext = (input: Parameters<typeof initialContext>[0]['input']) => initialContext({ input });
 const restOf = (id: string) => (context: RunContext, state: string) =>
   fallbackSteps((runbooks[id] as Runbook).machine, context, state);
 const changeInstanceFallback = restOf('change-instance');

@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { initialContext as beginning, type RunContext } from '../../machines/context.ts';
+import type { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
+import type { RunInput } from '../../machines/inputs.ts';
 import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf as fallbackSteps, isFinalAt, leavesOf, mainPathOf } from '../../machines/parts/states.ts';
+import type { RunbookId } from '../../machines/parts/touches.ts';
 import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
+import { startingContext } from './starting-context.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');
 const SITE = { revision: 62 as const, tokenHow: 'cf oauth-token' };
@@ -35,21 +38,16 @@ const changesOf = (steps: readonly FallbackStep[]) =>
 
 /** A run that knows next to nothing. */
 function initialContext({ id }: Runbook): unknown {
-  const context = startingContext({
+  const input = {
     instance: 'orders',
     ...(id === 'disaster-recovery' ? { mode: 'both' as const, target: 'orders-dr' } : {}),
     ...(id === 'change-instance' ? { action: 'restart' as const } : {}),
-  });
+  };
+  const context = startingContext(input, id as RunbookId);
   return { ...context, key: { isWanted: true } };
 }
 
-type Input = Parameters<typeof beginning>[0]['input'];
-
-function startingContext(input: Input): RunContext {
-  return beginning({ input });
-}
-
-function contextWith(over: Partial<RunContext>, input: Input = { instance: 'orders' }) {
+function contextWith(over: Partial<RunContext>, input: RunInput = { instance: 'orders' }) {
   return { ...startingContext(input), ...over };
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { initialContext, type RunContext } from '../../machines/context.ts';
+import type { RunContext } from '../../machines/context.ts';
+import type { RunInput } from '../../machines/inputs.ts';
 import { otherWays } from '../../machines/phases/failing.ts';
+import { startingContext } from './starting-context.ts';
 
-type Input = NonNullable<Parameters<typeof initialContext>[0]['input']>;
-
-function waysOf(code: string, more: Partial<Input> = {}, known: Partial<RunContext> = {}) {
+function waysOf(code: string, more: Partial<RunInput> = {}, known: Partial<RunContext> = {}) {
   const failure = { code, shortMessage: 'it failed', hints: [], evidence: {} };
-  const context = { ...initialContext({ input: { instance: 'orders', ...more } }), failure, ...known };
+  const context = { ...startingContext({ instance: 'orders', ...more }), failure, ...known };
   return otherWays(context).map(({ command }) => command);
 }
 
@@ -42,7 +42,7 @@ describe('where the instance does not answer', () => {
       { restore: { intents: 1, absences: 0, landed: { id: 7, adopted: false } } },
     ],
   ] as const)('%s does not', (_, code, more, known) => {
-    expect(waysOf(code, more as Partial<Input>, known as Partial<RunContext>)).toEqual([]);
+    expect(waysOf(code, more as Partial<RunInput>, known as Partial<RunContext>)).toEqual([]);
   });
 });
 
@@ -52,7 +52,7 @@ test.each(['key.not-stored', 'backup.wrong-key'])('where %s, a key is entered fi
 
 test('what leads on is named for whoever begins it without the command, by the real names', () => {
   const failure = { code: 'service.error', shortMessage: 'it failed', hints: [], evidence: {} };
-  const run = initialContext({ input: { instance: "o'rders", target: 'orders-dr', mode: 'both' } });
+  const run = startingContext({ instance: "o'rders", target: 'orders-dr', mode: 'both' });
   expect(otherWays({ ...run, failure })[0]?.leadsTo).toEqual({
     kind: 'recover',
     instance: "o'rders",
@@ -63,7 +63,7 @@ test('what leads on is named for whoever begins it without the command, by the r
 });
 
 test('a run that was stopped is neither stopped nor tried again', () => {
-  const run = initialContext({ input: { instance: 'orders' } });
+  const run = startingContext({ instance: 'orders' });
   const words = (code: string, isOver: boolean) =>
     otherWays({ ...run, failure: { code, shortMessage: '', hints: [], evidence: {} } }, isOver)[0]?.when;
   expect(words('service.error', false)).toBe('if orders is lost: stop the run, recover it into a target');
@@ -73,5 +73,5 @@ test('a run that was stopped is neither stopped nor tried again', () => {
 });
 
 test('without a failure there is nothing to lead on from', () => {
-  expect(otherWays(initialContext({ input: { instance: 'orders' } }))).toEqual([]);
+  expect(otherWays(startingContext({ instance: 'orders' }))).toEqual([]);
 });

@@ -5,31 +5,15 @@ import { RunContext } from '../../machines/context.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, mainPathOf, nodesAt, statePath, stepsOf } from '../../machines/parts/states.ts';
+import { RUNBOOK_IDS } from '../../machines/parts/touches.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { answersAt, keysOf, questionAt } from './explore.ts';
+import { INPUTS } from './inputs.ts';
 import { situationsOf } from './situations.ts';
 
-const CASES: readonly { readonly id: string; readonly inputs: readonly object[] }[] = [
-  { id: 'rotate-key', inputs: [{}] },
-  { id: 'restore-backup', inputs: [{}, { backup: 3 }] },
-  { id: 'restore-point-in-time', inputs: [{}] },
-  {
-    id: 'disaster-recovery',
-    inputs: [
-      { target: 'orders-dr', mode: 'prepare' },
-      { target: 'orders-dr', mode: 'perform' },
-    ],
-  },
-  { id: 'back-up-and-verify', inputs: [{}] },
-  {
-    id: 'change-instance',
-    inputs: [{ action: 'restart' }, { action: 'recreate' }, { action: 'update' }],
-  },
-];
-
-const GRAPHS = CASES.map(({ id, inputs }) => {
+const GRAPHS = RUNBOOK_IDS.map((id) => {
   const runbook = runbooks[id] as Runbook;
-  const starts = inputs.map((input) => runbook.input.parse({ instance: 'orders', ...input }));
+  const starts = INPUTS[id].map((input) => runbook.input.parse({ instance: 'orders', ...input }));
   return {
     id,
     runbook,

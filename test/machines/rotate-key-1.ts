@@ -1,9 +1,9 @@
 import { closingOfRotation, rotationFacts } from '../../machines/closing/rotation.ts';
 import { stakesOfKey } from '../../machines/closing/stakes.ts';
-import { initialContext } from '../../machines/context.ts';
 import { backupFallback } from '../../machines/fallback/backing-up.ts';
 import { of } from '../../machines/index.ts';
 import { RotateKeyInput } from '../../machines/inputs.ts';
+import { lazyMachine } from '../../machines/lazy-machine.ts';
 import { backup } from '../../machines/phases/backup.ts';
 import { changeKey } from '../../machines/phases/change-key.ts';
 import { confirm } from '../../machines/phases/confirm.ts';
@@ -12,7 +12,6 @@ import { ending, phases } from '../../machines/phases/phase.ts';
 import { preflight } from '../../machines/phases/preflight.ts';
 import { prove } from '../../machines/phases/prove.ts';
 import { recordRotation } from '../../machines/phases/record.ts';
-import { lazyMachine } from '../../machines/setup.ts';
 
 /**
  * A rotation as an older version might have had it: nothing is proven before it, and no old key is tried
@@ -22,7 +21,6 @@ export const rotateKey1 = of(
   lazyMachine({
     id: 'rotate-key',
     version: '1',
-    context: initialContext,
     initial: 'preflight',
     states: phases({
       preflight: preflight({ tolerant: false, restores: true, onDone: 'key' }),

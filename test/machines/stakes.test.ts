@@ -1,26 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import {
-  stakesOfAction,
-  stakesOfBackup,
-  stakesOfKey,
-  stakesOfTarget,
-  stakesOfTime,
-} from '../../machines/closing/stakes.ts';
-import { initialContext, type RunContext } from '../../machines/context.ts';
+import { stakesOfAction, stakesOfKey, stakesOfRestore } from '../../machines/closing/stakes.ts';
+import type { RunContext } from '../../machines/context.ts';
+import type { RunInput } from '../../machines/inputs.ts';
+import { startingContext } from './starting-context.ts';
 
 const MADE = '2026-11-21T02:00:07Z';
-const context = (more: Partial<RunContext> = {}): RunContext => ({
-  ...initialContext({ input: { instance: 'orders' } }),
+const context = (more: Partial<RunContext> = {}, input: Partial<RunInput> = {}): RunContext => ({
+  ...startingContext({ instance: 'orders', ...input }),
   ...more,
 });
 const chosen = { choose: { backup: { id: 41, status: 'done', triggeredAt: MADE }, time: MADE } };
 
 describe.each([
-  ['a backup', stakesOfBackup],
-  ['a point in time', stakesOfTime],
-])('what the restore of %s costs', (_, stakesOf) => {
+  ['a backup', {}],
+  ['a point in time', { time: MADE }],
+])('what the restore of %s costs', (_, input) => {
+  const stakesOf = (known: Partial<RunContext>) => stakesOfRestore(context(known, input));
+
   it('is all data, and what was written since', () => {
-    expect(stakesOf(context(chosen))).toMatchObject({
+    expect(stakesOf(chosen)).toMatchObject({
       overwritten: 'all data in orders',
       lost: `everything written after ${MADE}`,
       lostSince: MADE,
@@ -28,7 +26,7 @@ describe.each([
   });
 
   it('has no way back without a backup of the present state', () => {
-    expect(stakesOf(context(chosen)).wayBack).toMatch(/^none:/u);
+    expect(stakesOf(chosen).wayBack).toMatch(/^none:/u);
   });
 
   it('has the backup of the present state as the way back, by its number', () => {
@@ -38,13 +36,13 @@ describe.each([
       landed: { id: 7, adopted: false },
       backup: { id: 7, status: 'done', finishedAt: '2026-11-21T03:00:00Z' },
     };
-    expect(stakesOf(context({ ...chosen, safeguard })).wayBack).toBe(
+    expect(stakesOf({ ...chosen, safeguard }).wayBack).toBe(
       'restore backup 7, made of the present state at 2026-11-21T03:00:00Z',
     );
   });
 
   it('says so when nobody knows from when on data is lost', () => {
-    const stakes = stakesOf(context({ choose: { backup: { id: 41, status: 'done' } } }));
+    const stakes = stakesOf({ choose: { backup: { id: 41, status: 'done' } } });
     expect(stakes.lost).toContain('that time is not known');
     expect(stakes).not.toHaveProperty('lostSince');
   });
@@ -53,12 +51,12 @@ describe.each([
 describe('what a recovery into a target costs', () => {
   const from = { guid: 'g-1', fingerprint: '3fe1b0c2d4a5', what: 'backup', how: 'card' } as const;
   const recovery: RunContext = {
-    ...initialContext({ input: { instance: 'orders', target: 'orders-dr' } }),
+    ...startingContext({ instance: 'orders', target: 'orders-dr', mode: 'perform' }),
     source: { from },
   };
 
   it('is the data of the target, and never that of the source', () => {
-    const { overwritten, wayBack } = stakesOfTarget(recovery);
+    const { overwritten, wayBack } = stakesOfRestore(recovery);
     expect(overwritten).toBe('all data in orders-dr');
     expect(wayBack).toBe('none for orders-dr; orders and its backups are not touched');
   });
@@ -68,7 +66,7 @@ describe('what a recovery into a target costs', () => {
       { id: 3, backupId: 'g-1', triggeredAt: MADE, provenAt: MADE, fingerprint: '3fe1b0c2d4a5' },
     ];
     const onRecord = { proven, keysHeld: [] } as unknown as NonNullable<RunContext['card']['onRecord']>;
-    expect(stakesOfTarget({ ...recovery, card: { onRecord } })).toMatchObject({
+    expect(stakesOfRestore({ ...recovery, card: { onRecord } })).toMatchObject({
       lost: `everything written in orders after ${MADE}`,
       lostSince: MADE,
     });
@@ -78,11 +76,11 @@ describe('what a recovery into a target costs', () => {
     const seen = { at: MADE, backups: [{ id: 3, backupId: 'g-1', status: 'done', triggeredAt: MADE }] };
     const onRecord = { proven: [], keysHeld: [], seen };
     const newest = { ...recovery, source: { from: { ...from, what: 'newest' as const } } };
-    expect(stakesOfTarget({ ...newest, card: { onRecord } })).toMatchObject({
+    expect(stakesOfRestore({ ...newest, card: { onRecord } })).toMatchObject({
       lost: `everything written in orders after its newest backup, made at ${MADE} or later`,
       lostSince: MADE,
     });
-    expect(stakesOfTarget(newest).lost).toContain('that time is not known');
+    expect(stakesOfRestore(newest).lost).toContain('that time is not known');
   });
 });
 

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
-import { initialContext, type RunContext } from '../../machines/context.ts';
+import type { RunContext } from '../../machines/context.ts';
 import { withBound } from '../../machines/phases/open-follow-ups.ts';
+import { startingContext } from './starting-context.ts';
 
 type FollowUps = RunContext['followUps']['list'];
 
 const HAND = { way: 'hand', notes: [], apps: [], keys: [], unseen: [], order: 'replace', foundAt: '' };
 
 function followUpsWith(bound: object, list: FollowUps = []) {
-  const context = initialContext({ input: { instance: 'orders' } });
+  const context = startingContext({ instance: 'orders' });
   return withBound({ ...context, followUps: { ...context.followUps, bound, list } as never });
 }
 

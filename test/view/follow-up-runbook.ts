@@ -67,6 +67,7 @@ const runbook: Runbook<FollowUpContext, unknown> = {
   version: '1',
   machine,
   input: z.unknown(),
+  touches: () => ({ source: 'replaced', target: 'none', lost: 'chosen-backup' }),
   facts: () => [{ label: 'backup', value: 7 }],
   failure: () => undefined,
   skipped: () => [],

@@ -110,7 +110,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
       asked: await presentOf(config, workspace, { instance, target }),
       tool: { name: 'lifeboat', version: context.version, node: process.version },
     });
-    const wish = { instance, target, sourceIsGone: input['mode'] === 'perform' };
+    const wish = { instance, target, source: runbook.touches(input).source };
     await using instances = await openInstances(here, config, workspace, wish);
     screenIsTaken = !auto;
     try {

@@ -59,7 +59,7 @@ export async function findDryRun(
       instance: flags.instance,
       target: flags.target,
       tokenFile: flags.tokenFile,
-      sourceIsGone: input['mode'] === 'perform',
+      source: runbook.touches(input).source,
     },
   );
   refuseUnsupported(runbook, instances, input);

@@ -10,6 +10,7 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import { canAsk } from '../../plain/terminal.ts';
 import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
+import { modeOf } from '../../view/app/start-wish.ts';
 
 /** Flags that say what a run is about. */
 export interface RunFlags {
@@ -108,17 +109,12 @@ export function targetsIn({ instances }: LoadedConfig): readonly string[] {
   return Object.entries(instances).flatMap(([name, { role }]) => (role === 'target' ? [name] : []));
 }
 
-/**
- * Which halves of a disaster recovery are run. Without a flag: both where there is a target, else what can be
- * done in peace time.
- */
-function modeFrom(runbook: Runbook, { prepare, perform, target }: RunFlags): { mode?: string } {
-  if (runbook.id !== 'disaster-recovery') {
-    if (prepare === true || perform === true) return { mode: 'prepare' };
-    return {};
-  }
-  if (prepare === perform) return { mode: prepare === true || target !== undefined ? 'both' : 'prepare' };
-  return { mode: prepare === true ? 'prepare' : 'perform' };
+/** The mode, for a runbook that has halves; for another one where a flag asks for one, which it refuses. */
+function modeFrom(runbook: Runbook, flags: RunFlags): { mode?: string } {
+  const { instance, prepare, perform } = flags;
+  const issues = runbook.input.safeParse({ instance }).error?.issues ?? [];
+  const hasHalves = issues.some(({ path }) => path[0] === 'mode');
+  return hasHalves || prepare === true || perform === true ? { mode: modeOf(flags) } : {};
 }
 
 /** A moment of the past, in any way that the screen takes it: RFC 3339, `14:32`, `10 minutes ago`. */

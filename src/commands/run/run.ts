@@ -53,7 +53,7 @@ export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean
       instance: flags.instance,
       target: flags.target,
       tokenFile: flags.tokenFile,
-      sourceIsGone: input['mode'] === 'perform',
+      source: runbook.touches(input).source,
     });
     refuseUnsupported(runbook, instances, input);
     const started = { instance: flags.instance, target: flags.target };

@@ -1,4 +1,4 @@
-import type { StartWish } from './start-wish.ts';
+import { type StartWish, touchesOfWish } from './start-wish.ts';
 
 /** What is asked before a run can begin, in this order. */
 export type StartStep = 'situation' | 'instance' | 'target' | 'backup' | 'incident' | 'moment' | 'check';
@@ -15,8 +15,6 @@ export interface Situation {
   readonly wish: Pick<StartWish, 'runbook' | 'action' | 'prepare' | 'perform'>;
   /** What is asked besides the situation itself. */
   readonly steps: readonly StartStep[];
-  /** Whether the instance itself has to answer. */
-  readonly asksSource: boolean;
 }
 
 /** Every runbook, each of its kinds once; what hurts most comes first. */
@@ -28,7 +26,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'a second instance, the key, and the recovery card or the guid of the backups',
     wish: { runbook: 'disaster-recovery', perform: true },
     steps: ['instance', 'target', 'backup', 'incident', 'check'],
-    asksSource: false,
   },
   {
     id: 'rows-deleted',
@@ -37,7 +34,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'continuous archiving, and the moment of the mistake',
     wish: { runbook: 'restore-point-in-time' },
     steps: ['instance', 'incident', 'moment', 'check'],
-    asksSource: true,
   },
   {
     id: 'older-state',
@@ -46,7 +42,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'a backup that is done',
     wish: { runbook: 'restore-backup' },
     steps: ['instance', 'backup', 'incident', 'check'],
-    asksSource: true,
   },
   {
     id: 'key-leaked',
@@ -55,7 +50,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance, and room for one backup on this machine',
     wish: { runbook: 'rotate-key' },
     steps: ['instance', 'check'],
-    asksSource: true,
   },
   {
     id: 'stuck',
@@ -64,7 +58,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance',
     wish: { runbook: 'change-instance', action: 'restart' },
     steps: ['instance', 'incident', 'check'],
-    asksSource: true,
   },
   {
     id: 'broken',
@@ -73,7 +66,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance',
     wish: { runbook: 'change-instance', action: 'recreate' },
     steps: ['instance', 'incident', 'check'],
-    asksSource: true,
   },
   {
     id: 'outdated',
@@ -82,7 +74,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance',
     wish: { runbook: 'change-instance', action: 'update' },
     steps: ['instance', 'check'],
-    asksSource: true,
   },
   {
     id: 'risky-change',
@@ -91,7 +82,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance, and room for one backup on this machine',
     wish: { runbook: 'back-up-and-verify' },
     steps: ['instance', 'check'],
-    asksSource: true,
   },
   {
     id: 'prepare',
@@ -100,7 +90,6 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance, as long as it answers',
     wish: { runbook: 'disaster-recovery', prepare: true },
     steps: ['instance', 'check'],
-    asksSource: true,
   },
   {
     id: 'move',
@@ -109,11 +98,15 @@ export const SITUATIONS: readonly Situation[] = [
     needs: 'the instance as long as it answers, and a second one',
     wish: { runbook: 'disaster-recovery', prepare: true, perform: true },
     steps: ['instance', 'target', 'check'],
-    asksSource: true,
   },
 ];
 
 /** The situation of this id, or the first that leads to the runbook of this id. */
 export function situationOf(id: string | undefined): Situation | undefined {
   return SITUATIONS.find((one) => one.id === id) ?? SITUATIONS.find(({ wish }) => wish.runbook === id);
+}
+
+/** Whether the instance itself has to answer. */
+export function asksSource({ wish }: Situation): boolean {
+  return touchesOfWish(wish).source !== 'not-called';
 }

@@ -1,6 +1,6 @@
 import type { InstanceStatus } from '../fleet/fleet-facts.ts';
 import type { HomeInstance } from './home.ts';
-import type { Situation } from './situations.ts';
+import { asksSource, type Situation } from './situations.ts';
 
 /** An instance that can be chosen, or why it cannot. Every text is printable by `show`. */
 export interface InstanceChoice {
@@ -111,7 +111,7 @@ function sourceProblem(
       instead: 'add one with `role: target` to the config; `lifeboat init` writes it',
     };
   }
-  if (!situation.asksSource || status === undefined) return undefined;
+  if (!asksSource(situation) || status === undefined) return undefined;
   const why = noAnswer(status);
   if (why !== undefined) {
     return {

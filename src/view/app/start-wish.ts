@@ -1,3 +1,4 @@
+import { type RunbookId, type Touches, touchesOf } from '../../../machines/parts/touches.ts';
 import { formatSpan, formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
@@ -8,7 +9,7 @@ import type { DryRunFacts } from './dry-run-facts.ts';
  * What a run is to be about, as the screen has asked for it: the flags of `lifeboat run`, in the same words.
  */
 export interface StartWish {
-  readonly runbook: string;
+  readonly runbook: RunbookId;
   readonly instance: string;
   readonly target?: string;
   readonly backup?: string;
@@ -38,8 +39,38 @@ export function commandOf(wish: StartWish): string {
   return ['lifeboat', 'run', runbook, ...words, ...halves].join(' ');
 }
 
+/**
+ * Which halves of a runbook that has two are run. Without a flag: both where there is a target, else what can
+ * be done in peace time.
+ */
+export function modeOf({
+  prepare,
+  perform,
+  target,
+}: {
+  readonly prepare?: boolean;
+  readonly perform?: boolean;
+  readonly target?: string;
+}): 'prepare' | 'perform' | 'both' {
+  if (prepare === perform) return prepare === true || target !== undefined ? 'both' : 'prepare';
+  return prepare === true ? 'prepare' : 'perform';
+}
+
+/** What decides that. */
+type Decisive = Pick<StartWish, 'runbook' | 'target' | 'action' | 'prepare' | 'perform'>;
+
+/** What the run that is wished for does to its instances. */
+export function touchesOfWish(wish: Decisive): Touches {
+  return touchesOf(wish.runbook, { mode: modeOf(wish), action: wish.action });
+}
+
+/** Whether the run takes the newest backup where none is given, and does not ask which. */
+export function takesNewest(wish: Decisive | undefined): boolean {
+  return wish !== undefined && touchesOfWish(wish).lost === 'newest-backup';
+}
+
 /** What a run puts at stake, each in one line. Not printable by itself. */
-export interface Stakes {
+export interface StartStakes {
   readonly overwritten: string;
   readonly lost: string;
   readonly wayBack: string;
@@ -55,7 +86,7 @@ export interface AtStake {
 }
 
 /** What is overwritten, what is lost, and what the way back is. Pure. */
-export function stakesOf(about: AtStake): Stakes {
+export function stakesOf(about: AtStake): StartStakes {
   const { dryRun } = about;
   const isOpen = dryRun === undefined || (dryRun.steps.length === 0 && dryRun.inTheWay !== undefined);
   const unknown = dryRun === undefined ? 'the dry run is under way' : 'the dry run could not say';
@@ -63,26 +94,28 @@ export function stakesOf(about: AtStake): Stakes {
     isOpen ? unknown : texts.length === 0 ? none : texts.join('; ');
   return {
     overwritten: said(dryRun?.forever ?? [], 'nothing'),
-    lost: lostBy(about),
+    lost: LOST[touchesOfWish(about.wish).lost](about),
     wayBack: said(dryRun?.wayBack ?? [], 'none is needed'),
   };
 }
 
-function lostBy({ wish, backup, now }: AtStake): string {
-  const { runbook, to, prepare, perform } = wish;
-  if (runbook === 'restore-point-in-time') {
+/** What is lost, by what the runbook says of itself: a new answer there has to be put into words here. */
+const LOST: Readonly<Record<Touches['lost'], (about: AtStake) => string>> = {
+  nothing: () => 'no data',
+  'chosen-backup': lostAfterBackup,
+  'newest-backup': lostAfterBackup,
+  'own-backup': () => 'in the other instance, what is written after the backup that the run makes',
+  'chosen-time': ({ wish: { to }, now }) => {
     if (to === undefined) return 'what was written after the time that the run asks you for';
     const ago = formatSpan(Math.max(0, (now.getTime() - msOf(to)) / 1000));
     return `what was written after ${formatTime(to)} UTC, ${ago} ago`;
-  }
-  if (runbook === 'disaster-recovery' && prepare === true && perform === true)
-    return 'in the other instance, what is written after the backup that the run makes';
-  if (runbook === 'restore-backup' || (runbook === 'disaster-recovery' && perform === true)) {
-    if (backup === undefined) return 'what was written after the backup that the run asks you for';
-    const of = backup.triggeredAt === undefined ? '' : ` of ${formatTime(backup.triggeredAt)} UTC`;
-    const ago = backup.ageSeconds === undefined ? '' : `, ${formatSpan(backup.ageSeconds)} ago`;
-    const which = wish.backup === undefined ? `the newest known backup, ${backup.id}` : `backup ${backup.id}`;
-    return `what was written after ${which}${of}${ago}`;
-  }
-  return 'no data';
+  },
+};
+
+function lostAfterBackup({ wish, backup }: AtStake): string {
+  if (backup === undefined) return 'what was written after the backup that the run asks you for';
+  const of = backup.triggeredAt === undefined ? '' : ` of ${formatTime(backup.triggeredAt)} UTC`;
+  const ago = backup.ageSeconds === undefined ? '' : `, ${formatSpan(backup.ageSeconds)} ago`;
+  const which = wish.backup === undefined ? `the newest known backup, ${backup.id}` : `backup ${backup.id}`;
+  return `what was written after ${which}${of}${ago}`;
 }

@@ -3,7 +3,7 @@ import { runbooks } from '../../../machines/index.ts';
 import type { Entry } from '../../../src/store/journal.ts';
 import { foldLedger } from '../../../src/store/projections/ledgers.ts';
 import { backupRows, whyNotRestorable } from '../../../src/view/app/backup-list.ts';
-import { SITUATIONS, situationOf } from '../../../src/view/app/situations.ts';
+import { asksSource, SITUATIONS, situationOf } from '../../../src/view/app/situations.ts';
 import { instanceChoices, targetChoices } from '../../../src/view/app/start-choices.ts';
 import { stakesOf } from '../../../src/view/app/start-wish.ts';
 import { usualTimes } from '../../../src/view/app/usual-times.ts';
@@ -51,9 +51,10 @@ test('what each situation asks makes an input that its runbook takes', () => {
 });
 
 test('an instance that is gone can be recovered elsewhere, and the others name that way', () => {
-  for (const { id, asksSource } of SITUATIONS) {
+  for (const situation of SITUATIONS) {
+    const { id } = situation;
     const disabled = whyNot(id, [gone('orders')]);
-    if (!asksSource) expect(disabled, id).toBeUndefined();
+    if (!asksSource(situation)) expect(disabled, id).toBeUndefined();
     else {
       expect(disabled?.why, id).toBe('it does not answer: the router gave 502');
       expect(disabled?.instead, id).toContain('the instance or its region is gone');
@@ -189,11 +190,12 @@ test('what is lost is told by the time that is brought back', () => {
     'the newest known backup, 7',
   );
   expect(lost({ runbook: 'rotate-key' })).toBe('no data');
+  expect(lost({ runbook: 'disaster-recovery', target: 'orders-dr' })).toContain('that the run makes');
 });
 
 test('a run that would be refused promises nothing about what it overwrites', () => {
   const refused = { ...DRY_RUN, steps: [], forever: [], wayBack: [], inTheWay: { text: 'no', hints: [] } };
-  const wish = { runbook: 'restore-backup', instance: 'orders' };
+  const wish = { runbook: 'restore-backup', instance: 'orders' } as const;
   const stakes = stakesOf({ wish, backup: undefined, dryRun: refused, now: NOW });
   expect(stakes.overwritten).toBe('the dry run could not say');
   expect(stakes.wayBack).toBe('the dry run could not say');

@@ -2,7 +2,7 @@ import { formatSeconds } from '../../../base/format.ts';
 import { isDone } from '../../../view/app/backup-list.ts';
 import type { DryRunFacts, DryRunStep } from '../../../view/app/dry-run-facts.ts';
 import type { Fact } from '../../../view/app/sources.ts';
-import { commandOf, type StartWish, stakesOf } from '../../../view/app/start-wish.ts';
+import { commandOf, type StartWish, stakesOf, takesNewest } from '../../../view/app/start-wish.ts';
 import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
@@ -107,8 +107,7 @@ function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined,
 function backupOf(state: State, wish: StartWish, around: Around) {
   const rows = listOf(state, around).last?.value.rows ?? [];
   if (wish.backup !== undefined) return chosenBackup(state, around);
-  if (wish.runbook !== 'disaster-recovery') return undefined;
-  return rows.find(isDone);
+  return takesNewest(wish) ? rows.find(isDone) : undefined;
 }
 
 /** The steps of the run, what it finds now, and the command. */

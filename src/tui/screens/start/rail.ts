@@ -1,5 +1,6 @@
 import { msOf } from '../../../base/instant.ts';
 import type { StartStep } from '../../../view/app/situations.ts';
+import { takesNewest } from '../../../view/app/start-wish.ts';
 import { formatUtc } from '../../../view/zone.ts';
 import { cutLine, lineWidth } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
@@ -60,7 +61,7 @@ function answerWords(step: StartStep, state: State, around: Around): string {
       return `into ${answers.target ?? ''}`;
     case 'backup':
       if (typeof answers.backup === 'string') return `backup ${backupName(state, around)}`;
-      return chosenSituation({ answers })?.asksSource === false ? 'newest backup' : 'the run asks for it';
+      return takesNewest(chosenSituation({ answers })?.wish) ? 'newest backup' : 'the run asks for it';
     case 'incident':
       return typeof answers.incident === 'string'
         ? `since ${shortTime(answers.incident, now)}`

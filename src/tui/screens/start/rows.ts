@@ -7,6 +7,7 @@ import {
   noSourceFor,
   targetChoices,
 } from '../../../view/app/start-choices.ts';
+import { takesNewest, touchesOfWish } from '../../../view/app/start-wish.ts';
 import { newestCell } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
@@ -192,7 +193,8 @@ const BACKUP_COLUMNS = columnsOf(
 );
 
 function backups(state: State, situation: Situation, around: Pick<Around, 'facts'>): ChoiceTable {
-  const isElsewhere = situation.wish.runbook === 'disaster-recovery';
+  const isElsewhere = touchesOfWish(situation.wish).target === 'replaced';
+  const isNewest = takesNewest(situation.wish);
   const { last } = listOf(state, around);
   const rows = (last?.value.rows ?? []).map((row) => backupRow(row, isElsewhere));
   const problem: readonly Detail[] =
@@ -207,15 +209,15 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
   const first: Choice = {
     key: LEFT_TO_RUN,
     text: 'newest ask run',
-    cells: () => [[span(isElsewhere ? 'the newest' : 'ask me in the run')]],
+    cells: () => [[span(isNewest ? 'the newest' : 'ask me in the run')]],
     details: [
       {
-        text: isElsewhere
+        text: isNewest
           ? 'the run takes the newest by the guid on the recovery card, and asks you first'
           : 'the run lists the newest ones and asks you; it recommends none, because all data is replaced',
         tone: 'plain',
       },
-      ...(isElsewhere ? withoutCard(state, around) : []),
+      ...(isNewest ? withoutCard(state, around) : []),
       ...problem,
     ],
   };

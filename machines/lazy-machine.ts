@@ -1,0 +1,30 @@
+import type { AnyStateMachine } from 'xstate';
+import { initialContext } from './context.ts';
+import type { RunbookId } from './parts/touches.ts';
+import { runbook } from './setup.ts';
+
+/** A machine that is built when it is first asked for. A start reaches all of them and needs one at most. */
+export interface LazyMachine<Id extends RunbookId = RunbookId> {
+  readonly id: Id;
+  readonly version: string;
+  readonly machine: AnyStateMachine;
+}
+
+/** The machine of a runbook, of which `id` and `version` are known before it is built. */
+export function lazyMachine<const Id extends RunbookId>(
+  config: Omit<Parameters<typeof runbook.createMachine>[0], 'context'> & {
+    readonly id: Id;
+    readonly version: string;
+  },
+): LazyMachine<Id> {
+  const { id, version } = config;
+  let machine: AnyStateMachine | undefined;
+  return {
+    id,
+    version,
+    get machine() {
+      machine ??= runbook.createMachine({ ...config, context: ({ input }) => initialContext(id, input) });
+      return machine;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/*
+ * What a run does to the instances that it is about: stated once for each runbook, and asked by everybody who
+ * has to know it before the machine is loaded, or without it.
+ */
+
+/** How much is done to an instance, the least first. */
+type Touch =
+  /** Nothing is sent to it: it may be gone. */
+  | 'not-called'
+  /** It gets only GETs. */
+  | 'read'
+  /** Something about it is changed, such as its key or its list of backups; its data stays. */
+  | 'changed'
+  /** Everything that it holds is replaced. */
+  | 'replaced';
+
+/** From when on data is lost where data is replaced. */
+export type LostAfter =
+  /** The backup that a person chooses; the run asks for it where none is given. */
+  | 'chosen-backup'
+  /** The newest backup, unless another one is given. */
+  | 'newest-backup'
+  /** The backup that the run makes itself. */
+  | 'own-backup'
+  | 'chosen-time';
+
+/** What data a run loses although it replaces none. */
+export type LostBeside = 'nothing';
+
+/** What is lost goes with what is replaced, so that no run that replaces data can claim to lose none. */
+export type Touches =
+  | {
+      /** The run's own instance. */
+      readonly source: Exclude<Touch, 'replaced'>;
+      /** The instance that the run goes into. */
+      readonly target: 'none';
+      readonly lost: LostBeside;
+    }
+  | { readonly source: 'replaced'; readonly target: 'none'; readonly lost: LostAfter }
+  | {
+      readonly source: Exclude<Touch, 'replaced'>;
+      readonly target: 'replaced';
+      readonly lost: LostAfter;
+    };
+
+/** What of a run's input decides; it may come from a record, so that nothing is known of it. */
+interface Decisive {
+  readonly mode?: unknown;
+  readonly target?: unknown;
+}
+
+const CHANGES = { source: 'changed', target: 'none', lost: 'nothing' } as const;
+
+const BY_RUNBOOK = {
+  'rotate-key': () => CHANGES,
+  'disaster-recovery': ({ mode, target }) => {
+    if (mode === 'perform') return { source: 'not-called', target: 'replaced', lost: 'newest-backup' };
+    // Without a mode, as for the flags: both halves where there is a target.
+    if (mode === 'prepare' || (mode === undefined && target === undefined)) return CHANGES;
+    return { source: 'changed', target: 'replaced', lost: 'own-backup' };
+  },
+  'restore-point-in-time': () => ({ source: 'replaced', target: 'none', lost: 'chosen-time' }),
+  'restore-backup': () => ({ source: 'replaced', target: 'none', lost: 'chosen-backup' }),
+  'back-up-and-verify': () => CHANGES,
+  'change-instance': () => CHANGES,
+} satisfies Readonly<Record<string, (input: Decisive) => Touches>>;
+
+export type RunbookId = keyof typeof BY_RUNBOOK;
+
+/** Every runbook. */
+export const RUNBOOK_IDS = Object.keys(BY_RUNBOOK) as readonly RunbookId[];
+
+/** What a run of a runbook with this input touches; undefined for a runbook that this program does not have. */
+export function touchesOf(runbook: RunbookId, input: unknown): Touches;
+export function touchesOf(runbook: string, input: unknown): Touches | undefined;
+export function touchesOf(runbook: string, input: unknown): Touches | undefined {
+  const touches: Readonly<Record<string, (input: Decisive) => Touches>> = BY_RUNBOOK;
+  return Object.hasOwn(touches, runbook) ? touches[runbook]?.((input ?? {}) as Decisive) : undefined;
+}
+
+/** Whether a run replaces the data of an instance. */
+export function replacesData({ source, target }: Touches): boolean {
+  return source === 'replaced' || target === 'replaced';
+}
