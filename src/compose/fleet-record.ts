@@ -1,3 +1,4 @@
+import { replacesData, touchesOf } from '../../machines/parts/touches.ts';
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { JournalReader } from '../store/journal.ts';
@@ -14,12 +15,6 @@ import { openJournalIfAny } from './store-of.ts';
  * were.
  */
 const MOST_RUNS = 500;
-
-/**
- * Runbooks that bring data back into the instance itself; a test holds them against the verbs of their
- * machines. Their machines are not loaded for it.
- */
-export const RESTORING: ReadonlySet<string> = new Set(['restore-backup', 'restore-point-in-time']);
 
 /**
  * What the journal knows of each of these instances. Only looks. A journal that cannot be read makes the part
@@ -58,17 +53,18 @@ async function recordsIn(
   const open = await Promise.all((await openRuns(journal)).map((run) => withOperator(journal, run)));
   const doubts = await readPending(journal);
   const rows = await journal.rows(runs.name, { limit: MOST_RUNS, order: 'descending' });
-  const recoveries = summariesOf(rows).filter(isRecovery);
+  const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
+  const recovered = await Promise.all(names.map((name) => newestRecovery(journal, name, proven)));
   const followUps = [...(await readFollowUps(journal, 'open')), ...(await followUpsOfOpen(journal, open))];
   return new Map(
-    names.map((name): [string, InstanceRecord] => [
+    names.map((name, at): [string, InstanceRecord] => [
       name,
       {
         ledger: ledgers.get(name) ?? NO_LEDGER,
         openRuns: open.filter((run) => touches(run, name)),
         inDoubt: doubts.filter(({ instance }) => instance === name),
         followUps: followUps.filter(({ instance }) => instance === name),
-        recovered: recoveries.find((run) => touches(run, name)),
+        recovered: recovered[at],
       },
     ]),
   );
@@ -85,8 +81,26 @@ function touches({ instance, target }: RunSummary, name: string): boolean {
   return instance === name || target === name;
 }
 
-function isRecovery({ runbook, target, status, proven }: RunSummary): boolean {
-  return status === 'closed' && proven && (target !== undefined || RESTORING.has(runbook));
+/** The first of these runs that brought data of the instance back, or data into it. */
+async function newestRecovery(
+  journal: JournalReader,
+  name: string,
+  proven: readonly RunSummary[],
+): Promise<RunSummary | undefined> {
+  for (const run of proven) if (touches(run, name) && (await broughtBack(journal, run))) return run;
+  return undefined;
+}
+
+/** What a run with a target was to do stands in its first entry; without one, its runbook says it. */
+async function broughtBack(journal: JournalReader, { runId, runbook, target }: RunSummary): Promise<boolean> {
+  if (target === undefined) return replaces(runbook, {});
+  const [started] = await journal.read(`run/${runId}`);
+  return replaces(runbook, (started?.body as { readonly input?: unknown } | undefined)?.input);
+}
+
+function replaces(runbook: string, input: unknown): boolean {
+  const touches = touchesOf(runbook, input);
+  return touches !== undefined && replacesData(touches);
 }
 
 /** Those of open runs are in their machines, which are loaded only where a run is open. */

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { runbooks } from '../../machines/index.ts';
 import { callOf, verbDid, verbTo, WORDED } from '../../machines/parts/verb-words.ts';
 import { effectOf, VERBS, type Verb } from '../../machines/verbs.ts';
 import type { Activities, ActivityOf } from '../../src/activities/activity.ts';
 import type { Perform } from '../../src/commands/service/planned-change.ts';
-import { RESTORING } from '../../src/compose/fleet-record.ts';
 import { operationAt } from '../../src/service/revisions.ts';
 
 const names = Object.keys(VERBS) as Verb[];
@@ -25,17 +23,6 @@ test('the record tells by the table which calls restore, act on the instance, ch
   expect(verbsWith('instance')).toEqual(['recreate', 'restart', 'update']);
   expect(verbsWith('key')).toEqual(['prepareRecovery', 'setKey']);
   expect(verbsWith('backup')).toEqual(['createBackup']);
-});
-
-test('the status counts as a recovery what a runbook restores: into its own instance, or into a target', () => {
-  const restoring = Object.values(runbooks).flatMap(({ id, machine }) =>
-    [...JSON.stringify(machine.config).matchAll(/"src":"(\w+)"/gu)].some(
-      ([, verb = '']) => effectOf(verb) === 'restore',
-    )
-      ? [id]
-      : [],
-  );
-  expect(restoring.toSorted()).toEqual(['disaster-recovery', ...RESTORING].toSorted());
 });
 
 test('a verb of a journal that is not known here has no effect that anybody could take for harmless', () => {
