@@ -21,6 +21,7 @@ type Lost = Pick<Stakes, 'lost' | 'lostSince'>;
 /** What is lost, by the moment that is brought back. */
 const LOST: Readonly<Record<Touches['lost'], (context: RunContext) => Lost>> = {
   nothing: () => ({ lost: 'no data' }),
+  'only-on-machines': () => ({ lost: 'what is stored only on a machine' }),
   'chosen-backup': ({ choose: { backup } }) => {
     const made = backup?.triggeredAt ?? backup?.startedAt ?? backup?.finishedAt;
     return lostAfter(made, `backup ${backup?.id} was made`, '');
@@ -38,13 +39,17 @@ function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> 
   const { run, target } = context;
   const name = restoredName(context);
   const { identity } = target.facts ?? {};
+  const source =
+    touchesOfRun(context).source === 'changed'
+      ? `${run.instance} keeps its data and its backups`
+      : `${run.instance} and its backups are not touched`;
   const held =
     identity === undefined
       ? ''
       : `: ${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`;
   return {
     overwritten: `all data in ${name}${held}`,
-    wayBack: `none for ${name}; ${run.instance} and its backups are not touched`,
+    wayBack: `none for ${name}; ${source}`,
   };
 }
 

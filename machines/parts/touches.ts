@@ -25,7 +25,10 @@ export type LostAfter =
   | 'chosen-time';
 
 /** What data a run loses although it replaces none. */
-export type LostBeside = 'nothing';
+export type LostBeside =
+  | 'nothing'
+  /** What is stored only on a machine of the instance, and not in its database. */
+  | 'only-on-machines';
 
 /** What is lost goes with what is replaced, so that no run that replaces data can claim to lose none. */
 export type Touches =
@@ -46,6 +49,7 @@ export type Touches =
 /** What of a run's input decides; it may come from a record, so that nothing is known of it. */
 interface Decisive {
   readonly mode?: unknown;
+  readonly action?: unknown;
   readonly target?: unknown;
 }
 
@@ -62,7 +66,8 @@ const BY_RUNBOOK = {
   'restore-point-in-time': () => ({ source: 'replaced', target: 'none', lost: 'chosen-time' }),
   'restore-backup': () => ({ source: 'replaced', target: 'none', lost: 'chosen-backup' }),
   'back-up-and-verify': () => CHANGES,
-  'change-instance': () => CHANGES,
+  'change-instance': ({ action }) =>
+    action === 'recreate' ? { ...CHANGES, lost: 'only-on-machines' } : CHANGES,
 } satisfies Readonly<Record<string, (input: Decisive) => Touches>>;
 
 export type RunbookId = keyof typeof BY_RUNBOOK;

@@ -61,6 +61,11 @@ describe('what a recovery into a target costs', () => {
     expect(wayBack).toBe('none for orders-dr; orders and its backups are not touched');
   });
 
+  it('does not say that a source is not touched that the same run has prepared', () => {
+    const both = startingContext({ instance: 'orders', target: 'orders-dr', mode: 'both' });
+    expect(stakesOfRestore(both).wayBack).toBe('none for orders-dr; orders keeps its data and its backups');
+  });
+
   it('names the moment of a backup that is on record', () => {
     const proven = [
       { id: 3, backupId: 'g-1', triggeredAt: MADE, provenAt: MADE, fingerprint: '3fe1b0c2d4a5' },

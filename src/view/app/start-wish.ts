@@ -102,6 +102,7 @@ export function stakesOf(about: AtStake): StartStakes {
 /** What is lost, by what the runbook says of itself: a new answer there has to be put into words here. */
 const LOST: Readonly<Record<Touches['lost'], (about: AtStake) => string>> = {
   nothing: () => 'no data',
+  'only-on-machines': () => 'no data but what is stored only on a machine of the instance',
   'chosen-backup': lostAfterBackup,
   'newest-backup': lostAfterBackup,
   'own-backup': () => 'in the other instance, what is written after the backup that the run makes',

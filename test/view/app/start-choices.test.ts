@@ -190,6 +190,7 @@ test('what is lost is told by the time that is brought back', () => {
     'the newest known backup, 7',
   );
   expect(lost({ runbook: 'rotate-key' })).toBe('no data');
+  expect(lost({ runbook: 'change-instance', action: 'recreate' })).toContain('only on a machine');
   expect(lost({ runbook: 'disaster-recovery', target: 'orders-dr' })).toContain('that the run makes');
 });
 
