@@ -1,18 +1,21 @@
+import type { RunbookId } from '../../machines/parts/touches.ts';
 import { EXIT, EXIT_CODES } from '../base/errors.ts';
 import type { Details } from './define.ts';
 
 /** What lifeboat is, as its help begins. */
 export const SUMMARY = 'run disaster-recovery runbooks: one safe step at a time, proven with evidence';
 
+const DOES: Readonly<Record<RunbookId, string>> = {
+  'restore-backup': 'restore a backup into its own instance',
+  'restore-point-in-time': 'restore the instance as it was at a time (--to)',
+  'disaster-recovery': 'recover a lost instance into another (--target)',
+  'back-up-and-verify': 'create a backup now and read it to its last byte',
+  'rotate-key': 'set a new encryption key and prove it by a backup',
+  'change-instance': 'restart, recreate or update it (--action)',
+};
+
 /** The runbooks in the order in which a person looks for one, each with what it does. */
-export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = [
-  ['restore-backup', 'restore a backup into its own instance'],
-  ['restore-point-in-time', 'restore the instance as it was at a time (--to)'],
-  ['disaster-recovery', 'recover a lost instance into another (--target)'],
-  ['back-up-and-verify', 'create a backup now and read it to its last byte'],
-  ['rotate-key', 'set a new encryption key and prove it by a backup'],
-  ['change-instance', 'restart, recreate or update it (--action)'],
-];
+export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = Object.entries(DOES);
 
 /** What `lifeboat --help` prints after its commands. */
 export const HELP: Details = {

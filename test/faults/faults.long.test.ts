@@ -36,6 +36,11 @@ const NOT_ON_V0 = [
   'change-instance --action update',
 ];
 
+test('for every runbook it is said whether it can be begun on V0', () => {
+  const said = [...RUN_ON_V0, ...NOT_ON_V0].map((words) => words.split(' ')[0]);
+  expect(new Set(said)).toEqual(new Set(Object.keys(runbooks)));
+});
+
 test.for([...RUN_ON_V0, ...NOT_ON_V0])('%s is begun on V0 only where V0 has all its calls', async (words) => {
   const address = addressFrom('https://dashboard.example.com/service-instances/4a1f', 'v0');
   const service = openService(address, { token: async () => new Secret('a token') });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { older, runbookOf } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { statePath } from '../../machines/parts/states.ts';
+import { RUNBOOK_IDS } from '../../machines/parts/touches.ts';
 import { measuresOfRun, reportOf } from '../../src/commands/run/run-report.ts';
 import { renderReport } from '../../src/report/render-report.ts';
 import { fold } from '../../src/runner/fold.ts';
@@ -35,6 +36,11 @@ const RELEASED = [
   'rotate-key-1',
   'rotate-key-2',
 ];
+
+test('every runbook has a version with recorded journals', () => {
+  const recorded = RELEASED.map((name) => name.slice(0, name.lastIndexOf('-')));
+  expect(new Set(recorded)).toEqual(new Set<string>(RUNBOOK_IDS));
+});
 
 test('every released version has recorded journals, and none is there that nobody knows', () => {
   expect([...new Set(HISTORIES.map((path) => path.split('/')[0]))]).toEqual(RELEASED);

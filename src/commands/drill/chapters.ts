@@ -1,3 +1,4 @@
+import type { RunbookId } from '../../../machines/parts/touches.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { Chapter } from './chapter.ts';
 import { inPlace } from './in-place.ts';
@@ -11,17 +12,17 @@ const TARGET = 'orders-dr';
 const OTHER = 'billing';
 
 /** Every runbook has a chapter, in the order of a full drill, which plays those that are marked so. */
-const CHAPTERS: readonly { readonly chapter: Chapter; readonly inFullDrill: boolean }[] = [
-  { chapter: rotation(SOURCE), inFullDrill: true },
-  { chapter: regionLoss(SOURCE, TARGET), inFullDrill: true },
-  { chapter: mishap(OTHER), inFullDrill: true },
-  { chapter: inPlace(SOURCE, 'restore-backup'), inFullDrill: false },
-  { chapter: inPlace(SOURCE, 'back-up-and-verify'), inFullDrill: false },
-  { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
-];
+const CHAPTERS: Readonly<Record<RunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>> = {
+  'rotate-key': { chapter: rotation(SOURCE), inFullDrill: true },
+  'disaster-recovery': { chapter: regionLoss(SOURCE, TARGET), inFullDrill: true },
+  'restore-point-in-time': { chapter: mishap(OTHER), inFullDrill: true },
+  'restore-backup': { chapter: inPlace(SOURCE, 'restore-backup'), inFullDrill: false },
+  'back-up-and-verify': { chapter: inPlace(SOURCE, 'back-up-and-verify'), inFullDrill: false },
+  'change-instance': { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },
+};
 
 /** Scenarios whose lesson shows in a runbook other than a rotation. */
-const SCENARIO_RUNBOOK: Readonly<Record<string, string>> = {
+const SCENARIO_RUNBOOK: Readonly<Record<string, RunbookId>> = {
   'region-loss': 'disaster-recovery',
   storm: 'disaster-recovery',
   'disk-pressure': 'restore-backup',
@@ -39,9 +40,9 @@ export function chaptersFor(wish: {
   const { runbook, scenario, revision } = wish;
   const wanted =
     runbook ?? (scenario === undefined ? undefined : (SCENARIO_RUNBOOK[scenario] ?? 'rotate-key'));
-  const chapters = CHAPTERS.filter(({ chapter, inFullDrill }) =>
-    wanted === undefined ? inFullDrill : chapter.runbook === wanted,
-  ).map(({ chapter }) => chapter);
+  const chapters = Object.values(CHAPTERS)
+    .filter(({ chapter, inFullDrill }) => (wanted === undefined ? inFullDrill : chapter.runbook === wanted))
+    .map(({ chapter }) => chapter);
   if (revision === '62') return chapters;
   const possible = chapters.filter(({ runbook: one }) => one !== 'restore-point-in-time');
   if (possible.length > 0) return possible;
