@@ -6,6 +6,7 @@ import { act } from './phases/act.ts';
 import { available } from './phases/available.ts';
 import { confirm } from './phases/confirm.ts';
 import { followUps } from './phases/follow-ups.ts';
+import { when } from './phases/guards.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
@@ -39,14 +40,17 @@ export const changeInstanceMachine = lazyMachine({
       ways: { 'release-updates': 'release' },
       fallback: actionFollowUpsFallback,
       onDone: [
-        { guard: ({ context }) => context.updates.isStopping, target: 'stopped' },
+        { guard: when('the run is being stopped', ({ updates }) => updates.isStopping), target: 'stopped' },
         { target: 'record' },
       ],
     }),
     record: recordRecovery({
       runbook: 'change-instance',
       byHand: 'Write down what was done, and when the instance was available again.',
-      onDone: [{ guard: ({ context }) => hasActed(context), target: 'done' }, { target: 'unproven' }],
+      onDone: [
+        { guard: when('the action is shown to be done', hasActed), target: 'done' },
+        { target: 'unproven' },
+      ],
     }),
     done: ending('closed: done, and available again'),
     unproven: ending('closed without proof that it is available'),

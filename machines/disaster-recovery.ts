@@ -7,6 +7,7 @@ import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore } from './phases/before.ts';
 import { makeCard } from './phases/card.ts';
 import { confirm } from './phases/confirm.ts';
+import { when } from './phases/guards.ts';
 import { learnGuid } from './phases/guid.ts';
 import { newKey } from './phases/key.ts';
 import { ending, only, phases } from './phases/phase.ts';
@@ -33,13 +34,13 @@ export const disasterRecoveryMachine = lazyMachine({
   states: phases({
     half: () => ({
       meta: { title: 'whether to prepare or to perform' },
-      always: [{ guard: ({ context }) => prepares(context), target: 'preflight' }, { target: 'source' }],
+      always: [{ guard: when('it is to be prepared', prepares), target: 'preflight' }, { target: 'source' }],
     }),
     ...only(prepares, {
       preflight: preflight({ tolerant: true, withRecord: true, onDone: 'key' }),
       key: newKey({
         offered: true,
-        onDone: [{ guard: ({ context }) => setsKey(context), target: 'confirmKey' }, { target: 'guid' }],
+        onDone: [{ guard: when('a new key is wanted', setsKey), target: 'confirmKey' }, { target: 'guid' }],
       }),
       ...only(setsKey, {
         confirmKey: confirm({
@@ -58,13 +59,19 @@ export const disasterRecoveryMachine = lazyMachine({
         onDone: 'card',
       }),
       card: makeCard({
-        onDone: [{ guard: ({ context }) => performs(context), target: 'source' }, { target: 'prepared' }],
+        onDone: [
+          { guard: when('it is performed as well', performs), target: 'source' },
+          { target: 'prepared' },
+        ],
       }),
     }),
     ...only(performs, {
       source: chooseSource({ onDone: 'target' }),
       target: inspectTarget({
-        onDone: [{ guard: isLookedAt, target: 'confirm' }, { target: 'before' }],
+        onDone: [
+          { guard: when('its data was counted before', isLookedAt), target: 'confirm' },
+          { target: 'before' },
+        ],
       }),
       before: keepBefore({ onDone: 'confirm' }),
       confirm: confirmTarget({ target: 'target', onDone: 'restore' }),

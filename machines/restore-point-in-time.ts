@@ -7,6 +7,7 @@ import { afterRestore } from './phases/after-restore.ts';
 import { keepBefore, safetyBackup } from './phases/before.ts';
 import { chooseTime, rereadRange } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
+import { when } from './phases/guards.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
@@ -22,7 +23,10 @@ export const restorePointInTimeMachine = lazyMachine({
   states: phases({
     preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
     choose: chooseTime({
-      onDone: [{ guard: isLookedAt, target: 'confirm' }, { target: 'before' }],
+      onDone: [
+        { guard: when('its data was counted before', isLookedAt), target: 'confirm' },
+        { target: 'before' },
+      ],
     }),
     before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
     safeguard: safetyBackup({ onDone: 'confirm' }),

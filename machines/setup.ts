@@ -29,11 +29,11 @@ export const runbook = setup({
   },
   actors,
   guards: {
-    isDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
+    inDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
     /**
      * The service says that the task failed or is gone; anything else only means that it cannot be seen now.
      */
-    isOver: (_, params: { error: unknown }) =>
+    taskIsOver: (_, params: { error: unknown }) =>
       ['backup.failed', 'backup.deleted', 'restore.failed', 'restore.deleted'].includes(
         failureFrom(params.error).code,
       ),

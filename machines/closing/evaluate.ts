@@ -135,6 +135,6 @@ export function isNeverPassed({ code }: Failure): boolean {
 }
 
 /** What is lost by the restore was kept already: nobody is asked for it again. */
-export function isLookedAt({ context }: { readonly context: RunContext }): boolean {
-  return context.before.counted !== undefined;
+export function isLookedAt({ before }: RunContext): boolean {
+  return before.counted !== undefined;
 }

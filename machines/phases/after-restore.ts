@@ -8,6 +8,7 @@ import { available } from './available.ts';
 import { backup } from './backup.ts';
 import { renewCard } from './card.ts';
 import { followUps } from './follow-ups.ts';
+import { when } from './guards.ts';
 import { type Phase, phase } from './phase.ts';
 import { recordRecovery } from './record.ts';
 import { task } from './task.ts';
@@ -44,7 +45,7 @@ export function afterRestore({ runbook, on, mayBeUnsaid = false, byHand }: After
       runbook,
       both: on !== undefined,
       byHand,
-      onDone: [{ guard: ({ context }) => isRecovered(context), target: 'done' }, { target: 'unproven' }],
+      onDone: [{ guard: when('the recovery is shown', isRecovered), target: 'done' }, { target: 'unproven' }],
     }),
   };
 }

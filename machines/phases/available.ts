@@ -5,6 +5,7 @@ import { InstanceReady } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
 import { failure, noteReason } from './failing.ts';
+import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { waiting } from './task.ts';
 
@@ -85,7 +86,10 @@ function unsaid(step: string) {
     evaluating: state({
       meta: { title: 'whether the service can say that the instance is available' },
       always: [
-        { guard: ({ context }) => context.preflight.facts?.unsaid !== undefined, target: 'asking' },
+        {
+          guard: when('the service cannot say it', ({ preflight }) => preflight.facts?.unsaid !== undefined),
+          target: 'asking',
+        },
         { target: 'waiting' },
       ],
     }),

@@ -8,6 +8,7 @@ import { CardDraft, CardOnRecord } from '../parts/recovery-data.ts';
 import { changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { closing } from './backup.ts';
+import { when } from './guards.ts';
 import { NO_GUID } from './guid.ts';
 import { closed } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
@@ -96,12 +97,15 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
       meta: { title: 'checking the guid' },
       always: [
         {
-          guard: ({ context }) => context.card.guid === undefined,
+          guard: when('there is no guid', ({ card }) => card.guid === undefined),
           target: 'askingFailed',
           actions: assign({ failure: NO_GUID }),
         },
         {
-          guard: ({ context: { card, fresh } }) => isGuidOf(card.guid, fresh.backup?.backupId) === false,
+          guard: when(
+            'the guid is that of others',
+            ({ card, fresh }) => isGuidOf(card.guid, fresh.backup?.backupId) === false,
+          ),
           target: 'askingFailed',
           actions: assign({
             failure: ({ context: { card, fresh } }) => ({

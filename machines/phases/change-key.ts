@@ -4,6 +4,7 @@ import { setKeyFallback } from '../fallback/keys.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
+import { when } from './guards.ts';
 import { heldKey } from './key.ts';
 import { nextIntent } from './once.ts';
 import { type Phase, phase, state } from './phase.ts';
@@ -54,7 +55,7 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
     }),
     evaluating: state({
       meta: { title: 'checking the answer' },
-      always: [{ guard: answerWasLost, target: 'inDoubt' }, { target: 'over' }],
+      always: [{ guard: when('the answer was lost', answerWasLost), target: 'inDoubt' }, { target: 'over' }],
     }),
     inDoubt: uncertain({ confirm, goOn: 'over', judge: JUDGE }),
     notInForce: notInForce({ confirm, backup }),
@@ -66,8 +67,8 @@ const JUDGE = {
   hint: 'a backup is made now; whichever key opens it is in force',
 };
 
-export function answerWasLost({ context }: { readonly context: RunContext }): boolean {
-  return context.key.setting?.answer === 'unknown';
+export function answerWasLost({ key }: RunContext): boolean {
+  return key.setting?.answer === 'unknown';
 }
 
 interface Uncertain {

@@ -7,6 +7,7 @@ import { ReachableRange, RestorableBackups } from '../parts/recovery-data.ts';
 import { BackupFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, sizeOf, stop } from './asking.ts';
+import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
@@ -48,7 +49,10 @@ export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
       meta: { title: 'whether a backup was named at the start' },
       always: [
         {
-          guard: ({ context }) => backupOf(context, context.run.asked.backup) !== undefined,
+          guard: when(
+            'a backup was named at the start',
+            (context) => backupOf(context, context.run.asked.backup) !== undefined,
+          ),
           target: 'over',
           actions: assign(({ context }) =>
             changed(context, 'choose', { backup: backupOf(context, context.run.asked.backup) }),
@@ -66,7 +70,10 @@ export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
       },
       on: {
         'operator.chooseBackup': {
-          guard: ({ context, event }) => backupOf(context, event.id) !== undefined,
+          guard: whenEvent<{ id: number }>(
+            'it is listed',
+            (context, event) => backupOf(context, event.id) !== undefined,
+          ),
           target: 'over',
           actions: assign(({ context, event }) =>
             changed(context, 'choose', { backup: backupOf(context, event.id) }),
@@ -149,7 +156,9 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
       meta: { title: 'whether a time was named at the start' },
       always: [
         {
-          guard: ({ context }) => isReachable(context.choose.range, context.run.asked.time),
+          guard: when('the time of the start can be reached', ({ choose, run }) =>
+            isReachable(choose.range, run.asked.time),
+          ),
           target: 'over',
           actions: assign(({ context }) => changed(context, 'choose', { time: context.run.asked.time })),
         },
@@ -165,7 +174,9 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
       },
       on: {
         'operator.chooseTime': {
-          guard: ({ context, event }) => isReachable(context.choose.range, event.time),
+          guard: whenEvent<{ time: string }>('it can be reached', ({ choose }, event) =>
+            isReachable(choose.range, event.time),
+          ),
           target: 'over',
           // The time of the start is given up with it: a range that grows must not bring it back unasked.
           actions: assign(({ context, event }) => ({
@@ -201,11 +212,9 @@ export function rereadRange(choose: string) {
       meta: { title: 'comparing the time with the range' },
       always: [
         {
-          guard: ({
-            context: {
-              choose: { range, time },
-            },
-          }) => isReachable(range, time),
+          guard: when('the time can still be reached', ({ choose }) =>
+            isReachable(choose.range, choose.time),
+          ),
           target: 'over',
         },
         {

@@ -8,6 +8,7 @@ import type { Baseline } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { type RunQuestion, stop as stopOption, typedName } from './asking.ts';
 import { failTo, failure } from './failing.ts';
+import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, type States, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -49,8 +50,10 @@ export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Conf
           input: ({ context }) => ({ instance: context.run.instance }),
           onDone: [
             {
-              guard: ({ context, event }) =>
-                newRestores(context.preflight.facts?.baseline, event.output).length > 0,
+              guard: whenEvent<{ output: Baseline }>(
+                'another restore was begun',
+                ({ preflight }, { output }) => newRestores(preflight.facts?.baseline, output).length > 0,
+              ),
               target: 'restoreMeanwhile',
               actions: assign({ failure: ({ context, event }) => restoreRuns(context, event.output) }),
             },
@@ -114,7 +117,10 @@ function askAndCompare({ title, question, stop, failed, next }: Asking): States 
       meta: { title, question },
       on: {
         'operator.confirm': {
-          guard: ({ context, event }) => event.typed === context.run.instance,
+          guard: whenEvent<{ typed: string }>(
+            'the name fits',
+            ({ run }, event) => event.typed === run.instance,
+          ),
           target: 'lookingAgain',
         },
         'operator.stop': stop,
@@ -139,7 +145,10 @@ function askAndCompare({ title, question, stop, failed, next }: Asking): States 
     comparing: state({
       meta: { title: 'comparing with what was confirmed' },
       always: [
-        { guard: ({ context }) => context.confirm.drift.length > 0, target: 'asking' },
+        {
+          guard: when('something has changed', ({ confirm: { drift } }) => drift.length > 0),
+          target: 'asking',
+        },
         { target: next },
       ],
     }),

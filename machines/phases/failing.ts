@@ -18,12 +18,12 @@ export function failTo<Target extends string>(target: Target) {
 
 /** The same where a lost answer leads to a question of its own. */
 export function failOrDoubt<Doubt extends string, Target extends string>(doubt: Doubt, target: Target) {
-  return [{ guard: { type: 'isDoubt' as const, params: errorOf }, ...failTo(doubt) }, failTo(target)];
+  return [{ guard: { type: 'inDoubt' as const, params: errorOf }, ...failTo(doubt) }, failTo(target)];
 }
 
 /** The same where the service says that a task has ended badly, which is not that it cannot be seen. */
 export function failOrOver<Over extends string, Target extends string>(over: Over, target: Target) {
-  return [{ guard: { type: 'isOver' as const, params: errorOf }, ...failTo(over) }, failTo(target)];
+  return [{ guard: { type: 'taskIsOver' as const, params: errorOf }, ...failTo(over) }, failTo(target)];
 }
 
 interface FailureState {

@@ -15,6 +15,7 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import { stillOpen } from '../parts/unfinished.ts';
 import { assignWith, changed } from '../setup.ts';
 import { NO_STOP, type Option, type RunQuestion } from './asking.ts';
+import { when, whenEvent } from './guards.ts';
 import { closed, currentApp, currentKey, isLeftToRun, withBound } from './open-follow-ups.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { rebinding } from './rebind.ts';
@@ -68,17 +69,26 @@ export function followUps({ title, restored = false, ways, fallback, onDone }: F
       meta: { title: 'choosing how to do it' },
       always: [
         ...Object.entries(ways).map(([id, target]) => ({
-          guard: ({ context }: Of) => context.followUps.doing === id,
+          guard: when(`${id} comes next`, ({ followUps: { doing } }) => doing === id),
           target: `#${target}`,
         })),
         ...(restored
           ? [
-              { guard: ({ context }: Of) => currentKey(context) !== undefined, target: 'renewingKey' },
               {
-                guard: ({ context }: Of) => currentApp(context) !== undefined && bindsBeside(context),
+                guard: when('it is a service key', (context) => currentKey(context) !== undefined),
+                target: 'renewingKey',
+              },
+              {
+                guard: when(
+                  'it is an application that keeps its binding meanwhile',
+                  (context) => currentApp(context) !== undefined && bindsBeside(context),
+                ),
                 target: 'binding',
               },
-              { guard: ({ context }: Of) => currentApp(context) !== undefined, target: 'unbinding' },
+              {
+                guard: when('it is an application', (context) => currentApp(context) !== undefined),
+                target: 'unbinding',
+              },
             ]
           : []),
         { target: 'asking' },
@@ -88,24 +98,32 @@ export function followUps({ title, restored = false, ways, fallback, onDone }: F
   }));
 }
 
-type Of = { readonly context: RunContext };
-
 function evaluating(restored: boolean, ways: FollowUps['ways']) {
   return state({
     meta: { title: 'checking which follow-ups are open' },
     always: [
-      ...(restored ? [{ guard: ({ context }: Of) => !context.followUps.isOpened, target: 'listing' }] : []),
+      ...(restored
+        ? [
+            {
+              guard: when('they are not listed yet', ({ followUps: { isOpened } }) => !isOpened),
+              target: 'listing',
+            },
+          ]
+        : []),
       {
-        guard: ({ context }) => stillOpen(context.followUps.list).length === 0,
+        guard: when('none is open', ({ followUps: { list } }) => stillOpen(list).length === 0),
         target: 'over',
       },
       {
-        guard: ({ context }) => context.followUps.doingAll && nextForPlatform(context) !== undefined,
+        guard: when(
+          'the platform does the next one',
+          (context) => context.followUps.doingAll && nextForPlatform(context) !== undefined,
+        ),
         target: 'starting',
         actions: assign(({ context }) => doNow(context, nextForPlatform(context)?.id ?? '', false)),
       },
       ...(restored ? Object.entries(ways) : []).map(([id, target]) => ({
-        guard: ({ context }: Of) => isLeftToRun(context) && isOpen(context, id),
+        guard: when(`${id} comes next`, (context) => isLeftToRun(context) && isOpen(context, id)),
         target: `#${target}`,
         actions: 'clearFailure' as const,
       })),
@@ -164,7 +182,7 @@ function opened(context: RunContext): Partial<RunContext> {
 
 function asking(restored: boolean, ways: FollowUps['ways']) {
   const { 'fresh-backup': fresh } = ways;
-  const isNamed = ({ context, event }: Of & { event: { id?: string } }) => isOpen(context, event.id);
+  const isNamed = whenEvent<{ id?: string }>('it is open', (context, { id }) => isOpen(context, id));
   const close = (how: 'hand' | 'skipped') => ({
     guard: isNamed,
     target: 'evaluating',

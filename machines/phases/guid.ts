@@ -6,6 +6,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { answerWasLost, notInForce, uncertain } from './change-key.ts';
 import { noteReason } from './failing.ts';
+import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -25,7 +26,10 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
   return phase({ title: 'learn the guid', fallback: guidFallback, onDone }, (step) => ({
     evaluating: state({
       meta: { title: 'whether a new key is set with it' },
-      always: [{ guard: ({ context }) => context.key.isWanted, target: 'sending' }, { target: 'asking' }],
+      always: [
+        { guard: when('a new key is wanted', ({ key }) => key.isWanted), target: 'sending' },
+        { target: 'asking' },
+      ],
     }),
     ...task('sending', {
       verb: 'prepareRecovery',
@@ -66,7 +70,10 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
     }),
     evaluatingAnswer: state({
       meta: { title: 'checking the answer' },
-      always: [{ guard: answerWasLost, target: 'inDoubt' }, { target: 'comparing' }],
+      always: [
+        { guard: when('the answer was lost', answerWasLost), target: 'inDoubt' },
+        { target: 'comparing' },
+      ],
     }),
     inDoubt: uncertain({
       confirm,
@@ -119,12 +126,12 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
       meta: { title: 'comparing the guid with the ids of the backups' },
       always: [
         {
-          guard: ({ context }) => context.card.guid === undefined,
+          guard: when('there is no guid', ({ card }) => card.guid === undefined),
           target: 'askingFailed',
           actions: assign({ failure: NO_GUID }),
         },
         {
-          guard: ({ context }) => agreesWithIds(context) !== false,
+          guard: when('no id of a backup contradicts it', (context) => agreesWithIds(context) !== false),
           target: 'over',
           actions: assign(({ context }) =>
             changed(context, 'card', { crossCheck: agreesWithIds(context) ? 'agrees' : 'unknown' }),

@@ -6,6 +6,7 @@ import { DownloadedFile, Verification } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
+import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -26,7 +27,10 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
     return {
       evaluating: state({
         meta: { title: 'whether there is a backup to prove' },
-        always: [{ guard: hasNothingToProve, target: 'over' }, { target: 'asking' }],
+        always: [
+          { guard: when('there is nothing to prove', hasNothingToProve), target: 'over' },
+          { target: 'asking' },
+        ],
       }),
       asking: state({
         tags: ['question'],
@@ -93,7 +97,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
 /**
  * A service that does not say whether a backup can be downloaded is taken at its best: trying does no harm.
  */
-function hasNothingToProve({ context: { preflight } }: { readonly context: RunContext }): boolean {
+function hasNothingToProve({ preflight }: RunContext): boolean {
   const newest = preflight.facts?.newest;
   return newest === undefined || newest.downloadable === false;
 }

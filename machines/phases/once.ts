@@ -9,6 +9,7 @@ import { assignWith, changed } from '../setup.ts';
 import { effectOf, type InputOf, type VerbOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { type FailureWays, failOrDoubt, failure } from './failing.ts';
+import { when } from './guards.ts';
 import type { PhaseConfig, States } from './phase.ts';
 
 /** A task that a run asks for: how often (the number names the current intent), and what became of it. */
@@ -98,11 +99,11 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
       tags: [...tags],
       meta: { title: 'checking the answer' },
       always: [
-        { guard: ({ context }) => context[task].landed !== undefined, target: landed },
+        { guard: when('it has arrived', (context) => context[task].landed !== undefined), target: landed },
         ...(again === undefined
           ? [
               {
-                guard: ({ context }: Of) => context[task].absences < 3,
+                guard: when('it did not arrive, up to three times', (context) => context[task].absences < 3),
                 target: begin,
                 actions: nextIntent(task),
               },
@@ -188,7 +189,7 @@ function whichOf(sends: Readonly<Record<string, PhaseConfig>>): PhaseConfig {
   return {
     meta: { title: 'which action it is' },
     always: Object.entries(sends).map(([target, { meta }]) => ({
-      guard: ({ context }: Of) => meta?.when?.(context) ?? true,
+      guard: when('it is this one', (context) => meta?.when?.(context) ?? true),
       target,
     })),
   };

@@ -6,6 +6,7 @@ import { PreflightFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { readRecord } from './before.ts';
 import { failure } from './failing.ts';
+import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -79,7 +80,10 @@ export function preflight(given: Preflight): Phase {
       meta: { title: 'checking what was found' },
       always: [
         {
-          guard: ({ context }) => (context.preflight.facts?.blockers.length ?? 0) > 0,
+          guard: when(
+            'something stands in the way',
+            ({ preflight }) => (preflight.facts?.blockers.length ?? 0) > 0,
+          ),
           target: 'blocked',
           actions: assign({ failure: ({ context }) => context.preflight.facts?.blockers[0] }),
         },

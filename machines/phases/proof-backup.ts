@@ -4,6 +4,7 @@ import { proofBackupFallback } from '../fallback/disaster-recovery.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { noteReason } from './failing.ts';
+import { when } from './guards.ts';
 import { type Phase, state } from './phase.ts';
 
 const UNPROVEN = 'the card is made without a proven backup';
@@ -28,7 +29,10 @@ export function proofBackup({ card, onDone }: ProofBackup): Phase {
     offer: (step) => ({
       evaluatingRecord: state({
         meta: { title: 'whether the newest backup is proven already' },
-        always: [{ guard: isProvenOnRecord, target: `#${card}` }, { target: 'offering' }],
+        always: [
+          { guard: when('the newest one is proven on record', isProvenOnRecord), target: `#${card}` },
+          { target: 'offering' },
+        ],
       }),
       offering: state({
         tags: ['question'],
@@ -47,7 +51,7 @@ export function proofBackup({ card, onDone }: ProofBackup): Phase {
   });
 }
 
-function isProvenOnRecord({ context }: { readonly context: RunContext }): boolean {
+function isProvenOnRecord(context: RunContext): boolean {
   return context.key.stored === undefined && provenOnRecord(context) !== undefined;
 }
 

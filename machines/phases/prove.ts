@@ -4,6 +4,7 @@ import type { RunContext } from '../context.ts';
 import { proveFallback } from '../fallback/backing-up.ts';
 import { DownloadedFile, NegativeTest, Verification } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
+import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -97,7 +98,10 @@ export function prove(given: Proof): Phase {
       : {
           evaluating: state({
             meta: { title: 'which key opened it' },
-            always: [{ guard: isInForce, target: next }, { target: `#${notInForce}.notInForce` }],
+            always: [
+              { guard: when('the new key is in force', isInForce), target: next },
+              { target: `#${notInForce}.notInForce` },
+            ],
           }),
         }),
     ...(recorded
@@ -129,7 +133,7 @@ const given_ = {
   ),
 };
 
-function isInForce({ context: { key, proof } }: { readonly context: RunContext }): boolean {
+function isInForce({ key, proof }: RunContext): boolean {
   return key.stored === undefined || proof.verification?.opens === key.stored.fingerprint;
 }
 
@@ -188,7 +192,7 @@ export function negative({ keys, onDone }: Negative): Phase {
       meta: { title: `whether one of the ${keys} keys opens it` },
       always: [
         {
-          guard: ({ context }) => (context.proof.negative?.opened.length ?? 0) > 0,
+          guard: when('one of them opens it', ({ proof }) => (proof.negative?.opened.length ?? 0) > 0),
           target: 'tryingFailed',
           actions: assign({
             failure: ({ context }) => ({

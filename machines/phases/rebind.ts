@@ -4,6 +4,7 @@ import { bindsBeside, isForAll, notBefore, platformInstance, restoredSide } from
 import type { RunContext } from '../context.ts';
 import type { PlatformProof } from '../parts/recovery-data.ts';
 import { assignWith, changed } from '../setup.ts';
+import { when, whenEvent } from './guards.ts';
 import { closed, currentApp, currentKey, type PlatformStep, withOldBinding } from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
@@ -67,7 +68,7 @@ function closedBy(context: RunContext, step: PlatformStep, proof: PlatformProof)
   };
 }
 
-const isBeside = ({ context }: { readonly context: RunContext }) => bindsBeside(context);
+const isBeside = when('the old binding is kept meanwhile', bindsBeside);
 
 /**
  * One application or key after the other, by the platform. Every step may be done again: what is done already
@@ -88,7 +89,10 @@ export const rebinding = {
       onError: [
         {
           // The broker of a lost instance cannot be reached; the application must not wait for that.
-          guard: ({ context, event }) => canBindWithout(context, event.error),
+          guard: whenEvent<{ error: unknown }>(
+            'the broker of a lost instance is away',
+            (context, { error }) => canBindWithout(context, error),
+          ),
           target: 'binding',
           actions: assign(({ context, event }) => withOldBinding(context, failureFrom(event.error))),
         },

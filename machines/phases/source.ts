@@ -8,6 +8,7 @@ import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { readRecord } from './before.ts';
 import { expectedOrigin } from './expected-origin.ts';
+import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
@@ -50,11 +51,11 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
       meta: { title: 'whether anything of it is on record' },
       always: [
         {
-          guard: ({ context }) => context.run.asked.guid !== undefined,
+          guard: when('a backup was named at the start', ({ run }) => run.asked.guid !== undefined),
           target: 'choosingKey',
           actions: assign(({ context }) => take(context, context.run.asked.guid ?? '')),
         },
-        { guard: ({ context }) => hasSomethingToOffer(context), target: 'asking' },
+        { guard: when('something is on record', hasSomethingToOffer), target: 'asking' },
         { target: 'enteringGuid' },
       ],
     }),

@@ -10,6 +10,7 @@ import { assignWith, changed } from '../setup.ts';
 import { type RunQuestion, stop, typedName } from './asking.ts';
 import { expectedTarget } from './expected-origin.ts';
 import { failureQuestion } from './failing.ts';
+import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
@@ -65,7 +66,10 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
       on: {
         'operator.retry': { target: 'looking', actions: 'clearFailure' },
         'operator.override': {
-          guard: ({ context, event }) => event.typed === restoredName(context),
+          guard: whenEvent<{ typed: string }>(
+            'the name fits',
+            (context, event) => event.typed === restoredName(context),
+          ),
           target: 'evaluating',
           actions: assign(({ context }) => overriding(context, step, 'the name of the target was typed')),
         },
@@ -101,7 +105,10 @@ export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
       meta: { title: 'the last look before the recovery', question: askForConfirmation },
       on: {
         'operator.confirm': {
-          guard: ({ context, event }) => event.typed === restoredName(context),
+          guard: whenEvent<{ typed: string }>(
+            'the name fits',
+            (context, event) => event.typed === restoredName(context),
+          ),
           target: 'lookingAgain',
         },
         'operator.stop': '#stopped',
@@ -121,7 +128,10 @@ export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
       meta: { title: 'comparing with what was confirmed' },
       always: [
         { ...ifBlocked, target: `#${target}.blocked` },
-        { guard: ({ context }) => context.confirm.drift.length > 0, target: 'asking' },
+        {
+          guard: when('the target has changed', ({ confirm: { drift } }) => drift.length > 0),
+          target: 'asking',
+        },
         { target: 'over' },
       ],
     }),
@@ -129,7 +139,7 @@ export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
 }
 
 const ifBlocked = {
-  guard: ({ context }: { context: RunContext }) => openBlocker(context) !== undefined,
+  guard: when('the target does not fit', (context) => openBlocker(context) !== undefined),
   actions: assignWith(({ context }) => ({ failure: openBlocker(context) })),
 };
 

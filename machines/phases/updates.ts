@@ -8,6 +8,7 @@ import { UpdateSetting } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { failTo } from './failing.ts';
+import { when, whenEvent } from './guards.ts';
 import { closed, withoutRelease, withRelease } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
@@ -46,7 +47,7 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
     evaluating: state({
       meta: { title: 'whether updates are what the run is for' },
       always: [
-        { guard: ({ context }) => context.run.action === 'update', target: 'over' },
+        { guard: when('the run updates it', ({ run }) => run.action === 'update'), target: 'over' },
         { target: 'looking' },
       ],
     }),
@@ -61,7 +62,10 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
     evaluatingOffer: state({
       meta: { title: 'whether the service offers it' },
       always: [
-        { guard: ({ context }) => context.updates.changeable?.changeable === true, target: 'asking' },
+        {
+          guard: when('the service offers it', ({ updates }) => updates.changeable?.changeable === true),
+          target: 'asking',
+        },
         {
           target: 'over',
           actions: {
@@ -108,7 +112,10 @@ export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
       next: 'over',
       // A setting that was not taken is none to put back.
       onError: [
-        { guard: ({ event }) => mayBeInForce(event.error), ...failTo('freezingFailed') },
+        {
+          guard: whenEvent<{ error: unknown }>('it may be in force', (_, { error }) => mayBeInForce(error)),
+          ...failTo('freezingFailed'),
+        },
         {
           target: 'freezingFailed',
           actions: [assignWith(({ context }) => withoutRelease(context)), failTo('freezingFailed').actions],
@@ -175,7 +182,10 @@ export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
     evaluating: state({
       meta: { title: 'whether there is something to put back' },
       always: [
-        { guard: ({ context }) => isOpen(context, 'release-updates'), target: 'releasing' },
+        {
+          guard: when('they are held back', (context) => isOpen(context, 'release-updates')),
+          target: 'releasing',
+        },
         { target: 'over' },
       ],
     }),

@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
-import { isFinalAt, leavesOf, metaAt, nodesAt, stepOf } from '../../machines/parts/states.ts';
+import { isFinalAt, leavesOf, metaAt, nodesAt, stepOf, stepsOf } from '../../machines/parts/states.ts';
 
 /** A way from one state to another, with what leads along it. `''` when it is taken without a word. */
 interface Way {
@@ -7,6 +7,9 @@ interface Way {
   readonly to: string;
   readonly label: string;
 }
+
+/** Where a picture begins. */
+type First = { readonly path: string; readonly label: string };
 
 /** What a state looks like, the strongest tag first. The titles say the same in words. */
 const LOOKS: Readonly<Record<string, string>> = {
@@ -20,30 +23,94 @@ const LOOKS: Readonly<Record<string, string>> = {
 export interface Drawing {
   /** A Mermaid state diagram. */
   readonly mermaid: string;
-  /** Stopping is possible almost everywhere, so it is said and not drawn. One sentence a line. */
+  /** Stopping is possible almost everywhere, so it is said and not drawn; so are the endings. A sentence a line. */
   readonly notDrawn: string;
 }
 
-/** The phases of a machine, and what leads from one to another. Pure. */
-export function drawPhases(machine: AnyStateMachine): Drawing {
-  const ways = Object.values(machine.states).flatMap((phase) => {
-    const out = [phase, ...statesIn(phase)].flatMap((state) => waysFrom(state, stepOf));
-    return out.filter(({ from, to }) => from !== to);
+/**
+ * The phases of a machine, and what leads from one to another; with the context of a run only those that it
+ * passes. What only decides is no box, and all endings are one mark. Pure.
+ */
+export function drawPhases(machine: AnyStateMachine, context?: unknown): Drawing {
+  const drawn = new Set(stepsOf(machine, context).map(({ id }) => id));
+  const nameOf = (path: string) => {
+    const phase = stepOf(path);
+    return drawn.has(phase) ? phase : isFinalAt(machine, phase) ? END : '';
+  };
+  const ways = Object.values(machine.states)
+    .filter(({ key }) => drawn.has(key))
+    .flatMap((phase) => [...waysFrom(phase, asIs), ...statesIn(phase).flatMap(leaving(phase))]);
+  const ends = new Set(ways.map(({ to }) => to).filter((path) => isFinalAt(machine, path)));
+  const between = ways
+    .map((way) => ({ ...way, from: nameOf(way.from), to: isStop(way) ? stepOf(way.to) : nameOf(way.to) }))
+    .filter(({ from, to }) => to !== from && to !== '');
+  const { mermaid, notDrawn } = draw(machine, [...drawn], toOneEnd(between), {
+    first: firstAmong(machine, drawn),
+    last: [],
   });
-  return draw(machine, Object.keys(machine.states), ways, {
-    first: machine.root.initial.target.map(({ key }) => key),
-    last: Object.keys(machine.states).filter((id) => isFinalAt(machine, id)),
+  const ending = Object.keys(machine.states)
+    .filter((id) => ends.has(id))
+    .map((id) => (titleAt(machine, id) === id ? `\`${id}\`` : `\`${id}\` (${titleAt(machine, id)})`))
+    .join(', ');
+  return { mermaid, notDrawn: [...(notDrawn === '' ? [] : [notDrawn]), `It ends in ${ending}.`].join('\n') };
+}
+
+/** Of several endings of one phase, all of which are one mark, a condition would say nothing. */
+function toOneEnd(ways: readonly Way[]): readonly Way[] {
+  const ending = Map.groupBy(
+    ways.filter(({ to }) => to === END),
+    ({ from }) => from,
+  );
+  return ways.map((way) => {
+    const isSplit = ending.get(way.from)?.some(({ label }) => label.endsWith('otherwise')) === true;
+    return way.to === END && isSplit ? { ...way, label: '' } : way;
   });
 }
+
+/** The phases that a run begins with. The initial state may be one that only decides. */
+function firstAmong(machine: AnyStateMachine, drawn: ReadonlySet<string>): readonly First[] {
+  return (machine.root.initial.target as readonly AnyStateNode[])
+    .flatMap((state): First[] =>
+      drawn.has(state.key)
+        ? [{ path: state.key, label: '' }]
+        : waysFrom(state, asIs).map(({ to, label }) => ({ path: to, label })),
+    )
+    .filter(({ path }) => drawn.has(path))
+    .map((first, _, { length }) => (length === 1 ? { ...first, label: '' } : first));
+}
+
+/**
+ * Where the states of a phase lead out of it. A state that only passes on says what led into it, and
+ * `otherwise` says what is not so, because what it is the other way of stays inside.
+ */
+function leaving(phase: AnyStateNode) {
+  const inside = statesIn(phase).flatMap((state) => waysFrom(state, asIs));
+  return (state: AnyStateNode): Way[] => {
+    const all = transitionsOf(state);
+    const conditions = all.flatMap((one) => guardOf(one) ?? []);
+    const before = inside.filter(({ to, label }) => to === pathOf(state) && label !== '');
+    return waysFrom(state, asIs).flatMap((way) => {
+      if (way.label.endsWith('otherwise') && conditions.length > 0) {
+        const unless = `unless ${conditions.join(' or ')}`;
+        return [{ ...way, label: way.label.replace(/otherwise$/u, unless) }];
+      }
+      if (way.label !== '' || before.length === 0) return [way];
+      return before.map(({ label }) => ({ ...way, label }));
+    });
+  };
+}
+
+/** Where every ending is drawn. */
+const END = '[*]';
 
 /** The states of one phase, and where they lead. Pure. */
 export function drawPhase(machine: AnyStateMachine, phase: string): Drawing {
   const [node] = nodesAt(machine, phase);
   const states = node === undefined ? [] : statesIn(node);
-  const ways = states.flatMap((state) => waysFrom(state, (path) => path));
+  const ways = states.flatMap((state) => waysFrom(state, asIs));
   const paths = new Set([...states.map(pathOf), ...ways.filter((way) => !isStop(way)).map(({ to }) => to)]);
   return draw(machine, [...paths], ways, {
-    first: node?.initial.target.map(pathOf) ?? [],
+    first: (node?.initial.target ?? []).map((state: AnyStateNode) => ({ path: pathOf(state), label: '' })),
     last: [`${phase}.over`],
   });
 }
@@ -86,16 +153,14 @@ function draw(
   machine: AnyStateMachine,
   paths: readonly string[],
   ways: readonly Way[],
-  { first, last }: { readonly first: readonly string[]; readonly last: readonly string[] },
+  { first, last }: { readonly first: readonly First[]; readonly last: readonly string[] },
 ): Drawing {
   const drawn = ways.filter((way) => !isStop(way));
   const [head, ...rest] = [
     'stateDiagram-v2',
     ...paths.map((path) => `state "${titleAt(machine, path)}" as ${named(path)}`),
-    ...first.map((path) => `[*] --> ${named(path)}`),
-    ...joined(drawn).map(
-      ({ from, to, label }) => `${named(from)} --> ${named(to)}${label === '' ? '' : ` : ${label}`}`,
-    ),
+    ...first.map(({ path, label }) => `[*] --> ${named(path)}${said(label)}`),
+    ...joined(drawn).map(({ from, to, label }) => `${named(from)} --> ${named(to)}${said(label)}`),
     ...last.filter((path) => paths.includes(path)).map((path) => `${named(path)} --> [*]`),
     ...Object.entries(LOOKS).map(([tag, look]) => `classDef ${classOf(tag)} ${look}`),
     ...paths.flatMap((path) => {
@@ -110,6 +175,12 @@ function draw(
 function statesIn(phase: AnyStateNode): readonly AnyStateNode[] {
   return Object.values(phase.states as Readonly<Record<string, AnyStateNode>>);
 }
+
+function said(label: string): string {
+  return label === '' ? '' : ` : ${label}`;
+}
+
+const asIs = (path: string) => path;
 
 function pathOf({ path }: AnyStateNode): string {
   return path.join('.');
@@ -151,6 +222,8 @@ function eventOf(eventType: string): string {
 function guardOf({ guard }: AnyTransitionDefinition): string | undefined {
   if (guard === undefined) return undefined;
   const name = typeof guard === 'string' ? guard : 'type' in guard ? String(guard.type) : guard.name;
+  // One that was given words has more than a name.
+  if (name.includes(' ')) return name;
   return name === '' || name === 'guard' ? 'on a condition' : inWords(name);
 }
 
@@ -188,7 +261,7 @@ function titleOf(state: AnyStateNode): string {
 
 /** Mermaid takes no dot in a name. */
 function named(path: string): string {
-  return path.replaceAll('.', '_');
+  return path === END ? path : path.replaceAll('.', '_');
 }
 
 /** `goOn` becomes `go on`. */

@@ -1,19 +1,40 @@
 import type { AnyStateMachine } from 'xstate';
+import { initialContext } from '../../machines/context.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { metaAt, stepsOf } from '../../machines/parts/states.ts';
+import type { RunbookId } from '../../machines/parts/touches.ts';
 import { type Drawing, drawPhase, drawPhases } from '../../src/view/machine-drawing.ts';
 
 const LEGEND =
   'Blue asks the operator, pale red is a failure, yellow is doubt; dark red changes the service. A phase that other runbooks share is drawn in [phases.md](phases.md).';
 
-/** The phases of a machine as a Mermaid state diagram in Markdown, then each that is peculiar to it. */
-export function diagramOf(machine: AnyStateMachine): string {
+/** The phases of a runbook as Mermaid state diagrams in Markdown, then each that is peculiar to it. */
+export function diagramOf(runbook: Runbook): string {
+  const { machine } = runbook;
   const own = stepsOf(machine).filter(({ id }) => metaAt(machine, id)?.like === undefined);
   return [
-    pictureOf(drawPhases(machine)),
+    ...wholesOf(runbook),
     LEGEND,
     ...own.map(({ id, title }) => `**${id}**: ${title}\n\n${pictureOf(drawPhase(machine, id))}`),
   ].join('\n\n');
+}
+
+const HALVES = ['prepare', 'perform'] as const;
+
+/** One picture of all phases; of a runbook that is run in halves, one of each. */
+function wholesOf({ id, machine, input }: Runbook): readonly string[] {
+  const given = { instance: 'orders', target: 'orders-dr' };
+  const halves = HALVES.filter((mode) => {
+    const { data } = input.safeParse({ ...given, mode });
+    return (data as { readonly mode?: string } | undefined)?.mode === mode;
+  });
+  if (halves.length === 0) return [pictureOf(drawPhases(machine))];
+  return halves.map((mode) => {
+    const context = initialContext(id as RunbookId, { ...given, mode });
+    // What only some runs pass belongs into the picture.
+    const whole = drawPhases(machine, { ...context, key: { isWanted: true } });
+    return `**${mode}**\n\n${pictureOf(whole)}`;
+  });
 }
 
 /** The phases that several runbooks share, each drawn where it has the most states. */

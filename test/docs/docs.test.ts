@@ -80,7 +80,7 @@ describe.each(Object.values(runbooks))('what is generated for $id', (runbook) =>
 
   it('stands in its runbook as the machine is now', () => {
     const markdown = readFileSync(join(FOLDER, `${runbook.id}.md`), 'utf8');
-    const blocks = { diagram: diagramOf(machine), steps: stepTableOf(runbook) };
+    const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
     expect(fillBlocks(markdown, blocks, ['diagram', 'steps'])).toBe(markdown);
   });
 
@@ -93,13 +93,20 @@ describe.each(Object.values(runbooks))('what is generated for $id', (runbook) =>
   });
 
   it('draws every phase once, and every state of each, here or among the shared ones', () => {
-    const drawn = `${diagramOf(machine)}\n${sharedDiagrams(Object.values(runbooks))}`;
-    for (const name of Object.keys(machine.states))
-      expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${name}$`, 'm'));
+    const drawn = `${diagramOf(runbook)}\n${sharedDiagrams(Object.values(runbooks))}`;
+    for (const { id } of stepsOf(machine))
+      expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${id}$`, 'm'));
     const own = stepsOf(machine).filter(({ id }) => metaAt(machine, id)?.like === undefined);
     for (const { id } of own)
       for (const inner of Object.keys(machine.states[id]?.states ?? {}))
         expect(drawn).toMatch(new RegExp(`^ {2}state ".+" as ${id}_${inner}$`, 'm'));
+  });
+
+  it('draws its phases on one screen, and says each condition', () => {
+    const [whole = ''] = diagramOf(runbook).split('\n\nBlue asks');
+    for (const picture of whole.split('```mermaid').slice(1))
+      expect(picture.match(/^ {2}state /gm)?.length).toBeLessThanOrEqual(12);
+    expect(diagramOf(runbook)).not.toContain('on a condition');
   });
 
   it('has a row for each state of a run without trouble, with the way back of what it changes', () => {

@@ -20,7 +20,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const check = process.argv.includes('--check');
 
 for (const runbook of Object.values(runbooks)) {
-  const blocks = { diagram: diagramOf(runbook.machine), steps: stepTableOf(runbook) };
+  const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
   renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
 }
 renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
