@@ -61,11 +61,17 @@ export const runbooks: Readonly<Record<string, Runbook>> = {
 } satisfies { readonly [Id in RunbookId]: Runbook & { readonly id: Id } };
 
 /** Older versions. A run that one of them began is shown and resumed with it. */
-export const older: Runbook[] = [];
+const OLDER: readonly Runbook[] = [];
 
-/** The version of a runbook that began a run; none where this program does not have it. */
-export function runbookOf(id: string, version: string): Runbook | undefined {
-  return [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
+/** Finds the version of a runbook that began a run; none where this program does not have it. */
+export type FindRunbook = (id: string, version: string) => Runbook | undefined;
+
+export const runbookOf: FindRunbook = findIn(OLDER);
+
+/** The same with other versions kept beside the newest ones. */
+export function findIn(older: readonly Runbook[]): FindRunbook {
+  return (id, version) =>
+    [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
 }
 
 /** The runbook of a machine and its definition. */

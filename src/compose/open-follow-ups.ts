@@ -1,3 +1,4 @@
+import type { FindRunbook } from '../../machines/index.ts';
 import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { meantBy } from '../base/similar.ts';
@@ -41,11 +42,12 @@ export async function gatherFollowUps(
 export async function followUpsOfRun(
   journal: Pick<JournalReader, 'read'>,
   run: RunSummary,
+  find?: FindRunbook,
 ): Promise<readonly FollowUp[]> {
   const entries = await journal.read(`run/${run.runId}`);
   const { runbookOf } = await import('../../machines/index.ts');
   const { followUpsOf } = await import('../runner/fold.ts');
-  const runbook = runbookOf(run.runbook, run.version);
+  const runbook = (find ?? runbookOf)(run.runbook, run.version);
   const promised = promisedBy(entries[0]);
   if (runbook === undefined) return withDeadlines(unread(run, entries), promised);
   try {

@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { older, runbookOf, runbooks } from '../../machines/index.ts';
+import { describe, expect, test } from 'vitest';
+import { findIn, runbookOf, runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { reportOf } from '../../src/commands/run/run-report.ts';
 import { followUpsOfRun } from '../../src/compose/open-follow-ups.ts';
@@ -20,12 +20,12 @@ async function left() {
 }
 
 describe('a run that an older version of its runbook began', () => {
-  beforeAll(() => void older.push(rotateKey1));
+  const find = findIn([rotateKey1]);
 
   test('is carried on with that version to its end, although a newer one is there', async () => {
     const { world, begun } = await left();
     expect([begun.version, runbooks['rotate-key']?.version]).toEqual(['1', '2']);
-    const runbook = runbookOf(begun.runbook, begun.version) as Runbook;
+    const runbook = find(begun.runbook, begun.version) as Runbook;
     const run = await world.takeUp({ runbook });
     await reaches(run, 'confirm.asking');
     await run.answer({ event: 'operator.confirm', typed: 'orders' });
@@ -37,8 +37,8 @@ describe('a run that an older version of its runbook began', () => {
 
   test('is shown as any other: its follow-ups, and its report', async () => {
     const { world, begun } = await left();
-    expect(await followUpsOfRun(world.journal, begun)).toEqual([]);
-    const report = await reportOf(world.journal, begun);
+    expect(await followUpsOfRun(world.journal, begun, find)).toEqual([]);
+    const report = await reportOf(world.journal, begun, [], find);
     expect(JSON.stringify(report)).toContain(begun.runId);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { older, runbookOf } from '../../machines/index.ts';
+import { findIn } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { isAskedOnRecord, momentSinceAsked, requestStateOf } from '../../src/approvals/request-state.ts';
 import { fold } from '../../src/runner/fold.ts';
@@ -10,7 +10,7 @@ import { buildRunView, type RunFacts } from '../../src/view/build-run-view.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
 import { recorded } from '../store/projections/generated-entries.ts';
 
-older.push(rotateKey1);
+const runbookOf = findIn([rotateKey1]);
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 

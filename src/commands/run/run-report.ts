@@ -1,4 +1,5 @@
-import { runbookOf } from '../../../machines/index.ts';
+import { type FindRunbook, runbookOf } from '../../../machines/index.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { readBounded, whyUnread } from '../../base/bounded-file.ts';
 import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
@@ -26,6 +27,7 @@ export async function reportOf(
   journal: Pick<JournalReader, 'read'> & { readonly log: Pick<Log, 'head'> },
   { runId, instance, runbook, version, target }: ReportedRun,
   files: readonly { readonly name: string; readonly sha256: string }[] = [],
+  find: FindRunbook = runbookOf,
 ): Promise<Report> {
   const entries = await journal.read(`run/${runId}`);
   const history = await ledgersOf(journal, [...new Set([instance, target ?? instance])]);
@@ -38,7 +40,7 @@ export async function reportOf(
     ),
     files,
     losses: await lossesOf(journal),
-    ...whatItTook(runbook, version, entries),
+    ...whatItTook(find(runbook, version), entries),
     ...(note === undefined ? {} : { note }),
   });
 }
@@ -56,14 +58,12 @@ async function ledgersOf(
  * known any more.
  */
 function whatItTook(
-  id: string,
-  version: string,
+  runbook: Runbook | undefined,
   entries: readonly Entry[],
 ): Pick<ReportOptions, 'measures' | 'followUps' | 'sliceOf'> {
-  const runbook = runbookOf(id, version);
   if (runbook === undefined) return {};
   try {
-    const measures = measuresOfRun(id, entries);
+    const measures = measuresWith(runbook, entries);
     if (measures === undefined) return {};
     return { measures, followUps: followUpsOf(runbook, entries), sliceOf: slicesOf(runbook) };
   } catch (thrown) {
@@ -113,8 +113,12 @@ async function bytesOf(path: string): Promise<Buffer> {
 export function measuresOfRun(runbook: string, entries: readonly Entry[], now?: Date): Measures | undefined {
   const { version = '' } = (entries[0]?.body ?? {}) as { readonly version?: string };
   const known = runbookOf(runbook, version);
-  const sliceOf = known && slicesOf(known);
-  if (known === undefined || sliceOf === undefined) return undefined;
+  return known && measuresWith(known, entries, now);
+}
+
+function measuresWith(known: Runbook, entries: readonly Entry[], now?: Date): Measures | undefined {
+  const sliceOf = slicesOf(known);
+  if (sliceOf === undefined) return undefined;
   const own = untilEnd(entries);
   return measure(own, { sliceOf, followUps: followUpsOf(known, own), now });
 }
