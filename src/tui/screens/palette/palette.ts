@@ -1,5 +1,5 @@
 import { NO_LAB } from '../../../view/app/home.ts';
-import type { AppEffect, Around, BoundKey, ShownKey } from '../../live-screen.ts';
+import type { AppEffect, Around, BoundKey, ScreenRequest, ShownKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   EDITING_KEYS,
@@ -153,15 +153,10 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
           disabled,
         }),
       ),
-    go('board', 'all instances, sorted by danger', { name: 'board' }),
-    { ...go('start a recovery', 'choose by situation', { name: 'start' }), disabled: driving },
-    go('runs', 'open and closed runs', { name: 'runs' }),
-    go('keys', 'which keys are held, and what they open', { name: 'keys' }),
-    go('journal', 'every entry, the newest first', { name: 'journal' }),
-    {
-      ...go('lab', 'break things in the lab of this config, also while a run waits', { name: 'lab' }),
-      disabled: home?.lab === undefined ? NO_LAB : undefined,
-    },
+    ...screensByThemselves({
+      start: driving,
+      lab: home?.lab === undefined ? NO_LAB : undefined,
+    }),
     {
       what: hidesNames ? 'show names' : 'hide names',
       about: 'names, hosts and ids on every screen, when others can see it',
@@ -195,6 +190,34 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
       }),
     ),
   ];
+}
+
+/**
+ * How each screen is offered that needs nothing to be about. `with-its-thing`: it is offered with a run or an
+ * instance, here or where that is listed.
+ */
+const SCREENS: Readonly<
+  Record<ScreenRequest['name'], readonly [what: string, about: string] | 'with-its-thing'>
+> = {
+  board: ['board', 'all instances, sorted by danger'],
+  start: ['start a recovery', 'choose by situation'],
+  runs: ['runs', 'open and closed runs'],
+  keys: ['keys', 'which keys are held, and what they open'],
+  journal: ['journal', 'every entry, the newest first'],
+  lab: ['lab', 'break things in the lab of this config, also while a run waits'],
+  watch: 'with-its-thing',
+  instance: 'with-its-thing',
+  report: 'with-its-thing',
+};
+
+function screensByThemselves(
+  disabled: Readonly<Partial<Record<ScreenRequest['name'], string | undefined>>>,
+): readonly Item[] {
+  return (Object.keys(SCREENS) as ScreenRequest['name'][]).flatMap((name) => {
+    const words = SCREENS[name];
+    if (words === 'with-its-thing') return [];
+    return [{ ...go(words[0], words[1], { name } as ScreenRequest), disabled: disabled[name] }];
+  });
 }
 
 function go(what: string, about: string, screen: (AppEffect & { type: 'open' })['screen']): Item {
