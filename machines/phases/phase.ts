@@ -57,8 +57,11 @@ export function ending(title: string): Phase {
   return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });
 }
 
+/** The endings that every runbook has under these names: its closing is told which of them was reached. */
+type Endings = { readonly done: Phase; readonly unproven: Phase; readonly stopped: Phase };
+
 /** The states of a machine: its phases by name, in order, and how it ends. */
-export function phases(all: Readonly<Record<string, Phase>>): Record<string, PhaseConfig> {
+export function phases(all: Readonly<Record<string, Phase>> & Endings): Record<string, PhaseConfig> {
   return Object.fromEntries(Object.entries(all).map(([key, one]) => [key, one(key)]));
 }
 
