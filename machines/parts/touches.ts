@@ -75,7 +75,7 @@ export type RunbookId = keyof typeof BY_RUNBOOK;
 /** Every runbook. */
 export const RUNBOOK_IDS = Object.keys(BY_RUNBOOK) as readonly RunbookId[];
 
-/** What a run of a runbook with this input touches; undefined for a runbook that this program does not have. */
+/** What a run of a runbook with this input touches; undefined for a runbook that is not known here. */
 export function touchesOf(runbook: RunbookId, input: unknown): Touches;
 export function touchesOf(runbook: string, input: unknown): Touches | undefined;
 export function touchesOf(runbook: string, input: unknown): Touches | undefined {

@@ -8,7 +8,7 @@ export function callsOf({ machine }: Runbook, context: RunContext): readonly Pla
   return passed({ machine }, context).flatMap((path) => metaAt(machine, path)?.calls ?? []);
 }
 
-/** What the verbs of a runbook do, by their table; with a context, those of the phases that such a run passes. */
+/** What the verbs of a runbook do, by their table; with a context, those that such a run passes. */
 export function effectsOf({ machine }: Pick<Runbook, 'machine'>, context?: RunContext): ReadonlySet<Effect> {
   const verbs = passed({ machine }, context).flatMap((path) =>
     (nodesAt(machine, path).at(-1)?.invoke ?? []).map(({ src }) => String(src)),
