@@ -78,7 +78,7 @@ async function tell(
   const found = foundIn(end, instance, verb);
   await printResult(context, 'call', { instance, intent, verb, ...found }, () => {
     const { landed, became, reason } = found;
-    const what = landed ? (became === undefined ? 'has landed' : `became ${became}`) : 'became nothing';
+    const what = landed ? (became === undefined ? 'has arrived' : `became ${became}`) : 'became nothing';
     context.stdout.write(`${readable(`${verb} of ${formatTime(armedAt)} UTC ${what}: ${reason}`)}\n`);
   });
 }
