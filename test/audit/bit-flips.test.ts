@@ -2,8 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
@@ -67,6 +68,30 @@ describe('a flipped bit is found, or changes nothing that can be read', () => {
     }
   });
 });
+
+test.each(['NULL', '7', "x'00ff'"])(
+  'a head whose note is %s and no text is found as damage',
+  async (value) => {
+    const home = `${closed}-note`;
+    onTestFinished(() => rm(home, { recursive: true, force: true }));
+    await cp(closed, home, { recursive: true });
+    const db = new DatabaseSync(join(home, 'lifeboat.db'), { defensive: false });
+    const { sql } = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'heads'").get() as { sql: string };
+    const schema = (text: string) => {
+      db.exec('PRAGMA writable_schema = ON');
+      db.prepare("UPDATE sqlite_schema SET sql = ? WHERE name = 'heads'").run(text);
+      db.exec('PRAGMA writable_schema = RESET');
+    };
+    // As a flipped bit in a row leaves it: SQLite checks no type when it reads.
+    schema(sql.replace('note TEXT NOT NULL', 'note ANY'));
+    const trigger = db.prepare("SELECT sql FROM sqlite_schema WHERE name = 'heads_no_update'").get();
+    db.exec(`DROP TRIGGER heads_no_update; UPDATE heads SET note = ${value}; ${String(trigger?.['sql'])}`);
+    schema(sql);
+    db.close();
+    const report = await auditHome({ home });
+    expect(report.verdict).toBe('not-intact');
+  },
+);
 
 /** Puts the damaged file in place; fails when the audit is content although the journal reads differently. */
 async function seesDamage(home: string, file: string, damaged: Buffer): Promise<boolean> {

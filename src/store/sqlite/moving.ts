@@ -1,10 +1,9 @@
-import type { StoredHead } from '../log/next-leaves.ts';
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import type { Projection } from '../projections/projection.ts';
 import { inPages } from '../reading.ts';
 import { openDatabase, openDatabaseForReading } from './database.ts';
 import { storedEntries } from './log.ts';
-import { answer, prepareQueries } from './queries.ts';
+import { answer, headIn, prepareQueries } from './queries.ts';
 import { prepareProject, refreshProjections } from './rows.ts';
 import { prepareInsert, readTip } from './write.ts';
 
@@ -22,7 +21,7 @@ export async function movedFromSqlite(home: string): Promise<MovedFrom & { close
       inPages(
         above,
         PAGE,
-        (next) => answer(() => page.all(next) as unknown as StoredHead[]),
+        (next) => answer(() => page.all(next).flatMap((row) => headIn(row) ?? [])),
         ({ size }) => size,
       ),
     close: async () => db.close(),

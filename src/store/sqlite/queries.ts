@@ -48,7 +48,7 @@ export function prepareQueries(db: DatabaseSync) {
     size: () => (size.get() as { size: number }).size,
     /** When the last entry of the log was written. */
     lastAt: () => (lastAt.get() as { at: string } | undefined)?.at,
-    newestHead: () => newest.get() as StoredHead | undefined,
+    newestHead: () => headIn(newest.get()),
     /** Another number as soon as another connection has committed. */
     version: (): unknown => version.get()?.['data_version'],
     /** The nodes of the tree. Throws `journal.damaged` where one is missing. */
@@ -61,6 +61,12 @@ export function prepareQueries(db: DatabaseSync) {
       });
     },
   };
+}
+
+/** A damaged row can hold anything in place of its note: what is no text is no note, and nobody signed it. */
+export function headIn(row: unknown): StoredHead | undefined {
+  const head = row as StoredHead | undefined;
+  return head === undefined || typeof head.note === 'string' ? head : { ...head, note: '' };
 }
 
 /**
