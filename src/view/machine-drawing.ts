@@ -24,7 +24,8 @@ export interface Drawing {
   /** A Mermaid state diagram. */
   readonly mermaid: string;
   /**
-   * Stopping is possible almost everywhere, so it is said and not drawn; so are the endings. A sentence a line.
+   * Stopping is possible almost everywhere, so it is said and not drawn; so are the endings. One sentence a
+   * line.
    */
   readonly notDrawn: string;
 }
