@@ -35,21 +35,21 @@ export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
       ];
 
 /** The release stands in the phase before; here only once that phase is passed. */
-export const actionFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
-  at === undefined ? [] : releaseFallback(context, at, state);
+export const actionFollowUpsFallback: FallbackPart<RunContext> = (context, at, state, key) =>
+  at === undefined ? [] : releaseFallback(context, at, state, key);
 
 /** The action itself, where the run is about to ask for it, or may have done so. */
-export const actFallback: FallbackPart<RunContext> = (context, at) => {
+export const actFallback: FallbackPart<RunContext> = (context, at, _state, key) => {
   const { run, preflight } = context;
   const { instance, action = 'restart' } = run;
   const { facts } = preflight;
-  const mayBeSent = at !== undefined && stepOf(at) === 'act';
+  const mayBeSent = at !== undefined && stepOf(at) === key;
   // What the instance was made from; `baseline.serviceId` is the instance's own id.
   const service = knownOr(facts?.service.offering, 'SERVICE_ID', 'service_id, as the instance shows it');
   const look: FallbackAction = { do: 'call', on: 'instance', method: 'GET', path: '' };
   return [
     {
-      state: at ?? 'act',
+      state: at ?? key,
       title: `${action} ${instance}`,
       notes: ['Its applications lose their connections meanwhile.'],
       actions: [

@@ -36,8 +36,8 @@ export const followUpsFallback: FallbackPart<RunContext> = (context, at, state) 
 };
 
 /** The same, where the run is at one of its parts; else it stands in the phase before. */
-export const currentFollowUpsFallback: FallbackPart<RunContext> = (context, at, state) =>
-  at === undefined ? [] : followUpsFallback(context, at, state);
+export const currentFollowUpsFallback: FallbackPart<RunContext> = (context, at, state, key) =>
+  at === undefined ? [] : followUpsFallback(context, at, state, key);
 
 /** Undefined before any follow-up is listed. */
 function openOf({ followUps: { list } }: RunContext): readonly FollowUp[] | undefined {

@@ -49,12 +49,12 @@ export const chooseKeyFallback: FallbackPart<RunContext> = (context, at) => {
 };
 
 /** The key is set; once more where it may have been. */
-export const setKeyFallback: FallbackPart<RunContext> = (context, at) => {
+export const setKeyFallback: FallbackPart<RunContext> = (context, at, _state, key) => {
   const { instance } = context.run;
-  const maySet = at !== undefined && stepOf(at) === 'change';
+  const maySet = at !== undefined && stepOf(at) === key;
   return [
     {
-      state: at ?? 'change',
+      state: at ?? key,
       title: `set the new key of ${instance}`,
       notes: [
         'Backups from now on are made with the new key; older ones keep the key they were made with.',

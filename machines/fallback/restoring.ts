@@ -23,11 +23,12 @@ const RESTORE_ID = 'RESTORE_ID';
 
 /** The confirmation, the one call, and the wait for what it has begun. */
 export function restoreFallback(given: ManualRestore): FallbackPart<RunContext> {
-  return (context, at, state) => {
+  return (context, at, state, key) => {
     const isSent = at !== undefined && isUnderWay(at);
+    const mayBeSent = at !== undefined && stepOf(at) === key && innerOf(at) !== 'broken';
     return [
-      ...(isSent ? [] : [askFor(given, context, at, state)]),
-      waitFor(given, context, isSent ? at : 'restore', landedAt(context.restore, 'restore', state)),
+      ...(isSent ? [] : [askFor(given, context, at ?? key, { state, mayBeSent })]),
+      waitFor(given, context, isSent ? at : key, landedAt(context.restore, key, state)),
     ];
   };
 }
@@ -55,12 +56,11 @@ export function waitingFallback(on: FallbackSide): FallbackPart<RunContext> {
 function askFor(
   given: ManualRestore,
   context: RunContext,
-  at: string | undefined,
-  state: string,
+  at: string,
+  { state, mayBeSent }: { readonly state: string; readonly mayBeSent: boolean },
 ): FallbackStep {
   const { on, field } = given;
   const name = given.name(context);
-  const mayBeSent = at !== undefined && stepOf(at) === 'restore' && innerOf(at) !== 'broken';
   const confirm: FallbackAction = { do: 'confirm-name', name, what: given.lost(context, state) };
   const call: FallbackCall = {
     do: 'call',
@@ -76,7 +76,7 @@ function askFor(
     },
   };
   return {
-    state: at ?? 'restore',
+    state: at,
     title: mayBeSent ? `restore ${name}: look first, it may be under way` : `restore ${name}`,
     notes: [given.lost(context, state), 'Only a backup brings the old data back.'],
     actions: [...given.before(context), confirm, call],

@@ -44,12 +44,13 @@ export type TimeSlice = 'decide' | 'queue' | 'execute' | 'human' | 'rebind';
 /**
  * What is left of a phase for a person without lifeboat. `at` is the run's state when it is in this phase or
  * in one before it that has no part in the script, and undefined when the phase lies ahead; `state` is the
- * run's state in any case.
+ * run's state in any case, and `key` the name of the phase on the page.
  */
 export type FallbackPart<Context> = (
   context: Context,
   at: string | undefined,
   state: string,
+  key: string,
 ) => readonly FallbackStep[];
 
 /**

@@ -123,8 +123,11 @@ export function fallbackOf(
   if (isFinalAt(machine, state)) return [];
   const passed = stepsOf(machine, context);
   const here = passed.findIndex(({ id }) => id === stepOf(state));
-  const parts = passed.slice(Math.max(0, here)).flatMap(({ id }) => metaAt(machine, id)?.fallback ?? []);
-  return parts.flatMap((fallback, index) =>
-    fallback(context, index === 0 && here >= 0 ? state : undefined, state),
+  const parts = passed.slice(Math.max(0, here)).flatMap(({ id }) => {
+    const fallback = metaAt(machine, id)?.fallback;
+    return fallback === undefined ? [] : { key: id, fallback };
+  });
+  return parts.flatMap(({ key, fallback }, index) =>
+    fallback(context, index === 0 && here >= 0 ? state : undefined, state, key),
   );
 }

@@ -1,6 +1,5 @@
 import type { RunContext } from '../context.ts';
-import type { FallbackStep } from '../parts/fallback-step.ts';
-import type { TimeSlice } from '../parts/runbook.ts';
+import type { FallbackPart, TimeSlice } from '../parts/runbook.ts';
 import type { BackupFacts } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
@@ -27,7 +26,7 @@ export interface Backup {
   /** The follow-up that the backup closes. */
   readonly closes?: string;
   readonly needs?: string;
-  readonly fallback?: (context: RunContext, at: string | undefined, state: string) => readonly FallbackStep[];
+  readonly fallback?: FallbackPart<RunContext>;
   readonly onDone: string;
 }
 

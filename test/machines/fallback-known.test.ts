@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import type { RunContext } from '../../machines/context.ts';
+import { actFallback } from '../../machines/fallback/change-instance.ts';
+import { setKeyFallback } from '../../machines/fallback/keys.ts';
+import { restoreBackupByHand, restoreFallback } from '../../machines/fallback/restoring.ts';
 import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
@@ -146,3 +149,14 @@ function commandsOf(steps: Steps): Run[] {
 function binds(steps: Steps): Run[] {
   return commandsOf(steps).filter(({ command }) => command[1] === 'bind-service');
 }
+
+test('a call that a run may have sent is looked for first, whatever its page calls the phase', () => {
+  const parts = [restoreFallback(restoreBackupByHand), setKeyFallback, actFallback];
+  for (const part of parts) {
+    const words = (at: string | undefined) =>
+      JSON.stringify(part(update, at, at ?? 'confirm.asking', 'second')).toLowerCase();
+    expect(words('second.inDoubt')).toMatch(/may have (?:been )?(?:sent|set)/);
+    expect(words(undefined)).not.toMatch(/may have (?:been )?(?:sent|set)/);
+    expect(words(undefined)).toContain('"state":"second"');
+  }
+});
