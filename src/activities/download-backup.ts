@@ -3,7 +3,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../base/errors.ts';
-import { syncFolder } from '../base/sync-folder.ts';
+import { syncFolder } from '../base/folders.ts';
 import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import type { Download } from '../service/client.ts';

@@ -29,9 +29,8 @@ export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'ver
 };
 
 /**
- * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and to a source
- * that the run does not call nothing is sent at all. Rejects with a usage error when the config lacks
- * something.
+ * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and to a source that the run
+ * does not call nothing is sent at all. Rejects with a usage error when the config lacks something.
  */
 export async function openInstances(
   context: CommandContext,

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
+import { makePrivateFolder } from '../base/folders.ts';
 import { msOf } from '../base/instant.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { homeFolder } from '../config/find.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
-import { makePrivateFolder } from '../store/folders.ts';
 import type { ListedBackup } from '../view/fleet/fleet-facts.ts';
 
 /*

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { hashOf } from '../../src/store/canonical.ts';
-import { networkFileSystem } from '../../src/store/folders.ts';
 import type { NewEntry } from '../../src/store/journal.ts';
+import { networkFileSystem } from '../../src/store/network-folder.ts';
 import { openDatabase, pragma, refuseOldSqlite } from '../../src/store/sqlite/database.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 

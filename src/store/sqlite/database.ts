@@ -2,7 +2,8 @@ import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
-import { makePrivateFile, makePrivateFolder, refuseNetworkFolder } from '../folders.ts';
+import { makePrivateFile, makePrivateFolder } from '../../base/folders.ts';
+import { refuseNetworkFolder } from '../network-folder.ts';
 import { type Earlier, earlierJournal, emptied, isEmptied, NOTHING_EARLIER } from './earlier.ts';
 import {
   busy,

@@ -5,8 +5,8 @@ import * as z from 'zod';
 import { namesIn } from '../../base/bounded-file.ts';
 import { LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, NotALock, tryLock } from '../../base/file-lock.ts';
+import { makePrivateFolder } from '../../base/folders.ts';
 import { show } from '../../base/text.ts';
-import { makePrivateFolder } from '../folders.ts';
 import type { Holder, StreamName } from '../journal.ts';
 import { checkStreamName } from '../new-entry.ts';
 

@@ -13,7 +13,7 @@ import {
 import { type FileHandle, link, open, readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../../base/errors.ts';
-import { syncFolder } from '../../../base/sync-folder.ts';
+import { syncFolder } from '../../../base/folders.ts';
 import { judgeFolder } from '../../../base/trusted-path.ts';
 import { parsePublicKeys } from '../named-keys.ts';
 import { MAX_NOTE_BYTES } from '../signed-note.ts';

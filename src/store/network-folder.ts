@@ -1,19 +1,5 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statfsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statfsSync } from 'node:fs';
 import { LifeboatError } from '../base/errors.ts';
-import { syncFolder } from '../base/sync-folder.ts';
-
-/** Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. */
-export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-}
-
-/** Creates an empty private file if there is none, durably, and takes the rights of others away. */
-export function makePrivateFile(path: string): void {
-  closeSync(openSync(path, 'a', 0o600));
-  chmodSync(path, 0o600);
-  syncFolder(dirname(path));
-}
 
 /** `f_type` of statfs(2) on Linux; other systems number otherwise, and none is recognized there. */
 const NETWORK_FILE_SYSTEMS = new Map([
