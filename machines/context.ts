@@ -20,61 +20,67 @@ import { TargetSlice } from './phases/target.ts';
 import { UpdatesSlice } from './phases/updates.ts';
 
 /** What the run was begun with. */
-const Run = z.object({
-  runbook: z.enum(RUNBOOK_IDS),
-  instance: z.string(),
-  /** The instance that a restore of this run changes. */
-  target: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('in-place') }),
-    z.object({ kind: z.literal('other'), name: z.string() }),
-  ]),
-  reason: z.string().optional(),
-  incidentAt: z.string().optional(),
-  /** Names of the applications that were asked for; all without it. */
-  onlyApps: z.array(z.string()).optional(),
-  /** Which half of a disaster recovery is run. */
-  mode: z.enum(['prepare', 'perform', 'both']).optional(),
-  action: z.enum(['restart', 'recreate', 'update']).optional(),
-  rehearsal: z.boolean().optional(),
-  /** A backup's id or `backup_id`, a point in time. It is still checked against what there is. */
-  asked: z.object({
-    backup: z.number().optional(),
-    guid: z.string().optional(),
-    time: z.string().optional(),
-  }),
-});
+const Run = () =>
+  z.object({
+    runbook: z.enum(RUNBOOK_IDS),
+    instance: z.string(),
+    /** The instance that a restore of this run changes. */
+    target: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('in-place') }),
+      z.object({ kind: z.literal('other'), name: z.string() }),
+    ]),
+    reason: z.string().optional(),
+    incidentAt: z.string().optional(),
+    /** Names of the applications that were asked for; all without it. */
+    onlyApps: z.array(z.string()).optional(),
+    /** Which half of a disaster recovery is run. */
+    mode: z.enum(['prepare', 'perform', 'both']).optional(),
+    action: z.enum(['restart', 'recreate', 'update']).optional(),
+    rehearsal: z.boolean().optional(),
+    /** A backup's id or `backup_id`, a point in time. It is still checked against what there is. */
+    asked: z.object({
+      backup: z.number().optional(),
+      guid: z.string().optional(),
+      time: z.string().optional(),
+    }),
+  });
 
-/** What a run knows: what it was begun with, what went wrong, and a slice for each phase. */
-export const RunContext = z.object({
-  run: Run,
-  failure: Failure.optional(),
-  /** What was left out, and why; `step` is the phase or the follow-up. */
-  skipped: z.array(z.object({ step: z.string(), reason: z.string() })),
-  preflight: PreflightSlice,
-  card: CardSlice,
-  choose: ChooseSlice,
-  source: SourceSlice,
-  target: TargetSlice,
-  before: BeforeSlice,
-  oldBackup: OldBackupSlice,
-  key: KeySlice,
-  updates: UpdatesSlice,
-  confirm: ConfirmSlice,
-  /**
-   * The tasks of a run: a backup before the change, one to prove, the restore, a backup after it, an action.
-   */
-  safeguard: OnceSlice,
-  backup: OnceSlice,
-  restore: OnceSlice,
-  fresh: OnceSlice,
-  act: OnceSlice,
-  proof: ProofSlice,
-  available: AvailableSlice,
-  count: CountSlice,
-  followUps: FollowUpsSlice,
-  record: RecordSlice,
-});
-export type RunContext = z.infer<typeof RunContext>;
+/**
+ * What a run knows: what it was begun with, what went wrong, and a slice for each phase. A run folds its
+ * journal into it and parses nothing; the schema is for its type, and for tests.
+ */
+export const RunContext = () =>
+  z.object({
+    run: Run(),
+    failure: Failure().optional(),
+    /** What was left out, and why; `step` is the phase or the follow-up. */
+    skipped: z.array(z.object({ step: z.string(), reason: z.string() })),
+    preflight: PreflightSlice(),
+    card: CardSlice(),
+    choose: ChooseSlice(),
+    source: SourceSlice(),
+    target: TargetSlice(),
+    before: BeforeSlice(),
+    oldBackup: OldBackupSlice(),
+    key: KeySlice(),
+    updates: UpdatesSlice(),
+    confirm: ConfirmSlice(),
+    /**
+     * The tasks of a run: a backup before the change, one to prove, the restore, a backup after it, an
+     * action.
+     */
+    safeguard: OnceSlice(),
+    backup: OnceSlice(),
+    restore: OnceSlice(),
+    fresh: OnceSlice(),
+    act: OnceSlice(),
+    proof: ProofSlice(),
+    available: AvailableSlice(),
+    count: CountSlice(),
+    followUps: FollowUpsSlice(),
+    record: RecordSlice(),
+  });
+export type RunContext = z.infer<ReturnType<typeof RunContext>>;
 
 /**
  * Made once: XState begins every machine anew at each transition, without an input, and drops what is thrown.

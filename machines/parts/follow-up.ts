@@ -5,56 +5,58 @@ import { instantOf } from '../../src/base/instant.ts';
  * How a follow-up was done, or why it was skipped. `text` is the operator's words or the platform's proof in
  * one sentence.
  */
-export const Closure = z.object({
-  how: z.enum(['platform', 'cf', 'hand', 'run', 'skipped']),
-  text: z.string(),
-  /**
-   * When the thing was done, as far as it is known: by the platform's own record, else when it was said. RFC
-   * 3339.
-   */
-  at: z.string().optional(),
-  /** Ids for an auditor: jobs, bindings, deployments, audit events, backups. */
-  evidence: z.record(z.string(), z.json()).default({}),
-});
-export type Closure = z.infer<typeof Closure>;
+export const Closure = () =>
+  z.object({
+    how: z.enum(['platform', 'cf', 'hand', 'run', 'skipped']),
+    text: z.string(),
+    /**
+     * When the thing was done, as far as it is known: by the platform's own record, else when it was said.
+     * RFC 3339.
+     */
+    at: z.string().optional(),
+    /** Ids for an auditor: jobs, bindings, deployments, audit events, backups. */
+    evidence: z.record(z.string(), z.json()).default({}),
+  });
+export type Closure = z.infer<ReturnType<typeof Closure>>;
 
 /**
  * What a change of the service leaves to be done. A run cannot close while a follow-up is open; what outlives
  * a run (a key's retirement) is handed to the instance's ledger. It is data, because it is journalled and
  * shown, and because it must survive the process.
  */
-export const FollowUp = z.object({
-  /** Unique in its run and stable when the run is replayed: `rebind-orders-api`, `fresh-backup`. */
-  id: z.string(),
-  kind: z.enum([
-    'rebind',
-    'service-key',
-    'fresh-backup',
-    'renew-card',
-    'release-updates',
-    'retire-key',
-    'remove-target',
-    'old-binding',
-    // Everything that is open in a run whose journal this version cannot read.
-    'unread-run',
-  ]),
-  /** What it is about, cleaned: the application, the instance, the fingerprint. */
-  subject: z.string(),
-  /** What has to be done, one line, lower case, no stop: `unbind, bind and restage orders-api`. */
-  what: z.string(),
-  /** Who has to see to it; the run's operator unless the config says otherwise. */
-  owner: z.string().optional(),
-  /** Since when it is open. RFC 3339, by the clock of whoever found it. */
-  since: z.string().optional(),
-  /** From `since`, when the objectives or the retention set a limit. Seconds. */
-  dueSeconds: z.number().optional(),
-  /** Exact commands to copy, in order; secrets are shell variables in them. */
-  commands: z.array(z.string()).default([]),
-  /** Which ways there are to have it done from here, besides by hand. */
-  doable: z.enum(['platform', 'cf', 'run']).optional(),
-  closed: Closure.optional(),
-});
-export type FollowUp = z.infer<typeof FollowUp>;
+export const FollowUp = () =>
+  z.object({
+    /** Unique in its run and stable when the run is replayed: `rebind-orders-api`, `fresh-backup`. */
+    id: z.string(),
+    kind: z.enum([
+      'rebind',
+      'service-key',
+      'fresh-backup',
+      'renew-card',
+      'release-updates',
+      'retire-key',
+      'remove-target',
+      'old-binding',
+      // Everything that is open in a run whose journal this version cannot read.
+      'unread-run',
+    ]),
+    /** What it is about, cleaned: the application, the instance, the fingerprint. */
+    subject: z.string(),
+    /** What has to be done, one line, lower case, no stop: `unbind, bind and restage orders-api`. */
+    what: z.string(),
+    /** Who has to see to it; the run's operator unless the config says otherwise. */
+    owner: z.string().optional(),
+    /** Since when it is open. RFC 3339, by the clock of whoever found it. */
+    since: z.string().optional(),
+    /** From `since`, when the objectives or the retention set a limit. Seconds. */
+    dueSeconds: z.number().optional(),
+    /** Exact commands to copy, in order; secrets are shell variables in them. */
+    commands: z.array(z.string()).default([]),
+    /** Which ways there are to have it done from here, besides by hand. */
+    doable: z.enum(['platform', 'cf', 'run']).optional(),
+    closed: Closure().optional(),
+  });
+export type FollowUp = z.infer<ReturnType<typeof FollowUp>>;
 
 /** What a run was begun with that sets limits. Times are RFC 3339, durations seconds. */
 export interface Promised {

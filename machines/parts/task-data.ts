@@ -4,235 +4,253 @@ import { Failure } from '../../src/base/failure.ts';
 /*
  * The data that the verbs in `machines/verbs.ts` take and give. All of it is JSON, because all of it is
  * journalled: keys appear as fingerprints only.
+ *
+ * Most of these schemas only give a type. So each is a function, and a start builds none that it does not
+ * parse with.
  */
 
-export const Fingerprint = z.string().regex(/^[0-9a-f]{12}$/);
+export const Fingerprint = () => z.string().regex(/^[0-9a-f]{12}$/);
 
 /** Characters of a key that is made here: 32 random bytes as base64url. */
 export const GENERATED_KEY_LENGTH = 43;
 
 /** A backup as the flow needs it (service-api.md section 2.1). Texts are the service's own and untrusted. */
-export const BackupFacts = z.object({
-  id: z.number(),
-  backupId: z.string().optional(),
-  status: z.string(),
-  size: z.number().optional(),
-  triggeredAt: z.string().optional(),
-  startedAt: z.string().optional(),
-  finishedAt: z.string().optional(),
-  downloadable: z.boolean().optional(),
-});
-export type BackupFacts = z.infer<typeof BackupFacts>;
+export const BackupFacts = () =>
+  z.object({
+    id: z.number(),
+    backupId: z.string().optional(),
+    status: z.string(),
+    size: z.number().optional(),
+    triggeredAt: z.string().optional(),
+    startedAt: z.string().optional(),
+    finishedAt: z.string().optional(),
+    downloadable: z.boolean().optional(),
+  });
+export type BackupFacts = z.infer<ReturnType<typeof BackupFacts>>;
 
 /**
  * What the operator's confirmation rests on. When one of these has changed, the confirmation is asked again.
  */
-export const Baseline = z.object({
-  serviceId: z.string().optional(),
-  state: z.string().optional(),
-  /**
-   * When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an action
-   * was begun, and no proof; it says nothing about whether a confirmation still holds.
-   */
-  updatedAt: z.string().optional(),
-  /** The maintenance updates that were to be had, each as one text to compare by. */
-  updates: z.array(z.string()).optional(),
-  /** Missing where the interface has no call that says it. */
-  minKeyLength: z.number().optional(),
-  newestBackup: z.number().optional(),
-  runningTasks: z.array(z.number()),
-  /** Restores under way; missing where nobody looked, or was let look. */
-  runningRestores: z.array(z.number()).optional(),
-  /** The restore that was triggered last, over or not; missing as above, and where there is none. */
-  newestRestore: z.number().optional(),
-});
-export type Baseline = z.infer<typeof Baseline>;
-
-export const PreflightFacts = z.object({
-  service: z.object({
-    id: z.string().optional(),
-    name: z.string().optional(),
+export const Baseline = () =>
+  z.object({
+    serviceId: z.string().optional(),
     state: z.string().optional(),
-    plan: z.string().optional(),
-    /** Id of the service offering: a recovery is only possible into an instance of the same. */
-    offering: z.string().optional(),
-    tenant: z.string().optional(),
-  }),
-  baseline: Baseline,
-  retentionDays: z.number().optional(),
-  minBackupCount: z.number().optional(),
-  excludedFromAutoBackup: z.boolean().optional(),
-  backupType: z.string().optional(),
-  backups: z.object({ total: z.number(), done: z.number(), downloadable: z.number() }),
-  newest: BackupFacts.optional(),
-  keysHeld: z.array(Fingerprint),
-  /** The key the ledger believes to be in force. */
-  currentKey: Fingerprint.optional(),
-  keyStore: z.string(),
-  tokenExpires: z.string().optional(),
-  clockSkewSeconds: z.number().optional(),
-  /**
-   * What the instance's interface has no call for, and what that interface is called; missing for V1, which
-   * says all of it.
-   */
-  unsaid: z.object({ by: z.string(), what: z.array(z.string()) }).optional(),
-  warnings: z.array(z.string()),
-  blockers: z.array(Failure),
-});
-export type PreflightFacts = z.infer<typeof PreflightFacts>;
+    /**
+     * When the service last changed the instance, by its own clock. A sign for `waitForInstance` that an
+     * action was begun, and no proof; it says nothing about whether a confirmation still holds.
+     */
+    updatedAt: z.string().optional(),
+    /** The maintenance updates that were to be had, each as one text to compare by. */
+    updates: z.array(z.string()).optional(),
+    /** Missing where the interface has no call that says it. */
+    minKeyLength: z.number().optional(),
+    newestBackup: z.number().optional(),
+    runningTasks: z.array(z.number()),
+    /** Restores under way; missing where nobody looked, or was let look. */
+    runningRestores: z.array(z.number()).optional(),
+    /** The restore that was triggered last, over or not; missing as above, and where there is none. */
+    newestRestore: z.number().optional(),
+  });
+export type Baseline = z.infer<ReturnType<typeof Baseline>>;
 
-export const StoredKey = z.object({
-  fingerprint: Fingerprint,
-  length: z.number(),
-  origin: z.enum(['generated', 'given']),
-  store: z.string(),
-});
-export type StoredKey = z.infer<typeof StoredKey>;
+export const PreflightFacts = () =>
+  z.object({
+    service: z.object({
+      id: z.string().optional(),
+      name: z.string().optional(),
+      state: z.string().optional(),
+      plan: z.string().optional(),
+      /** Id of the service offering: a recovery is only possible into an instance of the same. */
+      offering: z.string().optional(),
+      tenant: z.string().optional(),
+    }),
+    baseline: Baseline(),
+    retentionDays: z.number().optional(),
+    minBackupCount: z.number().optional(),
+    excludedFromAutoBackup: z.boolean().optional(),
+    backupType: z.string().optional(),
+    backups: z.object({ total: z.number(), done: z.number(), downloadable: z.number() }),
+    newest: BackupFacts().optional(),
+    keysHeld: z.array(Fingerprint()),
+    /** The key the ledger believes to be in force. */
+    currentKey: Fingerprint().optional(),
+    keyStore: z.string(),
+    tokenExpires: z.string().optional(),
+    clockSkewSeconds: z.number().optional(),
+    /**
+     * What the instance's interface has no call for, and what that interface is called; missing for V1, which
+     * says all of it.
+     */
+    unsaid: z.object({ by: z.string(), what: z.array(z.string()) }).optional(),
+    warnings: z.array(z.string()),
+    blockers: z.array(Failure()),
+  });
+export type PreflightFacts = z.infer<ReturnType<typeof PreflightFacts>>;
+
+export const StoredKey = () =>
+  z.object({
+    fingerprint: Fingerprint(),
+    length: z.number(),
+    origin: z.enum(['generated', 'given']),
+    store: z.string(),
+  });
+export type StoredKey = z.infer<ReturnType<typeof StoredKey>>;
 
 /** The answer to a change of the key. `unknown` is KEY UNCERTAIN: only a new backup can tell. */
-export const KeySetting = z.object({
-  answer: z.enum(['accepted', 'unknown']),
-  status: z.number().optional(),
-  failure: Failure.optional(),
-});
-export type KeySetting = z.infer<typeof KeySetting>;
+export const KeySetting = () =>
+  z.object({
+    answer: z.enum(['accepted', 'unknown']),
+    status: z.number().optional(),
+    failure: Failure().optional(),
+  });
+export type KeySetting = z.infer<ReturnType<typeof KeySetting>>;
 
 /**
  * A backup or restore was triggered, or is proven not to have been. `adopted`: found in the service's list,
  * its answer was lost.
  */
-export const Triggered = z.discriminatedUnion('landed', [
-  z.object({ landed: z.literal(true), id: z.number(), adopted: z.boolean() }),
-  z.object({
-    landed: z.literal(false),
-    /** What came back for an answer, where anything did. */
-    lost: Failure.optional(),
-    /** What the service's list showed then. */
-    evidence: z.json().optional(),
-  }),
-]);
-export type Triggered = z.infer<typeof Triggered>;
+export const Triggered = () =>
+  z.discriminatedUnion('landed', [
+    z.object({ landed: z.literal(true), id: z.number(), adopted: z.boolean() }),
+    z.object({
+      landed: z.literal(false),
+      /** What came back for an answer, where anything did. */
+      lost: Failure().optional(),
+      /** What the service's list showed then. */
+      evidence: z.json().optional(),
+    }),
+  ]);
+export type Triggered = z.infer<ReturnType<typeof Triggered>>;
 
 /**
  * A restore as the flow needs it (service-api.md section 2.2). `backup` is the backup's id within the
  * instance it belongs to.
  */
-export const RestoreFacts = z.object({
-  id: z.number(),
-  status: z.string(),
-  backup: z.number().optional(),
-  /** When the backup was made, or the point in time that was chosen. */
-  restoredFrom: z.string().optional(),
-  triggeredAt: z.string().optional(),
-  /** Revision 61 reports it (service-api.md section 3). */
-  startedAt: z.string().optional(),
-  /**
-   * Where the service does not report it: when the run first saw it at work after having seen it queued, by
-   * this machine's clock.
-   */
-  seenRunningAt: z.string().optional(),
-  finishedAt: z.string().optional(),
-});
-export type RestoreFacts = z.infer<typeof RestoreFacts>;
+export const RestoreFacts = () =>
+  z.object({
+    id: z.number(),
+    status: z.string(),
+    backup: z.number().optional(),
+    /** When the backup was made, or the point in time that was chosen. */
+    restoredFrom: z.string().optional(),
+    triggeredAt: z.string().optional(),
+    /** Revision 61 reports it (service-api.md section 3). */
+    startedAt: z.string().optional(),
+    /**
+     * Where the service does not report it: when the run first saw it at work after having seen it queued, by
+     * this machine's clock.
+     */
+    seenRunningAt: z.string().optional(),
+    finishedAt: z.string().optional(),
+  });
+export type RestoreFacts = z.infer<ReturnType<typeof RestoreFacts>>;
 
 /**
  * An action of the instance has begun. `adopted`: the instance shows it, the answer was lost. Whether it has
  * not begun cannot be proven.
  */
-export const Started = z.object({ landed: z.literal(true), adopted: z.boolean() });
-export type Started = z.infer<typeof Started>;
+export const Started = () => z.object({ landed: z.literal(true), adopted: z.boolean() });
+export type Started = z.infer<ReturnType<typeof Started>>;
 
 /** The instance after an action: in a steady state again. */
-export const InstanceReady = z.object({
-  state: z.string(),
-  updatedAt: z.string().optional(),
-  /** Maintenance updates that are still to be had. */
-  pendingUpdates: z.number().optional(),
-  /** How it is known that an action is over, in words; undefined where only the state was asked for. */
-  reason: z.string().optional(),
-  /** Whether it was seen deploying while it was waited for; missing where no action was asked for. */
-  seenDeploying: z.boolean().optional(),
-});
-export type InstanceReady = z.infer<typeof InstanceReady>;
+export const InstanceReady = () =>
+  z.object({
+    state: z.string(),
+    updatedAt: z.string().optional(),
+    /** Maintenance updates that are still to be had. */
+    pendingUpdates: z.number().optional(),
+    /** How it is known that an action is over, in words; undefined where only the state was asked for. */
+    reason: z.string().optional(),
+    /** Whether it was seen deploying while it was waited for; missing where no action was asked for. */
+    seenDeploying: z.boolean().optional(),
+  });
+export type InstanceReady = z.infer<ReturnType<typeof InstanceReady>>;
 
 /**
  * The answer to `prepareRecovery`. `unknown` comes only with a key, and is KEY UNCERTAIN then, as for
  * `setKey`.
  */
-export const RecoveryPreparation = KeySetting.extend({
-  /** What `performRecovery` needs; the service may leave it out. */
-  backupGuid: z.string().optional(),
-});
-export type RecoveryPreparation = z.infer<typeof RecoveryPreparation>;
+export const RecoveryPreparation = () =>
+  KeySetting().extend({
+    /** What `performRecovery` needs; the service may leave it out. */
+    backupGuid: z.string().optional(),
+  });
+export type RecoveryPreparation = z.infer<ReturnType<typeof RecoveryPreparation>>;
 
 /**
  * The settings of backups that may be changed (service-api.md section 2.3); a setting that is left out stays
  * as it is.
  */
-export const BackupSettings = z.object({
-  minBackupCount: z.number().optional(),
-  retentionDays: z.number().optional(),
-  excludedFromAutoBackup: z.boolean().optional(),
-});
-export type BackupSettings = z.infer<typeof BackupSettings>;
+export const BackupSettings = () =>
+  z.object({
+    minBackupCount: z.number().optional(),
+    retentionDays: z.number().optional(),
+    excludedFromAutoBackup: z.boolean().optional(),
+  });
+export type BackupSettings = z.infer<ReturnType<typeof BackupSettings>>;
 
 /**
  * The settings as the service shows them after the change. `adopted`: the answer was lost, and they show that
  * it was made.
  */
-export const SettingsChange = z.object({ answer: z.enum(['accepted', 'adopted']), settings: BackupSettings });
-export type SettingsChange = z.infer<typeof SettingsChange>;
+export const SettingsChange = () =>
+  z.object({ answer: z.enum(['accepted', 'adopted']), settings: BackupSettings() });
+export type SettingsChange = z.infer<ReturnType<typeof SettingsChange>>;
 
 /** Whether maintenance updates are allowed (service-api.md section 2.5); `type` is the service's own word. */
-export const UpdateSetting = z.object({ type: z.string(), allowed: z.boolean() });
-export type UpdateSetting = z.infer<typeof UpdateSetting>;
+export const UpdateSetting = () => z.object({ type: z.string(), allowed: z.boolean() });
+export type UpdateSetting = z.infer<ReturnType<typeof UpdateSetting>>;
 
-export const DownloadedFile = z.object({
-  path: z.string(),
-  bytes: z.number(),
-  sha256: z.string(),
-  seconds: z.number(),
-  /** What a look from outside says; `whole` proves nothing yet. Undefined in runs of an earlier version. */
-  verdict: z.enum(['whole', 'other-size', 'size-unknown', 'not-encrypted']).optional(),
-  /** The size that the service lists. Bytes. */
-  listed: z.number().optional(),
-});
-export type DownloadedFile = z.infer<typeof DownloadedFile>;
+export const DownloadedFile = () =>
+  z.object({
+    path: z.string(),
+    bytes: z.number(),
+    sha256: z.string(),
+    seconds: z.number(),
+    /** What a look from outside says; `whole` proves nothing yet. Undefined in runs of an earlier version. */
+    verdict: z.enum(['whole', 'other-size', 'size-unknown', 'not-encrypted']).optional(),
+    /** The size that the service lists. Bytes. */
+    listed: z.number().optional(),
+  });
+export type DownloadedFile = z.infer<ReturnType<typeof DownloadedFile>>;
 
 /** Which of the held keys opens a file, and what a full read of it showed. */
-export const Verification = z.object({
-  opens: Fingerprint,
-  verdict: z.enum(['intact', 'readable']),
-  profile: z.string(),
-  content: z.string(),
-  entries: z.number().optional(),
-  cipherBytes: z.number(),
-  cipherSha256: z.string(),
-  contentBytes: z.number(),
-  contentSha256: z.string(),
-  seconds: z.number(),
-});
-export type Verification = z.infer<typeof Verification>;
+export const Verification = () =>
+  z.object({
+    opens: Fingerprint(),
+    verdict: z.enum(['intact', 'readable']),
+    profile: z.string(),
+    content: z.string(),
+    entries: z.number().optional(),
+    cipherBytes: z.number(),
+    cipherSha256: z.string(),
+    contentBytes: z.number(),
+    contentSha256: z.string(),
+    seconds: z.number(),
+  });
+export type Verification = z.infer<ReturnType<typeof Verification>>;
 
 /** Which other keys were tried on the file, and which of them opened it: none may. */
-export const NegativeTest = z.object({
-  tested: z.array(Fingerprint),
-  opened: z.array(Fingerprint),
-});
-export type NegativeTest = z.infer<typeof NegativeTest>;
+export const NegativeTest = () =>
+  z.object({
+    tested: z.array(Fingerprint()),
+    opened: z.array(Fingerprint()),
+  });
+export type NegativeTest = z.infer<ReturnType<typeof NegativeTest>>;
 
 /** What `recordRotation` writes into the instance's ledger. */
-export const RotationRecord = z.object({
-  fingerprint: Fingerprint,
-  backup: BackupFacts,
-  verification: Verification,
-  negative: NegativeTest.optional(),
-  /** True when the answer was lost and the backup shows that the key was set: the ledger then learns it. */
-  closes: z.boolean(),
-  /** How long the service keeps backups, when the caller knows; else the service is asked. Days. */
-  retentionDays: z.number().optional(),
-});
-export type RotationRecord = z.infer<typeof RotationRecord>;
+export const RotationRecord = () =>
+  z.object({
+    fingerprint: Fingerprint(),
+    backup: BackupFacts(),
+    verification: Verification(),
+    negative: NegativeTest().optional(),
+    /** True when the answer was lost and the backup shows that the key was set: the ledger then learns it. */
+    closes: z.boolean(),
+    /** How long the service keeps backups, when the caller knows; else the service is asked. Days. */
+    retentionDays: z.number().optional(),
+  });
+export type RotationRecord = z.infer<ReturnType<typeof RotationRecord>>;
 
-export const Recorded = z.object({ fingerprint: Fingerprint, proven: z.boolean() });
-export type Recorded = z.infer<typeof Recorded>;
+export const Recorded = () => z.object({ fingerprint: Fingerprint(), proven: z.boolean() });
+export type Recorded = z.infer<ReturnType<typeof Recorded>>;

@@ -66,7 +66,7 @@ function freshBackup({ on, onDone }: { readonly on?: 'target' | undefined; reado
   });
 }
 
-export const CountSlice = z.object({ counted: Reconciliation.optional() });
+export const CountSlice = () => z.object({ counted: Reconciliation().optional() });
 
 interface Count {
   readonly on?: 'target' | undefined;

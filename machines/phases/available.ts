@@ -9,7 +9,7 @@ import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { waiting } from './task.ts';
 
-export const AvailableSlice = z.object({ ready: InstanceReady.optional() });
+export const AvailableSlice = () => z.object({ ready: InstanceReady().optional() });
 
 interface Available {
   readonly on?: 'target' | undefined;

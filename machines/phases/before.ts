@@ -10,7 +10,7 @@ import { noteReason } from './failing.ts';
 import { type Phase, phase, type States, state } from './phase.ts';
 import { task } from './task.ts';
 
-export const BeforeSlice = z.object({ counted: Reconciliation.optional() });
+export const BeforeSlice = () => z.object({ counted: Reconciliation().optional() });
 
 /**
  * What the ledger has on record: the recovery card, proven backups, keys. Nothing of the service is called.

@@ -15,14 +15,15 @@ import { type Phase, phase, state, type Way } from './phase.ts';
 import { provenBackup } from './prove.ts';
 import { task } from './task.ts';
 
-export const CardSlice = z.object({
-  /** What the ledger has: the card, proven backups, keys. */
-  onRecord: CardOnRecord.optional(),
-  card: CardDraft.optional(),
-  /** The guid that the service gave, and whether the ids of the backups begin with it. */
-  guid: z.string().optional(),
-  crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
-});
+export const CardSlice = () =>
+  z.object({
+    /** What the ledger has: the card, proven backups, keys. */
+    onRecord: CardOnRecord().optional(),
+    card: CardDraft().optional(),
+    /** The guid that the service gave, and whether the ids of the backups begin with it. */
+    guid: z.string().optional(),
+    crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
+  });
 
 /** The recovery card, with the newest backup that is proven. */
 export function makeCard({ onDone }: { readonly onDone: Way }): Phase {

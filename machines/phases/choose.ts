@@ -12,12 +12,13 @@ import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
 /** What can be restored, and what was chosen. */
-export const ChooseSlice = z.object({
-  backups: RestorableBackups.optional(),
-  backup: BackupFacts.optional(),
-  range: ReachableRange.optional(),
-  time: z.string().optional(),
-});
+export const ChooseSlice = () =>
+  z.object({
+    backups: RestorableBackups().optional(),
+    backup: BackupFacts().optional(),
+    range: ReachableRange().optional(),
+    time: z.string().optional(),
+  });
 
 /** Which backup is restored: the one that was named at the start, or one of the newest. */
 export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {

@@ -12,10 +12,11 @@ import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, type States, state } from './phase.ts';
 import { task } from './task.ts';
 
-export const ConfirmSlice = z.object({
-  /** What changed between the facts and the confirmation, as sentences. */
-  drift: z.array(z.string()),
-});
+export const ConfirmSlice = () =>
+  z.object({
+    /** What changed between the facts and the confirmation, as sentences. */
+    drift: z.array(z.string()),
+  });
 
 interface Confirmation {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */

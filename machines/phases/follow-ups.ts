@@ -21,23 +21,24 @@ import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { rebinding } from './rebind.ts';
 import { task } from './task.ts';
 
-export const FollowUpsSlice = z.object({
-  /** Who is bound, as it was last found. */
-  bound: Bound.optional(),
-  /** Whether the follow-ups of the change are listed. */
-  isOpened: z.boolean(),
-  list: z.array(FollowUp),
-  /** The follow-up that is being worked on. */
-  doing: z.string().optional(),
-  /** What the platform has proven of it so far. */
-  proofs: z.array(
-    z.object({ step: z.enum(['unbind', 'bind', 'restage', 'renew', 'prove']), proof: PlatformProof }),
-  ),
-  /** Whether the operator has let the platform do all it can, one after the other. */
-  doingAll: z.boolean(),
-  /** Follow-ups that the platform failed to do: the others are not kept waiting for them. */
-  stuck: z.array(z.string()),
-});
+export const FollowUpsSlice = () =>
+  z.object({
+    /** Who is bound, as it was last found. */
+    bound: Bound().optional(),
+    /** Whether the follow-ups of the change are listed. */
+    isOpened: z.boolean(),
+    list: z.array(FollowUp()),
+    /** The follow-up that is being worked on. */
+    doing: z.string().optional(),
+    /** What the platform has proven of it so far. */
+    proofs: z.array(
+      z.object({ step: z.enum(['unbind', 'bind', 'restage', 'renew', 'prove']), proof: PlatformProof() }),
+    ),
+    /** Whether the operator has let the platform do all it can, one after the other. */
+    doingAll: z.boolean(),
+    /** Follow-ups that the platform failed to do: the others are not kept waiting for them. */
+    stuck: z.array(z.string()),
+  });
 
 interface FollowUps {
   readonly title: string;

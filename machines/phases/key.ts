@@ -8,14 +8,15 @@ import { choice, type RunQuestion, stop } from './asking.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
-export const KeySlice = z.object({
-  /** Whether a new key is wanted in a run that can go without. */
-  isWanted: z.boolean(),
-  origin: z.enum(['generated', 'given']).optional(),
-  given: z.object({ fingerprint: z.string(), length: z.number() }).optional(),
-  stored: StoredKey.optional(),
-  setting: KeySetting.extend({ outside: z.string().optional() }).optional(),
-});
+export const KeySlice = () =>
+  z.object({
+    /** Whether a new key is wanted in a run that can go without. */
+    isWanted: z.boolean(),
+    origin: z.enum(['generated', 'given']).optional(),
+    given: z.object({ fingerprint: z.string(), length: z.number() }).optional(),
+    stored: StoredKey().optional(),
+    setting: KeySetting().extend({ outside: z.string().optional() }).optional(),
+  });
 
 interface Key {
   /** Asks first whether a key is wanted at all. */

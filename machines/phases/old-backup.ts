@@ -11,11 +11,12 @@ import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
 /** What became of the newest backup under the old key before the rotation. */
-export const OldBackupSlice = z.object({
-  purpose: z.enum(['prove', 'archive']).optional(),
-  file: DownloadedFile.optional(),
-  verification: Verification.optional(),
-});
+export const OldBackupSlice = () =>
+  z.object({
+    purpose: z.enum(['prove', 'archive']).optional(),
+    file: DownloadedFile().optional(),
+    verification: Verification().optional(),
+  });
 
 /** A last proof of the newest backup under the old key: afterwards it cannot be downloaded any more. */
 export function oldBackup({ onDone }: { readonly onDone: string }): Phase {

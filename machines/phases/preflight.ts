@@ -10,10 +10,11 @@ import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
-export const PreflightSlice = z.object({
-  /** The instance as it was found; its baseline as it was last looked at. */
-  facts: PreflightFacts.optional(),
-});
+export const PreflightSlice = () =>
+  z.object({
+    /** The instance as it was found; its baseline as it was last looked at. */
+    facts: PreflightFacts().optional(),
+  });
 
 /**
  * What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts.

@@ -8,11 +8,12 @@ import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
-export const ProofSlice = z.object({
-  file: DownloadedFile.optional(),
-  verification: Verification.optional(),
-  negative: NegativeTest.optional(),
-});
+export const ProofSlice = () =>
+  z.object({
+    file: DownloadedFile().optional(),
+    verification: Verification().optional(),
+    negative: NegativeTest().optional(),
+  });
 
 interface Proof {
   readonly title?: string;

@@ -9,10 +9,11 @@ import { type Phase, phase, type States, type Way } from './phase.ts';
 import { proofOf } from './prove.ts';
 import { task } from './task.ts';
 
-export const RecordSlice = z.object({
-  /** The ledger knows the new key as proven. */
-  isProven: z.boolean(),
-});
+export const RecordSlice = () =>
+  z.object({
+    /** The ledger knows the new key as proven. */
+    isProven: z.boolean(),
+  });
 
 interface Record {
   /** What a person writes down, because nobody else does. */

@@ -13,17 +13,18 @@ import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
 
 /** The guid or `backup_id` that is sent, and the key that it takes. */
-export const SourceSlice = z.object({
-  from: z
-    .object({
-      guid: z.string(),
-      fingerprint: z.string(),
-      what: z.enum(['newest', 'backup']),
-      how: z.enum(['card', 'seen', 'typed']),
-    })
-    .optional(),
-});
-type From = NonNullable<z.infer<typeof SourceSlice>['from']>;
+export const SourceSlice = () =>
+  z.object({
+    from: z
+      .object({
+        guid: z.string(),
+        fingerprint: z.string(),
+        what: z.enum(['newest', 'backup']),
+        how: z.enum(['card', 'seen', 'typed']),
+      })
+      .optional(),
+  });
+type From = NonNullable<z.infer<ReturnType<typeof SourceSlice>>['from']>;
 
 /** So many backups of a kind are offered; the id of any other one can be typed. */
 const MOST = 10;

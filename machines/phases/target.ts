@@ -14,11 +14,12 @@ import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
-export const TargetSlice = z.object({
-  facts: TargetFacts.optional(),
-  /** Codes of the target's blockers that the operator has overridden. */
-  overridden: z.array(z.string()),
-});
+export const TargetSlice = () =>
+  z.object({
+    facts: TargetFacts().optional(),
+    /** Codes of the target's blockers that the operator has overridden. */
+    overridden: z.array(z.string()),
+  });
 
 /** What the target is known by, and whether it can take the data. */
 const TARGET_CALLS = [

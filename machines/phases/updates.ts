@@ -13,14 +13,15 @@ import { closed, withoutRelease, withRelease } from './open-follow-ups.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
 import { task } from './task.ts';
 
-export const UpdatesSlice = z.object({
-  /** The setting to put back after the change. */
-  setting: UpdateSetting.optional(),
-  /** Whether the service offers to change it, and why not. */
-  changeable: z.object({ changeable: z.boolean(), why: z.string().optional() }).optional(),
-  /** The run is to be stopped once the setting is put back. */
-  isStopping: z.boolean(),
-});
+export const UpdatesSlice = () =>
+  z.object({
+    /** The setting to put back after the change. */
+    setting: UpdateSetting().optional(),
+    /** Whether the service offers to change it, and why not. */
+    changeable: z.object({ changeable: z.boolean(), why: z.string().optional() }).optional(),
+    /** The run is to be stopped once the setting is put back. */
+    isStopping: z.boolean(),
+  });
 
 const TYPE = 'general';
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from './lazily.ts';
 
 /**
  * What went wrong, as data: it is journalled, shown, and folded again after a crash, so it is never an Error.
@@ -6,19 +7,21 @@ import * as z from 'zod';
  * `code` is stable and dotted (`service.timeout`, `keys.locked`); `shortMessage` is one line, lower case, no
  * stop; `hints` say what is safe to do next; `evidence` holds facts for the audit (never secrets).
  */
-export const Failure = z.object({
-  code: z.string(),
-  shortMessage: z.string(),
-  hints: z.array(z.string()).default([]),
-  evidence: z.record(z.string(), z.json()).default({}),
-});
-export type Failure = z.infer<typeof Failure>;
+export const Failure = lazily(() =>
+  z.object({
+    code: z.string(),
+    shortMessage: z.string(),
+    hints: z.array(z.string()).default([]),
+    evidence: z.record(z.string(), z.json()).default({}),
+  }),
+);
+export type Failure = z.infer<ReturnType<typeof Failure>>;
 
 /**
  * Reads the failure out of an error event; anything that is not one becomes `activity.broken`, not a crash.
  */
 export function failureFrom(error: unknown): Failure {
-  const parsed = Failure.safeParse(error);
+  const parsed = Failure().safeParse(error);
   if (parsed.success) return parsed.data;
   return {
     code: 'activity.broken',

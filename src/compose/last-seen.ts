@@ -65,7 +65,7 @@ export function recallBackups(
  */
 export function backupsLastSeen(home: string, name: string, place: string): LastSeen | undefined {
   const kept = readKept(home, name);
-  return kept?.['place'] === place ? LastSeen.safeParse(kept).data : undefined;
+  return kept?.['place'] === place ? LastSeen().safeParse(kept).data : undefined;
 }
 
 function isKept(

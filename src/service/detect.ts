@@ -37,7 +37,7 @@ export async function detectRevision(address: InstanceAddress, options: DetectOp
   try {
     const list = await look(v1.read('backups', z.array(Backup), { signal }));
     if (list.seen === 'nothing') {
-      const listing = await look(v0.read('backups', BackupListing, { signal }));
+      const listing = await look(v0.read('backups', BackupListing(), { signal }));
       if (listing.seen === 'it') return sure('v0', 'V1 does not list the backups, and V0 does');
       return unsure(62, 'neither V1 nor V0 lists the backups');
     }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import * as z from 'zod';
 import { EXIT, LifeboatError, type LifeboatErrorOptions } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
 import { redact, redactJson } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import { show, TRY_AGAIN_SOON, type Untrusted, untrust } from '../base/text.ts';
@@ -17,9 +18,9 @@ export interface Problem {
   readonly fromService: boolean;
 }
 
-const V1_BODY = z.object({ error: z.string(), description: z.string().nullish() });
-const V1_DOWNLOAD_BODY = z.object({ message: z.string(), status: z.number().nullish() });
-const V0_BODY = z.object({ msg: z.string() });
+const V1_BODY = lazily(() => z.object({ error: z.string(), description: z.string().nullish() }));
+const V1_DOWNLOAD_BODY = lazily(() => z.object({ message: z.string(), status: z.number().nullish() }));
+const V0_BODY = lazily(() => z.object({ msg: z.string() }));
 
 /** Section 7 item 1: a single word. Frameworks and proxies put a phrase there, such as "Bad Gateway". */
 const SINGLE_WORD = /^[\w.-]+$/u;
@@ -27,9 +28,9 @@ const SINGLE_WORD = /^[\w.-]+$/u;
 /** Reads an error body. Never throws: an unreadable one has no words. Echoed secrets are blanked. */
 export function readProblem(status: number, body: Buffer, secrets: readonly Secret[]): Problem {
   const json = parseJson(body);
-  const v1 = V1_BODY.safeParse(json);
-  const download = V1_DOWNLOAD_BODY.safeParse(json);
-  const v0 = V0_BODY.safeParse(json);
+  const v1 = V1_BODY().safeParse(json);
+  const download = V1_DOWNLOAD_BODY().safeParse(json);
+  const v0 = V0_BODY().safeParse(json);
   const text = v1.data?.description ?? download.data?.message ?? v0.data?.msg;
   const clean = (raw: string | undefined) =>
     raw === undefined ? undefined : untrust(redact(raw, secrets).slice(0, TEXT_LIMIT).toWellFormed());

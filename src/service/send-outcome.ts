@@ -118,12 +118,12 @@ function inDoubt(error: LifeboatError): LifeboatError {
 
 type Clean = (text: string) => string;
 
-const Id = z.int().nonnegative();
-const Setting = z.object({ type: z.string(), allowed: z.boolean() });
+const Id = () => z.int().nonnegative();
+const Setting = () => z.object({ type: z.string(), allowed: z.boolean() });
 
 /** An id of a backup or a restore. */
 export function readId(json: unknown, field: 'id' | 'restore_id'): number | undefined {
-  return pick(Id, json, field);
+  return pick(Id(), json, field);
 }
 
 /** A text of the service, stored raw and storable everywhere. */
@@ -144,7 +144,7 @@ export function readCreated(json: unknown, clean: Clean) {
 
 /** Section 4.2 item 6. */
 export function readSetting(json: unknown, clean: Clean): { readonly setting: UpdateSetting | undefined } {
-  const setting = pick(Setting, json, 'allowed_update_time');
+  const setting = pick(Setting(), json, 'allowed_update_time');
   return {
     setting:
       setting === undefined ? undefined : { ...setting, type: untrust(clean(setting.type).toWellFormed()) },

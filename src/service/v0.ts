@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
+import { lazily } from '../base/lazily.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import { type Operations, unsent } from './operations.ts';
@@ -13,7 +14,7 @@ import { type Methods, v1Methods } from './v1.ts';
  * restoring a backup. All others end with `service.unsupported`.
  */
 export function v0Methods(operations: Operations): Methods {
-  const list = (signal?: AbortSignal) => operations.read('backups', BackupListing, { signal });
+  const list = (signal?: AbortSignal) => operations.read('backups', BackupListing(), { signal });
 
   /**
    * A mutating call follows no redirect, and a login is one: the listing, read just before, takes the
@@ -80,16 +81,20 @@ function notListed(id: number): LifeboatError {
 }
 
 /** Section 2.9. `task_id` names the backup or restore again and is left out. */
-const Task = z.looseObject({ status: state, created_at: maybe(text), updated_at: maybe(text) });
-type Task = z.infer<typeof Task>;
+const Task = () => z.looseObject({ status: state, created_at: maybe(text), updated_at: maybe(text) });
+type Task = z.infer<ReturnType<typeof Task>>;
 
 /** Section 2.9, the listing. The ids of instances are the internal ones. */
-export const BackupListing = z.looseObject({
-  id,
-  backups: z.array(z.looseObject({ id, instance_id: maybe(id), backup_agent_task: maybe(Task) })),
-  restores: z.array(z.looseObject({ id, instance_id: maybe(id), backup_agent_tasks: maybe(z.array(Task)) })),
-});
-export type BackupListing = z.infer<typeof BackupListing>;
+export const BackupListing = lazily(() =>
+  z.looseObject({
+    id,
+    backups: z.array(z.looseObject({ id, instance_id: maybe(id), backup_agent_task: maybe(Task()) })),
+    restores: z.array(
+      z.looseObject({ id, instance_id: maybe(id), backup_agent_tasks: maybe(z.array(Task())) }),
+    ),
+  }),
+);
+export type BackupListing = z.infer<ReturnType<typeof BackupListing>>;
 
 /** The backups of a listing as V1 would tell them, without size and `downloadable`. */
 export function backupsOf(listing: BackupListing): readonly Backup[] {

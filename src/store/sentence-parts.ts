@@ -26,7 +26,7 @@ export function reason(text: string | undefined): string {
 
 /** `, login ada (uid 1000) on host-1, config 0a1b2c3d4e5f`; empty for an entry of an earlier version. */
 export function whoWords(value: unknown): string {
-  const { data: who } = Who.safeParse(value);
+  const { data: who } = Who().safeParse(value);
   if (who === undefined) return '';
   const uid = who.uid === undefined ? '' : ` (uid ${who.uid})`;
   return `, login ${who.login}${uid} on ${who.host}, config ${who.config.slice(0, 12)}`;

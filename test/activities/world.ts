@@ -135,7 +135,7 @@ export class World {
       id: task.id,
       backup_agent_task: this.#agentTask(task),
     }));
-    return [...backupsOf(BackupListing.parse({ id: 1, backups, restores: [] })), ...old];
+    return [...backupsOf(BackupListing().parse({ id: 1, backups, restores: [] })), ...old];
   }
 
   #restores(): readonly Restore[] {
@@ -145,7 +145,7 @@ export class World {
       id: task.id,
       backup_agent_tasks: [this.#agentTask(task)],
     }));
-    return [...restoresOf(BackupListing.parse({ id: 1, backups: [], restores })), ...old];
+    return [...restoresOf(BackupListing().parse({ id: 1, backups: [], restores })), ...old];
   }
 
   #agentTask({ atMs, runsMs }: ModelTask) {

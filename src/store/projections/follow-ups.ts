@@ -111,13 +111,13 @@ const LONGEST_KEY = 200;
 /** What can be known of one that another version wrote. */
 const rest = lazily(() =>
   z
-    .object({ id: z.string(), kind: FollowUp.shape.kind.catch('unread-run') })
+    .object({ id: z.string(), kind: FollowUp().shape.kind.catch('unread-run') })
     .transform(({ id, kind }): FollowUp => ({ id, kind, subject: id, what: `see to ${id}`, commands: [] })),
 );
 const opened = lazily(() =>
-  z.object({ followUp: z.union([FollowUp, rest()]), run: z.string().optional().catch(undefined) }),
+  z.object({ followUp: z.union([FollowUp(), rest()]), run: z.string().optional().catch(undefined) }),
 );
-const closed = lazily(() => z.object({ id: z.string(), closure: Closure }));
+const closed = lazily(() => z.object({ id: z.string(), closure: Closure() }));
 
 function keyOf(instance: string, id: string): string {
   const key = `${instance}/${id}`;

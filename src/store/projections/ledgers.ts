@@ -101,7 +101,7 @@ function after(before: Ledger, entry: LedgerFacts): Ledger {
   };
 }
 
-const prepared = lazily(() => z.object({ card: RecoveryCard }));
+const prepared = lazily(() => z.object({ card: RecoveryCard() }));
 const triggered = lazily(() => z.object({ backup: z.object({ triggered_at: z.string().optional() }) }));
 
 /** Each backup once, by its newest proof. One of which only the first block was tried is not proven. */

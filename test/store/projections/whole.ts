@@ -107,7 +107,7 @@ export function wholeRecord(ledger: readonly Entry[]) {
     if (!proven.has(name)) proven.set(name, backup);
   }
   const cards = ledger.flatMap((entry) => {
-    const { data } = RecoveryCard.safeParse(
+    const { data } = RecoveryCard().safeParse(
       entry.type === 'card.prepared' ? bodyOf(entry)['card'] : undefined,
     );
     return data === undefined ? [] : [data];
