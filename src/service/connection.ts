@@ -1,3 +1,4 @@
+import type { Dispatcher } from 'undici';
 import type { InstanceAddress } from './address.ts';
 import { type CookieJar, openCookieJar } from './cookies.ts';
 import { authorise, limitTimes, listen, retryReads, type Tap } from './interceptors.ts';
@@ -65,16 +66,21 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
   const tokens = holdToken(options.token);
   const jar = openCookieJar(origin);
   const closing = new AbortController();
-  // The last one stands outermost.
-  const dispatcher = network
-    .openForReads()
-    .compose(
-      authorise(origin),
-      limitTimes(limits),
-      listen(options.tap),
-      wholeAnswers(limits),
-      retryReads(limits),
-    );
+  let opened: Dispatcher | undefined;
+  // What speaks HTTP takes as long to load as a screen to draw, so it is loaded for the first call.
+  const dispatcher = () => {
+    opened ??= network
+      .openForReads()
+      // The last one stands outermost.
+      .compose(
+        authorise(origin),
+        limitTimes(limits),
+        listen(options.tap),
+        wholeAnswers(limits),
+        retryReads(limits),
+      );
+    return opened;
+  };
   return {
     reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal),
     network,
@@ -83,7 +89,7 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
     closed: closing.signal,
     async close() {
       closing.abort();
-      await dispatcher.destroy();
+      await opened?.destroy();
     },
   };
 }

@@ -39,9 +39,12 @@ export interface Reader {
   problemOf(response: ReadResponse): Promise<Error>;
 }
 
-/** The reading side over a composed dispatcher. Never used for a call that changes something. */
+/**
+ * The reading side over a composed dispatcher, which is asked for at each call. Never used for a call that
+ * changes something.
+ */
 export function openReader(
-  dispatcher: Dispatcher,
+  dispatcher: () => Dispatcher,
   origin: string,
   tokens: TokenCache,
   jar: CookieJar,
@@ -114,7 +117,7 @@ export function openReader(
     };
     try {
       // undici looks at the signal only once there is a connection.
-      return await orAbort(dispatcher.request(options), signal);
+      return await orAbort(dispatcher().request(options), signal);
     } catch (error) {
       throw transportError(error, token === undefined ? [] : [token]);
     }
