@@ -37,8 +37,11 @@ export async function bundleParts(
     metafile: true,
   });
   const names = new Map(outputFiles.map(({ path }, at) => [basename(path), `part${at}`]));
+  if (!outputFiles.some(({ text }) => NAMESPACE.test(text))) throw new Error('esbuild imports CommonJS anew');
   const parts = outputFiles.map(async ({ path, text }) => {
-    const named = text.replace(PART, (whole, file) => (names.has(file) ? `"${names.get(file)}"` : whole));
+    const named = oneNamespaceEach(text).replace(PART, (whole, file) =>
+      names.has(file) ? `"${names.get(file)}"` : whole,
+    );
     return { name: names.get(basename(path)) ?? '', code: await partOf(named) };
   });
   const [entry] = Object.entries(metafile.outputs).find(([, made]) => made.entryPoint === entryPoint) ?? [];
@@ -71,6 +74,26 @@ async function smallest(script: string): Promise<string> {
   return code.replace(/;?\n$/, '').replace(/[^\0-\x7f]/g, escaped);
 }
 
+/**
+ * Makes the namespace of a CommonJS module once, as it is for a module of any other kind. esbuild makes it
+ * for every import: of React, which is imported in more than thirty files, that took as long as drawing.
+ */
+function oneNamespaceEach(text: string): string {
+  return text.replace(
+    NAMESPACE,
+    (_, make: string) => `__toESM=(()=>{
+      const make=${make}, made=new WeakMap();
+      return (mod, isNodeMode) => {
+        if (!isNodeMode || Object(mod) !== mod) return make(mod, isNodeMode);
+        if (!made.has(mod)) made.set(mod, make(mod, isNodeMode));
+        return made.get(mod);
+      };
+    })();`,
+  );
+}
+
+const NAMESPACE = /__toESM=(\(mod,isNodeMode,target\)=>\(target=[^;]*target,mod\)\));/;
+
 /** How the files of esbuild import one another; a part has a short name, because it stands at each use. */
 const PART = /"\.\/([^"/]+-[A-Z0-9]{8}\.js)"/g;
 
@@ -95,17 +118,24 @@ async function partOf(text: string): Promise<string> {
  * nothing. The order in which modules run is then that of their use, so none may count on another order.
  */
 function importedLate(code: string): string {
-  let late = code;
-  for (const [statement, name = '', loaded = ''] of code.matchAll(IMPORT))
-    late = late
-      .replace(statement, '')
-      // In brackets, because `new` would take the call for its own.
-      .replace(new RegExp(`\\b${name}\\b`, 'g'), `(${name}())`)
-      .replace(/^/, `var ${name} = __late(() => ${loaded});\n`);
-  return late;
+  return [IMPORT, IMPORT_COMMON].reduce((late, pattern) => {
+    let later = late;
+    for (const [statement, name = '', loaded = ''] of late.matchAll(pattern))
+      later = later
+        .replace(statement, '')
+        // In brackets, because `new` would take the call for its own.
+        .replace(new RegExp(`\\b${name}\\b`, 'g'), `(${name}())`)
+        .replace(/^/, `var ${name} = __late(() => ${loaded});\n`);
+    return later;
+  }, code);
 }
 
-const IMPORT = /^var (import_\w+) = ((?:__toESM\()?require\("[^"]+"\)\)?);\n/gm;
+/** Of another part, or of Node. */
+const IMPORT = /^var (import_\w+) = ((?:__toESM\()?require\("[^"]+"\)(?:, 1)?\)?);\n/gm;
+
+/** Of a CommonJS module, in this part or in another. */
+const IMPORT_COMMON =
+  /^var (import_\w+) = (\(0, \(import_\w+\(\)\)\.__toESM\)\((?:require_\w+|\(0, \(import_\w+\(\)\)\.require_\w+\))\(\)(?:, 1)?\));\n/gm;
 
 /** What esbuild puts before a module that it turns into a script; `HEAD` has what is needed of it, once. */
 const HELPERS = [
