@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { drawAtOnce, drawFromMemory } from './drawing.ts';
 import { bundleParts } from './parts.ts';
-import { ageWithoutFetch, drawAtOnce, drawFromMemory, startLazily, undiciInPart } from './plugins.ts';
+import { ageWithoutFetch, startLazily, undiciInPart } from './plugins.ts';
 
 /** The folder of the checkout. */
 export const ROOT = join(import.meta.dirname, '..');
@@ -28,8 +29,11 @@ export interface Bundled {
   readonly inputs: readonly string[];
 }
 
-/** A screen shows the prose that the build has read, and reads only a team's own. */
-const SELDOM = ['marked'];
+/**
+ * A screen shows the prose that the build has read, and reads only a team's own; and whoever asks a service
+ * looks first at how the network is reached.
+ */
+const SELDOM = ['marked', 'undici'];
 
 /**
  * Bundles all commands into the folder `out`: the script `main.cjs` and its volumes, as `openBundle` runs

@@ -3,77 +3,9 @@ import { dirname, join } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * Makes Ink and its layout engine load without waiting, as a script must: Yoga's WebAssembly is instantiated
- * at once instead of by a promise, and Ink's link to React's developer tools is left out. Fails when a new
- * version of either looks different.
- */
-export const drawAtOnce: Plugin = {
-  name: 'draw-at-once',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]yoga-layout[\\/]dist[\\/]src[\\/]index\.js$/ }, ({ path }) => ({
-      contents: yogaAtOnce(dirname(path)),
-      resolveDir: dirname(path),
-    }));
-    onLoad({ filter: /[\\/]yoga-wasm-base64-esm\.js$/ }, ({ path }) => ({
-      contents: replaceAll(readFileSync(path, 'utf8'), WASM, '"data:application/octet-stream;base64,"'),
-    }));
-    onLoad({ filter: /[\\/]ink[\\/]build[\\/]reconciler\.js$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replaceAll("process.env['DEV'] === 'true'", 'false'),
-    }));
-  },
-};
-
-/**
- * Lets Ink remember from frame to frame what it has found out about a text: its cells, its width, and what is
- * printable of it. By itself it forgets all of it with every frame, and makes a new object for each cell;
- * most rows of a frame were in the one before.
- * Fails when a new version of Ink looks different.
- */
-export const drawFromMemory: Plugin = {
-  name: 'draw-from-memory',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]ink[\\/]build[\\/]output\.js$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8');
-      const shared = replaceAll(text, /^ {4}caches = new OutputCaches\(\);$/m, '    caches = remembered();');
-      const blank = replaceAll(shared, /row\.push\(\{[^}]*value: ' ',[^}]*\}\);/, 'row.push(BLANK);');
-      return { contents: `${blank}\n${REMEMBERED}`, resolveDir: dirname(path) };
-    });
-    onLoad({ filter: /[\\/]ink[\\/]build[\\/]sanitize-ansi\.js$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8');
-      const inner = replaceAll(text, /^export default sanitizeAnsi;$/m, '');
-      return { contents: `${inner}\n${SANITIZED}`, resolveDir: dirname(path) };
-    });
-  },
-};
-
-/** So many texts are remembered: more than the largest frame has. */
-const MOST_REMEMBERED = 400;
-
-/** A cell is replaced and never changed, so one blank one serves for all. */
-const REMEMBERED = `
-  const BLANK = { type: 'char', value: ' ', fullWidth: false, styles: [] };
-  let kept = new OutputCaches();
-  function remembered() {
-    if (kept.styledChars.size > ${MOST_REMEMBERED}) kept = new OutputCaches();
-    return kept;
-  }`;
-
-const SANITIZED = `
-  let sanitized = new Map();
-  export default text => {
-    let known = sanitized.get(text);
-    if (known === undefined) {
-      if (sanitized.size > ${MOST_REMEMBERED}) sanitized = new Map();
-      known = sanitizeAnsi(text);
-      sanitized.set(text, known);
-    }
-    return known;
-  };`;
-
-/**
- * Leaves out what costs every start and serves nobody: the translations of zod's messages, and what the
- * packages that draw know Unicode by, until a text is more than src/plain/graphemes.ts knows. Fails when a
- * new version of one of them looks different.
+ * Leaves out what costs every start and serves nobody: the translations of zod's messages, Node's assertions
+ * for the one of signal-exit, and what the packages that draw know Unicode by, until a text is more than
+ * src/plain/graphemes.ts knows. Fails when a new version of one of them looks different.
  */
 export const startLazily: Plugin = {
   name: 'start-lazily',
@@ -83,6 +15,14 @@ export const startLazily: Plugin = {
     }));
     onLoad({ filter: /[\\/]zod[\\/]v4[\\/]core[\\/]schemas\.js$/ }, ({ path }) => ({
       contents: generatedLate(readFileSync(path, 'utf8')),
+      resolveDir: dirname(path),
+    }));
+    onLoad({ filter: /[\\/]signal-exit[\\/]index\.js$/ }, ({ path }) => ({
+      contents: replaceAll(
+        readFileSync(path, 'utf8'),
+        /^ {2}var assert = require\('assert'\)$/m,
+        '  var assert = { equal(is, due, why) { if (is !== due) throw new TypeError(why) } }',
+      ),
       resolveDir: dirname(path),
     }));
     onLoad({ filter: /[\\/]string-width[\\/]index\.js$/ }, ({ path }) => ({
@@ -207,29 +147,8 @@ function lateExpressions(text: string): string {
   return `${late}\nfunction late(make) { let made; return () => (made ??= make()); }\n`;
 }
 
-const WASM = /"data:application\/octet-stream;base64,([\w+/=]+)"/;
-
-/** The module `yoga-layout` with the instance that Emscripten's hook asks for made at once. */
-function yogaAtOnce(folder: string): string {
-  const [, wasm] = WASM.exec(readFileSync(join(folder, '../binaries/yoga-wasm-base64-esm.js'), 'utf8')) ?? [];
-  if (wasm === undefined) throw new Error('yoga-layout carries its WebAssembly in another way');
-  return `
-    import loadYoga from '../binaries/yoga-wasm-base64-esm.js';
-    import wrapAssembly from './wrapAssembly.js';
-    const yoga = {
-      instantiateWasm(imports, done) {
-        const wasm = new WebAssembly.Module(Buffer.from('${wasm}', 'base64'));
-        const instance = new WebAssembly.Instance(wasm, imports);
-        done(instance);
-        return instance.exports;
-      },
-    };
-    loadYoga(yoga);
-    export default wrapAssembly(yoga);
-    export * from './generated/YGEnums.js';`;
-}
-
-function replaceAll(text: string, pattern: RegExp, by: string): string {
+/** Replaces in a file of a package. Throws where nothing of it fits. */
+export function replaceAll(text: string, pattern: RegExp, by: string): string {
   if (text.search(pattern) === -1)
     throw new Error(`the build looks for ${pattern} in a package and does not find it`);
   return text.replace(pattern, by);

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
-import { bundleScreen } from '../bench-kit/bundle-screen.ts';
+import { BARE_INK, bundleScreen } from '../bench-kit/bundle-screen.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { openScreen, type Screened } from './tui-screen.ts';
 
@@ -35,8 +35,9 @@ const print = (what: string, figure: string, budget: string) =>
 if (!hasTerminal()) throw new Error('the terminal comes from util-linux `script`, which is not here');
 const folder = mkdtempSync(join(tmpdir(), 'lifeboat-bench-tui-'));
 try {
-  const peer = [process.execPath, await bundleScreen(join(import.meta.dirname, 'tui-peer.ts'), folder)];
-  const fleet = [process.execPath, await bundleScreen(join(import.meta.dirname, 'tui-fleet.ts'), folder)];
+  const here = (name: string) => join(import.meta.dirname, name);
+  const peer = [process.execPath, await bundleScreen(here('tui-peer.ts'), folder, BARE_INK)];
+  const fleet = [process.execPath, await bundleScreen(here('tui-fleet.ts'), folder)];
   mkdirSync(join(folder, 'home'), { mode: 0o700 });
   writeFileSync(join(folder, 'lifeboat.yaml'), `platform: none\ninstances:\n${CONFIG}`);
   const env = {

@@ -1,6 +1,6 @@
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
-import { drawAtOnce } from '../../build/plugins.ts';
+import { drawAtOnce } from '../../build/drawing.ts';
 
 /**
  * The modules that come with an entry when it is loaded, and those that come later, when they are asked for.
