@@ -86,17 +86,19 @@ const REMEMBERED = `
   }
   function shareStyles(cells) {
     for (let at = 1; at < cells.length; at++) {
-      const [before, here] = [cells[at - 1], cells[at]];
-      if (before.styles.length === here.styles.length && before.styles.every((style, of) => style === here.styles[of]))
-        here.styles = before.styles;
+      const { styles } = cells[at - 1];
+      if (areSame(styles, cells[at].styles)) cells[at].styles = styles;
     }
     return cells;
   }
   function textOfRow(rows, y, cells) {
     const before = rows[y];
     if (before !== undefined && areSame(before.cells, cells)) return before.text;
-    const filled = cells.slice(0, cells.findLastIndex(cell => cell !== BLANK) + 1);
-    const text = styledCharsToString(filled.filter(cell => cell !== undefined)).trimEnd();
+    let end = cells.length;
+    while (end > 0 && cells[end - 1] === BLANK) end--;
+    const filled = [];
+    for (let at = 0; at < end; at++) if (cells[at] !== undefined) filled.push(cells[at]);
+    const text = styledCharsToString(filled).trimEnd();
     rows[y] = { cells, text };
     return text;
   }
