@@ -32,13 +32,18 @@ export async function start(argv: readonly string[]): Promise<void> {
   const unhush =
     asksPassphrase(process.env) && !asksApp(argv, process) ? hushFromStart(process.stdin) : undefined;
   const giveScreenBack = paintEarly(argv, process);
-  const bundle = await openCommands(command);
+  const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
+  const bundle = await openCommands(command || 'app', isDrawn);
   // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
   await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, unhush }), missing);
 }
 
-async function openCommands(command: string): Promise<Bundle<typeof import('./main.ts')>> {
+/** A command that draws a screen keeps its code apart from the same one without, which uses less. */
+async function openCommands(
+  command: string,
+  isDrawn: boolean,
+): Promise<Bundle<typeof import('./main.ts')>> {
   if (typeof BUNDLE_STAMP === 'undefined')
     return { exports: await import('./main.ts'), keep: () => undefined };
   const { openBundle } = await import('./code-cache.ts');
@@ -47,7 +52,7 @@ async function openCommands(command: string): Promise<Bundle<typeof import('./ma
     file: join(import.meta.dirname, 'main.cjs'),
     ...(isSingleExecutable() && { source: (name) => ownFile(`dist/${name}`) }),
     stamp: BUNDLE_STAMP,
-    part: command,
+    part: isDrawn ? `${command}-screen` : command,
     env: process.env,
   });
 }

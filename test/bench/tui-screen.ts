@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -30,7 +31,8 @@ export interface Screened {
   residentMiB(): number;
   /** The rows that are on the screen. */
   rows(): Promise<readonly string[]>;
-  close(): void;
+  /** Ends the program as a closed terminal does, and waits until it has. */
+  close(): Promise<void>;
 }
 
 /** Starts a program and waits until its screen shows `wanted`. Rejects when it does not in half a minute. */
@@ -98,8 +100,13 @@ export async function openScreen(
       await new Promise<void>((resolve) => emulator.write(output, resolve));
       return emulator.rows();
     },
-    close: () => {
-      for (const one of treeOf(child.pid ?? 0).toReversed()) kill(one);
+    close: async () => {
+      const ended = once(child, 'exit');
+      // It keeps its compiled code as it ends, and the next one must not share the cores with that.
+      if (child.exitCode === null && child.signalCode === null) {
+        kill(pid);
+        await ended;
+      }
     },
   };
 }
@@ -117,7 +124,7 @@ function residentKiBOf(pid: number): number {
 
 function kill(pid: number): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid);
   } catch {
     // It has ended by itself.
   }

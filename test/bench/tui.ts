@@ -105,7 +105,7 @@ async function during<Value>(open: () => Promise<Screened>, act: (screen: Screen
   try {
     return await act(screen);
   } finally {
-    screen.close();
+    await screen.close();
   }
 }
 

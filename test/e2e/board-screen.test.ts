@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { sitDown } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
@@ -45,5 +48,17 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     await screen.shows(/could not be read: .*(?:refused|401)/u);
     screen.type('q');
     await screen.isGivenBack(0);
+  });
+
+  test('keeps the code that was compiled for its next start', async (context) => {
+    const { expect } = context;
+    const compiled = mkdtempSync(join(tmpdir(), 'lifeboat-compiled-'));
+    context.onTestFinished(() => rmSync(compiled, { recursive: true, maxRetries: 5 }));
+    const { open } = await sitDown({ ...product, compiled }, context);
+    const screen = open();
+    await screen.shows(/could not be recovered now/u);
+    screen.type('q');
+    await screen.isGivenBack(0);
+    expect(readdirSync(compiled)).toContainEqual(expect.stringMatching(/-app-screen\.code$/u));
   });
 });
