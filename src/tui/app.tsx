@@ -1,5 +1,5 @@
-import { Box, Text, useApp, useInput, usePaste, useWindowSize } from 'ink';
-import { memo, useEffect, useMemo, useSyncExternalStore } from 'react';
+import { Box, useApp, useInput, usePaste, useWindowSize } from 'ink';
+import { createElement, memo, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { show } from '../base/text.ts';
 import type { Band, Pane, Size } from './bands.ts';
 import { framesOf } from './frames.ts';
@@ -61,17 +61,23 @@ const BandBox = memo(({ band, look }: { band: Band; look: Look }) => (
 const PaneBox = memo(({ pane, look }: { pane: Pane; look: Look }) => (
   <Box flexDirection="column" width={pane.width} height={pane.height} flexShrink={0} overflow="hidden">
     {pane.lines.map((line, at) => (
-      <Row key={placeKey(at)} line={line} look={look} />
+      <Row key={placeKey(at)} line={line} look={look} width={pane.width} />
     ))}
   </Box>
 ));
 
-/** One text, whatever it is made of: for each text that Ink draws it computes a layout of its own. */
-const Row = memo(({ line, look }: { line: Line; look: Look }) => (
-  <Text wrap="truncate-end">
-    {line.length === 0 ? ' ' : line.map((piece) => printed(piece, look)).join('')}
-  </Text>
-));
+/**
+ * One text, whatever it is made of: for each text that Ink draws it computes a layout of its own. It is the
+ * element below Ink's `Text`, which takes its size: a `Text` is measured, and styled by Ink, where a row is
+ * styled already and as wide as its pane.
+ */
+const Row = memo(({ line, look, width }: { line: Line; look: Look; width: number }) =>
+  createElement(
+    'ink-text',
+    { style: { textWrap: 'truncate-end', width, height: 1, flexShrink: 0 } },
+    line.length === 0 ? ' ' : line.map((piece) => printed(piece, look)).join(''),
+  ),
+);
 
 /**
  * The only place where text becomes part of the Ink tree. Ink lets colours and links in texts through, so
