@@ -40,10 +40,7 @@ export async function start(argv: readonly string[]): Promise<void> {
 }
 
 /** A command that draws a screen keeps its code apart from the same one without, which uses less. */
-async function openCommands(
-  command: string,
-  isDrawn: boolean,
-): Promise<Bundle<typeof import('./main.ts')>> {
+async function openCommands(command: string, isDrawn: boolean): Promise<Bundle<typeof import('./main.ts')>> {
   if (typeof BUNDLE_STAMP === 'undefined')
     return { exports: await import('./main.ts'), keep: () => undefined };
   const { openBundle } = await import('./code-cache.ts');
