@@ -37,7 +37,8 @@ export async function bundleParts(
     metafile: true,
   });
   const names = new Map(outputFiles.map(({ path }, at) => [basename(path), `part${at}`]));
-  if (!outputFiles.some(({ text }) => NAMESPACE.test(text))) throw new Error('esbuild imports CommonJS anew');
+  if (!outputFiles.some(({ text }) => NAMESPACE.test(text)))
+    throw new Error('esbuild imports CommonJS in another way');
   const parts = outputFiles.map(async ({ path, text }) => {
     const named = oneNamespaceEach(text).replace(PART, (whole, file) =>
       names.has(file) ? `"${names.get(file)}"` : whole,
