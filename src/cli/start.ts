@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT } from '../base/errors.ts';
 import { isSingleExecutable, leave, ownFile } from '../base/own-program.ts';
@@ -45,8 +45,9 @@ async function openCommands(command: string, isDrawn: boolean): Promise<Bundle<t
     return { exports: await import('./main.ts'), keep: () => undefined };
   const { openBundle } = await import('./code-cache.ts');
   return openBundle({
-    // Of a single executable only its name: the folder, and what is beside it, is real.
-    file: join(import.meta.dirname, 'main.cjs'),
+    // Of a single executable only its name: the folder, and what is beside it, is real. Without /proc Node does
+    // not know the folder of one that was found on the PATH.
+    file: resolve(import.meta.dirname, 'main.cjs'),
     ...(isSingleExecutable() && { source: (name) => ownFile(`dist/${name}`) }),
     stamp: BUNDLE_STAMP,
     part: isDrawn ? `${command}-screen` : command,
