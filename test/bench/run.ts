@@ -45,6 +45,7 @@ print('--version / node -e 0', against(start.version), '<= 1.5');
 const measured = (memory: number | undefined) => (memory === undefined ? 'not measured' : ratio(memory));
 print('memory at rest / node -e', measured(start.memoryAtRest), '<= 2.2');
 print('  as the screen is drawn', measured(start.memoryDrawn), 'none');
+print('  the libraries alone, at rest', measured(start.memoryOfLibraries), 'none');
 for (const { command, its, nodes } of await benchCommands(quick ? 11 : 31)) {
   const by = (what: 'processor' | 'wall') =>
     `${ratio(its[what] / nodes[what])} (${Math.round(its[what])} ms / ${Math.round(nodes[what])} ms)`;

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { BARE_INK, bundleScreen } from '../bench-kit/bundle-screen.ts';
 import { spawnTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { median } from './median.ts';
 
@@ -20,9 +21,12 @@ export interface StartBench {
   /** Resident memory by that of `node -e` at rest: when the screen is drawn, and ten seconds later. */
   readonly memoryDrawn: number | undefined;
   readonly memoryAtRest: number | undefined;
+  /** That of the libraries alone, with as many rows on a screen, ten seconds after it is drawn. */
+  readonly memoryOfLibraries: number | undefined;
 }
 
-const CLI = resolve(import.meta.dirname, '../../dist/cli.js');
+const ROOT = resolve(import.meta.dirname, '../..');
+const CLI = join(ROOT, 'dist/cli.js');
 const RAIL = 'look at the instance';
 
 /** Times the start of the built program against `node -e 0`. Terminals come from util-linux `script`. */
@@ -41,11 +45,18 @@ export async function benchStart(rounds = 9): Promise<StartBench> {
     for (let round = 0; round < rounds; round++) {
       node.push(await timeInTerminal(`${process.execPath} -e 0`, home));
       version.push(await timeInTerminal(`${process.execPath} ${CLI} --version`, home));
-      const seen = await timeScreen(home, withKeychain, round < rounds - RESTED ? 0 : REST_MS);
+      const seen = await timeScreen(RUN, home, withKeychain, round < rounds - RESTED ? 0 : REST_MS);
       first.push(seen.firstFrame);
       if (seen.interactive !== undefined) interactive.push(seen.interactive);
       if (seen.drawnKiB !== undefined) memory.push(seen.drawnKiB / nodeMemory);
       if (seen.restedKiB !== undefined) rested.push(seen.restedKiB / nodeMemory);
+    }
+    const entry = join(import.meta.dirname, 'libraries.tsx');
+    const libraries = `${process.execPath} ${await bundleScreen(entry, home, BARE_INK)} ${ROOT}`;
+    const alone: number[] = [];
+    for (let round = 0; withKeychain && round < RESTED; round++) {
+      const { restedKiB } = await timeScreen(libraries, home, withKeychain, REST_MS);
+      if (restedKiB !== undefined) alone.push(restedKiB / nodeMemory);
     }
     return {
       node: median(node),
@@ -54,6 +65,7 @@ export async function benchStart(rounds = 9): Promise<StartBench> {
       version: median(version),
       memoryDrawn: memory.length === 0 ? undefined : median(memory),
       memoryAtRest: rested.length === 0 ? undefined : median(rested),
+      memoryOfLibraries: alone.length === 0 ? undefined : median(alone),
     };
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
@@ -93,10 +105,11 @@ interface Seen {
   readonly restedKiB: number | undefined;
 }
 
-/** Starts a run in a terminal of its own and stops it `restMs` after its screen has been seen. */
-function timeScreen(home: string, withKeychain: boolean, restMs: number): Promise<Seen> {
+const RUN = `${process.execPath} ${CLI} run rotate-key --instance bench`;
+
+/** Starts a program in a terminal of its own and stops it `restMs` after its screen has been seen. */
+function timeScreen(run: string, home: string, withKeychain: boolean, restMs: number): Promise<Seen> {
   const state = join(home, `state-${Math.random().toString(36).slice(2)}`);
-  const run = `${process.execPath} ${CLI} run rotate-key --instance bench`;
   const inside = withKeychain ? insideKeychain(run) : `echo ${MARK}; exec ${run}`;
   const child = terminal(inside, home, { LIFEBOAT_HOME: state });
   let output = '';
