@@ -120,6 +120,8 @@ function wordsIn(svg: string): string[] {
       .replaceAll(/\b01[0-9A-Z]{8,24}(?:…|\b)/gu, 'ID')
       // One that is cut may have no digit left.
       .replaceAll(/(?<![\p{Letter}\d-])[\da-f-]+…/gu, ' ')
+      // The parts of an anchor, which may be letters alone.
+      .replaceAll(/:[\da-f]+(?![\p{Letter}\d])/gu, ' ')
       // Guids and fingerprints: hexadecimal digits, at least one of them no letter.
       .replaceAll(/(?<![\p{Letter}\d-])(?=[a-f-]*\d)[\da-f-]+(?![\p{Letter}\d])/gu, ' ')
       .split(/[^\p{Letter}'-]+/u)
