@@ -45,8 +45,8 @@ async function openCommands(command: string, isDrawn: boolean): Promise<Bundle<t
     return { exports: await import('./main.ts'), keep: () => undefined };
   const { openBundle } = await import('./code-cache.ts');
   return openBundle({
-    // Of a single executable only its name: the folder, and what is beside it, is real. Without /proc Node does
-    // not know the folder of one that was found on the PATH.
+    // Of a single executable only its name: the folder, and what is beside it, is real. Without /proc Node
+    // does not know the folder of one that was found on the PATH.
     file: resolve(import.meta.dirname, 'main.cjs'),
     ...(isSingleExecutable() && { source: (name) => ownFile(`dist/${name}`) }),
     stamp: BUNDLE_STAMP,
