@@ -1,3 +1,4 @@
+import { mayEnd } from '../base/own-program.ts';
 import { printError } from './print-error.ts';
 import type { EarlyTerminal } from './program.ts';
 
@@ -11,6 +12,8 @@ export async function main(argv: readonly string[], version: string, early: Earl
   } catch (thrown) {
     giveScreenBack?.();
     return printError(thrown, process.stderr);
+  } finally {
+    await mayEnd();
   }
 }
 

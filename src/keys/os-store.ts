@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type * as KeytarModule from 'keytar';
 import { LifeboatError } from '../base/errors.ts';
+import { endNotBefore } from '../base/own-program.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { checkItem, isStored, type KeyStore, listed, PROBE_PREFIX } from './key-store.ts';
@@ -55,9 +56,8 @@ async function loadKeytar(): Promise<Keytar> {
  * when the store is opened.
  */
 export function connectAhead({ service = SERVICE }: Pick<OsStoreOptions, 'service'>): void {
-  loadKeytar()
-    .then((keytar) => keytar.getPassword(service, newProbe()))
-    .catch(() => undefined);
+  const connected = loadKeytar().then((keytar) => keytar.getPassword(service, newProbe()));
+  endNotBefore(connected.catch(() => undefined));
 }
 
 /** The account of a probe item: one that nobody has. */
