@@ -3,6 +3,7 @@ import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { makePrivateFolder } from '../base/folders.ts';
 import { msOf } from '../base/instant.ts';
+import { lazily } from '../base/lazily.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
 import { homeFolder } from '../config/find.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
@@ -21,6 +22,9 @@ const MOST = 20;
 const MOST_BYTES = 64 * 1024;
 /** Milliseconds after which a list that has not changed is dated anew. */
 const DATED_MS = 10 * 60 * 1000;
+
+/** Built once: a board reads the file of every instance. */
+const LAST_SEEN = lazily(LastSeen);
 
 /** Keeps the newest of the done backups that an instance lists, the newest first. Never rejects. */
 export function rememberBackups(
@@ -65,7 +69,7 @@ export function recallBackups(
  */
 export function backupsLastSeen(home: string, name: string, place: string): LastSeen | undefined {
   const kept = readKept(home, name);
-  return kept?.['place'] === place ? LastSeen().safeParse(kept).data : undefined;
+  return kept?.['place'] === place ? LAST_SEEN().safeParse(kept).data : undefined;
 }
 
 function isKept(
