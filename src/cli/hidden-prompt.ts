@@ -2,10 +2,11 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import type { CommandContext } from './context.ts';
 import { hush } from './hush.ts';
+import { leaveByEscape } from './leave-by-escape.ts';
 
 /**
  * Asks for a secret on the terminal without showing it. Rejects with `input.none` without a terminal,
- * `input.left` on Ctrl-C and `input.mismatch` when two entries differ.
+ * `input.left` on Escape or Ctrl-C, and `input.mismatch` when two entries differ.
  */
 export async function askHidden(
   prompt: string,
@@ -37,7 +38,10 @@ async function askTwice(
   const { default: password } = await import('@inquirer/password');
   const ask = async (message: string) => {
     try {
-      return new Secret(await password({ message, toggleMask: false }, { input: stdin, output: stderr }));
+      return await leaveByEscape(stdin, async (signal) => {
+        const on = { input: stdin, output: stderr, signal };
+        return new Secret(await password({ message, toggleMask: false }, on));
+      });
     } catch (cause) {
       throw new LifeboatError('input.left', 'nothing was entered', { cause, exitCode: EXIT.interrupted });
     }

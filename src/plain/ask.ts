@@ -55,8 +55,11 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   let taker: ((line: string | undefined) => void) | undefined;
   let pasting = false;
   let lastHeard = 0;
-  const hear = (_text: unknown, key?: { readonly name?: string }) => {
+  const interrupt = () => process.kill(process.pid, 'SIGINT');
+  const hear = (_text: unknown, key?: { readonly name?: string; readonly sequence?: string }) => {
     lastHeard = performance.now();
+    // Readline takes Ctrl-C right after Escape for a key with Alt, which means nothing.
+    if (/^\u001b+\u0003$/u.test(key?.sequence ?? '')) interrupt();
     if (key?.name === 'paste-start' || key?.name === 'paste-end') pasting = key.name === 'paste-start';
   };
   stdin.on('keypress', hear);
@@ -71,7 +74,7 @@ export function openAsking({ stdin, stderr, env }: Streams, signal: AbortSignal)
   reader.on('line', take);
   reader.on('close', () => take(undefined));
   // Ctrl-C is a signal in every other mode of the terminal; readline only reports it.
-  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  reader.on('SIGINT', interrupt);
   const marksPastes = env['TERM'] !== 'dumb';
   if (marksPastes) stderr.write(PASTES_MARKED);
   const close = () => reader.close();

@@ -132,6 +132,13 @@ describe.skipIf(!hasTerminal())('lifeboat init in a terminal', () => {
     expect(left.text()).toContain('nothing was written');
     expect(made(folder)).toEqual([]);
 
+    // Read in one piece, as it comes from a slow line.
+    const escaped = open();
+    await escaped.shows('Which instances?');
+    escaped.type(`${KEYS.escape}${KEYS.enter}`);
+    await escaped.isGivenBack(130);
+    expect(made(folder)).toEqual([]);
+
     writeFileSync(path, 'mine');
     const screen = open();
     await screen.shows('Type new.yaml to replace it');

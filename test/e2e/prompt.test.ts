@@ -4,13 +4,14 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import { personAt } from '../bench-kit/person.ts';
+import { personAt, sitDown } from '../bench-kit/person.ts';
 import { builtProduct } from '../bench-kit/product.ts';
 import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 import { openBench } from '../bench-kit/test-bench.ts';
 
 const PASSPHRASE = 'canary-Wq8zLp3';
+const CTRL_C = '\u0003';
 const CTRL_T = '\u0014';
 
 describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for it', () => {
@@ -38,6 +39,27 @@ describe.skipIf(!hasTerminal())('a secret that is pasted before anybody asks for
     } finally {
       await screen.close();
     }
+  });
+});
+
+describe.skipIf(!hasTerminal())('a secret that is asked for', () => {
+  const product = builtProduct({ cheapVault: true });
+
+  test.for([
+    ['Ctrl-C', CTRL_C],
+    ['Escape', KEYS.escape],
+    ['Escape and Ctrl-C in one piece', `${KEYS.escape}${CTRL_C}`],
+    ['Escape and Enter in one piece', `canary-typed${KEYS.escape}${KEYS.enter}`],
+  ] as const)('is left by %s, and nothing is stored', async ([, keys], context) => {
+    const { expect } = context;
+    const { bench, open } = await sitDown(product, context);
+    const before = (await bench.run('keys', 'list', 'orders')).stdout;
+    const screen = open('keys', 'add', 'orders', '--token');
+    await screen.shows('input is masked');
+    screen.type(keys);
+    await screen.isGivenBack(130);
+    expect(screen.text()).toContain('nothing was entered');
+    expect((await bench.run('keys', 'list', 'orders')).stdout).toBe(before);
   });
 });
 

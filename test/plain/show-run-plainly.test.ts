@@ -252,6 +252,16 @@ describe('showRunPlainly', () => {
     expect(run.reasons).toEqual([`the process received ${signal}`]);
   });
 
+  it('detaches on Ctrl-C that comes in one piece with an Escape', async () => {
+    const io = createFakeStreams({ isTTY: true, env: { TERM: 'dumb' } });
+    const run = createFakeRun(asking(TYPED_NAME));
+    const shown = showRunPlainly(run, io.streams, { interactive: true });
+    await expect.poll(io.stderr, SOON).toMatch(/> $/u);
+    io.stdin.write('\u001b\u0003');
+    expect((await shown).how).toBe('detached');
+    expect(run.reasons).toEqual(['the process received SIGINT']);
+  });
+
   it('says of a run that nobody can resume why, and what stays of it, and nowhere how to resume it', async () => {
     const io = createFakeStreams();
     const gone = 'its lab ends with the drill: the run cannot be resumed; journal: /var/drill/lifeboat.db';

@@ -1,5 +1,6 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { leaveByEscape } from '../../cli/leave-by-escape.ts';
 
 /** One of several answers. */
 export interface Choice<Value> {
@@ -16,37 +17,43 @@ export interface Prompts {
   some<Value>(message: string, choices: readonly Choice<Value>[]): Promise<Value[]>;
 }
 
-/** Questions go to stderr. They end with `signal`, too. */
+/** Where a prompt stands, and when it ends. */
+interface Where {
+  readonly input: CommandContext['stdin'];
+  readonly output: CommandContext['stderr'];
+  readonly signal: AbortSignal;
+}
+
+/** Questions go to stderr. Escape and Ctrl-C leave; they end with `signal`, too. */
 export function promptsOn({ stdin, stderr }: CommandContext, signal: AbortSignal): Prompts {
-  const on = { input: stdin, output: stderr, signal };
+  const answered = async <Value>(ask: (on: Where) => Promise<Value>): Promise<Value> => {
+    const where = (ends: AbortSignal) => ({ input: stdin, output: stderr, signal: ends });
+    try {
+      return await leaveByEscape(stdin, (ends) => ask(where(ends)), signal);
+    } catch (cause) {
+      throw left(cause);
+    }
+  };
   return {
     line: async (message, problem = () => undefined, byDefault) => {
       const { default: input } = await import('@inquirer/input');
       const validate = (text: string) => {
-        if (text.trim() === '') return 'type something, or leave with Ctrl-C';
+        if (text.trim() === '') return 'type something, or leave with Escape';
         return problem(text.trim()) ?? true;
       };
       const preset = byDefault === undefined ? {} : { default: byDefault };
-      return (await answered(input({ message, validate, ...preset }, on))).trim();
+      return (await answered((on) => input({ message, validate, ...preset }, on))).trim();
     },
     one: async (message, choices) => {
       const { default: select } = await import('@inquirer/select');
-      return answered(select({ message, choices, loop: false }, on));
+      return answered((on) => select({ message, choices, loop: false }, on));
     },
     some: async (message, choices) => {
       const { default: checkbox } = await import('@inquirer/checkbox');
       const marked = choices.map((choice) => ({ ...choice, checked: true }));
-      return answered(checkbox({ message, choices: marked, required: true, loop: false }, on));
+      return answered((on) => checkbox({ message, choices: marked, required: true, loop: false }, on));
     },
   };
-}
-
-async function answered<Value>(asking: Promise<Value>): Promise<Value> {
-  try {
-    return await asking;
-  } catch (cause) {
-    throw left(cause);
-  }
 }
 
 /** A person or a signal has ended it. */
