@@ -6,7 +6,7 @@ import { closeDatabases } from './database.ts';
 import { planOf, type Wish } from './plan.ts';
 import { KINDS, type Kind } from './points.ts';
 import { canTrace } from './strace.ts';
-import { sweep } from './sweep.ts';
+import { type Swept, sweep } from './sweep.ts';
 import { figuresOf, tableOf } from './table.ts';
 import type { Trial } from './trial.ts';
 
@@ -35,7 +35,7 @@ import type { Trial } from './trial.ts';
  *     --json FILE    writes the figures
  *
  * The first Ctrl-C ends it after the trials that are under way, with the figures so far. Exit code 1 when a
- * promise was broken.
+ * promise was broken, or a trial could not be made.
  */
 const { values } = parseArgs({
   options: {
@@ -116,7 +116,7 @@ function tell(trial: Trial): void {
   for (const problem of problems) say(`  BROKEN: ${problem}`);
 }
 
-function report(trials: readonly Trial[]): void {
+function report({ trials, unmade }: Swept): void {
   const seconds = Math.round((performance.now() - began) / 1000);
   const broken = trials.filter(({ problems }) => problems.length > 0);
   process.stdout.write(`${tableOf(trials)}\nseed ${values.seed}; ${seconds} s in all\n`);
@@ -125,9 +125,11 @@ function report(trials: readonly Trial[]): void {
     for (const problem of problems) process.stdout.write(`${point.what}: ${problem}\n`);
     process.stdout.write(`broken: npm run test:crash -- --seed ${values.seed} --only '${point.name}'\n`);
   }
+  for (const { point, why } of unmade)
+    process.stdout.write(`not made: ${point.name}  ${point.what}: ${why}\n`);
   if (values.json !== undefined)
     writeFileSync(values.json, `${JSON.stringify(asJson(trials, seconds), null, 2)}\n`);
-  if (broken.length > 0) process.exitCode = 1;
+  if (broken.length > 0 || unmade.length > 0) process.exitCode = 1;
 }
 
 function asJson(trials: readonly Trial[], seconds: number) {

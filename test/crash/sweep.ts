@@ -23,18 +23,27 @@ const WORKERS = availableParallelism() + 2;
 /** How many stages are set up ahead, so that nobody waits until a service is old enough. */
 const AHEAD_OF_AGE = 10;
 
+/** What a sweep came to. */
+export interface Swept {
+  readonly trials: readonly Trial[];
+  /** Trials that could not be made, mostly because their stage could not be set up. They prove nothing. */
+  readonly unmade: readonly { readonly point: Point; readonly why: string }[];
+}
+
 /**
- * Makes every trial, several at a time. Each draws from a seed of its own, made of `seed` and its name.
- * Rejects when a stage cannot be set up; begins no more when `stop` says so, and gives what there is.
+ * Makes every trial, several at a time. Each draws from a seed of its own, made of `seed` and its name. A
+ * trial that cannot be made keeps no other from being made. Begins no more when `stop` says so, and gives
+ * what there is.
  */
 export async function sweep(
   product: Product,
   tasks: readonly Task[],
   seed: number,
-  onTrial: (trial: Trial) => void = () => undefined,
-  stop?: AbortSignal,
-): Promise<readonly Trial[]> {
+  onTrial: (trial: Trial) => void,
+  stop: AbortSignal,
+): Promise<Swept> {
   const trials: Trial[] = [];
+  const unmade: Swept['unmade'][number][] = [];
   const waiting = [...tasks];
   const ahead: { readonly task: Task; readonly stage: Promise<Stage> }[] = [];
   const fill = () => {
@@ -47,27 +56,33 @@ export async function sweep(
     }
   };
   const work = async () => {
-    while (stop?.aborted !== true) {
+    while (!stop.aborted) {
       fill();
       const next = ahead.shift();
       if (next === undefined) return;
       fill();
       const { point, survey } = next.task;
-      const stage = await next.stage;
       try {
-        const chances = { draw: randomFrom(seedOf(seed, point.name)), spanMs: survey.spanMs };
-        const trial = await runTrial(stage, point, survey.wanted, chances);
-        trials.push(trial);
-        onTrial(trial);
-      } finally {
-        await stage.close();
+        const stage = await next.stage;
+        try {
+          const chances = { draw: randomFrom(seedOf(seed, point.name)), spanMs: survey.spanMs };
+          const trial = await runTrial(stage, point, survey.wanted, chances);
+          trials.push(trial);
+          onTrial(trial);
+        } finally {
+          await stage.close();
+        }
+      } catch (thrown) {
+        unmade.push({
+          point,
+          why: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+        });
       }
     }
   };
-  const ends = await Promise.allSettled(Array.from({ length: WORKERS }, work));
+  await Promise.all(Array.from({ length: WORKERS }, work));
   await Promise.allSettled(ahead.map(async ({ stage }) => (await stage).close()));
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  return trials;
+  return { trials, unmade };
 }
 
 /** Does something for each item, several at a time; gives the results in the order of the items. */

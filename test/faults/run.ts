@@ -60,12 +60,13 @@ async function cross(): Promise<number> {
   const missed = findings.filter(({ verdict, crashed, hung }) => verdict === 'missed' && !crashed && !hung);
   const again = missed.length === 0 ? [] : await tryAll(missed.map((finding) => finding.case));
   const all = [...findings.filter((finding) => !missed.includes(finding)), ...again];
-  for (const finding of all) if (!isGood(finding)) process.stderr.write(`${lineOf(finding)}\n`);
   process.stdout.write(reportOf(all));
   const seconds = Math.round((performance.now() - began) / 1000);
   process.stdout.write(
     `seed ${values.seed}; ${seconds} s; ${missed.length} tried again, since they met nothing\n`,
   );
+  // Last, where whoever reads the end of a long log finds them.
+  for (const finding of all) if (!isGood(finding)) process.stderr.write(`${lineOf(finding)}\n`);
   return all.every(isGood) ? 0 : 1;
 }
 

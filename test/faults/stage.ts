@@ -55,9 +55,24 @@ export interface Begun {
  */
 const LIMITS = { sendMs: 150_000, downloadHeadersMs: 150_000, headersMs: 10_000, bodyMs: 20_000 };
 
+/** A stage on which a flow has begun. */
+export interface Opened {
+  readonly stage: Stage;
+  readonly begun: Begun;
+}
+
 /** Begins a flow, after the runs that it needs have closed without a fault. */
-export async function beginFlow(peers: Peers, flow: Flow): Promise<{ stage: Stage; begun: Begun }> {
+export async function beginFlow(peers: Peers, flow: Flow): Promise<Opened> {
   const stage = await openStage(peers, flow);
+  try {
+    return { stage, begun: await beginOn(stage, peers, flow) };
+  } catch (thrown) {
+    await stage.close();
+    throw thrown;
+  }
+}
+
+async function beginOn(stage: Stage, peers: Peers, flow: Flow): Promise<Begun> {
   const bench = asBench(peers);
   await flow.ready?.(bench);
   for (const words of flow.before) {
@@ -67,7 +82,7 @@ export async function beginFlow(peers: Peers, flow: Flow): Promise<{ stage: Stag
   }
   const begun = await stage.begin(flow.args(bench));
   peers.director.arm();
-  return { stage, begun };
+  return begun;
 }
 
 /** Opens a home with a key, and clients that go through the proxies of `peers`. */
@@ -169,7 +184,7 @@ async function openStore(home: string, address: string | undefined): Promise<Jou
   const options = { by: 'Robin', signer: freshSigner(), projections: PROJECTIONS };
   if (address === undefined) return openSqliteStore({ home, ...options });
   const speed = Number(process.env['FAULTS_SPEED'] ?? 1);
-  const slow = { ttl: 15_000 * speed, patience: 20_000 * speed };
+  const slow = { ttl: 15_000 * speed, patience: 20_000 * speed, statement: 15_000 * speed };
   return openPostgresStore({ address, env: {}, ...options, ...slow });
 }
 

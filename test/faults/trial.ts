@@ -8,7 +8,7 @@ import { ASKS, WAITED } from './kinds.ts';
 import { effectsOn, openPeers, type Peers } from './peers.ts';
 import { byPerson } from './person.ts';
 import { countOf, type Seen } from './seen.ts';
-import { beginFlow, byFlags } from './stage.ts';
+import { beginFlow, byFlags, type Opened } from './stage.ts';
 import type { Verdict } from './table.ts';
 import { allowedMore, wasInDoubt } from './verdict.ts';
 
@@ -54,10 +54,12 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
   const isShort = kind === 'no-trace' || (kind === 'look' && verb === 'restart') || verb === 'restoreToTime';
   const taskMs = isShort ? { taskMs: SLOW_MS } : {};
   const peers = await openPeers({ ...flow, ...taskMs, certificates, plan });
-  const { stage, begun } = await beginFlow(peers, flow);
+  let opened: Opened | undefined;
   let entries: () => readonly Entry[] = () => [];
   const finding = { case: one, crashed: undefined, hung: false, lost: false, resumed: 'needs none' };
   try {
+    opened = await beginFlow(peers, flow);
+    const { stage, begun } = opened;
     let closed = false;
     const first = await stage.drive(begun, (run) => {
       entries = () => run.state().entries;
@@ -115,7 +117,7 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
       crashed,
     };
   } finally {
-    await stage.close();
+    await opened?.stage.close();
     await peers.close();
   }
 }

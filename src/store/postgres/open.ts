@@ -26,6 +26,8 @@ export interface ReaderOptions {
   readonly installation?: string;
   /** Milliseconds for which a store that cannot be reached is tried again; default 20 s. */
   readonly patience?: number;
+  /** Milliseconds that a statement may take; default 15 s, longer than any takes on a database that is well. */
+  readonly statement?: number;
 }
 
 export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
@@ -41,7 +43,6 @@ export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
 
 const PATIENCE = 20_000;
 const TTL = 15_000;
-/** Longer than any statement of ours takes on a database that is well. Milliseconds. */
 const STATEMENT = 15_000;
 /** Milliseconds between two looks of a follower: a notification can be lost with its connection. */
 const LOOK_EVERY = 1_000;
@@ -142,7 +143,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
  */
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
-  const reading = openReading(options, connectionsOf(options, STATEMENT));
+  const reading = openReading(options, connectionsOf(options, options.statement ?? STATEMENT));
   const look = reading.inWords(() => reading.ask(refuseOtherVersion));
   await orClosed(look, reading.close);
   return {
@@ -165,11 +166,14 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
 
 type Connections = Omit<LinkOptions, 'name' | 'greet'>;
 
-function connectionsOf({ address, env }: ReaderOptions, idleTimeout: number): Connections {
+function connectionsOf(
+  { address, env, statement = STATEMENT }: ReaderOptions,
+  idleTimeout: number,
+): Connections {
   return {
     address: parseAddress(address, env),
     env,
-    statementTimeout: STATEMENT,
+    statementTimeout: statement,
     idleTimeout,
     readOnly: false,
   };
