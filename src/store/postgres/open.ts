@@ -26,7 +26,7 @@ export interface ReaderOptions {
   readonly installation?: string;
   /** Milliseconds for which a store that cannot be reached is tried again; default 20 s. */
   readonly patience?: number;
-  /** Milliseconds that a statement may take; default 15 s, longer than any takes on a database that is well. */
+  /** Milliseconds for a statement; default 15 s, longer than any takes on a database that is well. */
   readonly statement?: number;
 }
 
