@@ -30,6 +30,9 @@ export async function askHidden(
   }
 }
 
+/** In the place of what is typed. */
+const THEME = { style: { maskedText: '[input is masked; Esc leaves]' } };
+
 async function askTwice(
   prompt: string,
   { stdin, stderr }: Pick<CommandContext, 'stdin' | 'stderr'>,
@@ -40,7 +43,7 @@ async function askTwice(
     try {
       return await leaveByEscape(stdin, async (signal) => {
         const on = { input: stdin, output: stderr, signal };
-        return new Secret(await password({ message, toggleMask: false }, on));
+        return new Secret(await password({ message, toggleMask: false, theme: THEME }, on));
       });
     } catch (cause) {
       throw new LifeboatError('input.left', 'nothing was entered', { cause, exitCode: EXIT.interrupted });

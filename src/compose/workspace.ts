@@ -233,7 +233,7 @@ export function loginName(env: NodeJS.ProcessEnv): string {
 function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
   if (purpose === 'open') {
     const { passphrase } = context;
-    const leave = passphrase?.isOptional === true ? ' (Ctrl-C: go on without it)' : '';
+    const leave = passphrase?.isOptional === true ? ' (Esc: go on without it)' : '';
     const ask = () => askHidden(`passphrase of the vault${leave}`, context);
     return passphrase?.get(ask) ?? ask();
   }
