@@ -37,7 +37,8 @@ export function openProgram(
   const command = words.map((word) => `'${word}'`).join(' ');
   const settings = `stty -a | tr '\\n' ' '`;
   const stopped = stops ? `; ${settings}; echo '$ stopped'; read -r _; fg` : '';
-  const line = `${stops ? 'set -m; ' : ''}echo '$ before'; ${command}${stopped}; echo "rc=$?"; ${settings}; echo '$ after'`;
+  // A Ctrl-C while the terminal takes it for a signal reaches the shell, too, which has to tell the end.
+  const line = `trap : INT; ${stops ? 'set -m; ' : ''}echo '$ before'; ${command}${stopped}; echo "rc=$?"; ${settings}; echo '$ after'`;
   // Ink draws nothing where CI is set, so nothing of this environment is handed on.
   const env = { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: product.compiled, ...bench.env };
   return openPseudoTerminal(line, { env });

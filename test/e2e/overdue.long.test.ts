@@ -40,7 +40,7 @@ describe.concurrent('a task that takes longer than it should', { timeout: 60_000
     // The quicker clock is that of a process of its own.
     const opened = await bench(context, { taskMs: 600_000, commandsHere: false });
     const warp = { NODE_OPTIONS: `--import ${join(import.meta.dirname, '../faults/warp.ts')}` };
-    Object.assign(opened.env, warp, { FAULTS_SPEED: '400' });
+    Object.assign(opened.env, warp, { FAULTS_SPEED: '150' });
     const left = await opened.run(...command);
     expect(left.code, left.stderr).toBe(3);
     expect(left.stderr).toMatch(/the step has taken .*, which is too long: no finished actions show/u);

@@ -11,7 +11,7 @@ export interface Measured extends Ended {
  * Longer than anything here takes on the busiest machine: whoever is still there waits for something that
  * never comes.
  */
-const LONGEST_MS = 60_000;
+const LONGEST_MS = 150_000;
 
 /**
  * Waits for the end of a process and looks all the while at its peak. One that does not end is ended, and has
