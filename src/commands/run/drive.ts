@@ -14,6 +14,7 @@ import { depsFor } from '../../compose/activity-deps.ts';
 import { askForKeys } from '../../compose/ask-for-keys.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
+import { refuseElsewhere } from '../../compose/same-place.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { canAsk, canDraw } from '../../plain/terminal.ts';
 import { questionOf } from '../../runner/answer.ts';
@@ -194,8 +195,8 @@ async function driveByFlags(
 }
 
 /**
- * What lets this process take the run up: who it is and what the config asks for, the keys that the run still
- * needs, and where the transcript of the part before lies.
+ * What lets this process take the run up: where its instances are now, who it is and what the config asks
+ * for, the keys that the run still needs, and where the transcript of the part before lies.
  */
 async function admissionOf(
   context: CommandContext,
@@ -207,6 +208,7 @@ async function admissionOf(
 ): Promise<NonNullable<RunDeps['admit']>> {
   const admit = await admission(context, config, workspace, run, breakGlass);
   return async (entries) => {
+    refuseElsewhere(run, runbook, config, entries);
     const { resumed, notes } = admit(entries);
     const keys = await askForKeys(context, workspace, run, runbook, entries);
     const asked = Object.keys(keys).length === 0 ? {} : { keys: keys as Json };

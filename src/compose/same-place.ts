@@ -1,0 +1,66 @@
+import type { Runbook } from '../../machines/parts/runbook.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { plainAddress } from '../base/redact.ts';
+import { show } from '../base/text.ts';
+import type { LoadedConfig } from '../config/loaded.ts';
+import { inputOf } from '../runner/run-log.ts';
+import { addressFrom } from '../service/address.ts';
+import { type Entry, fieldsOf } from '../store/journal.ts';
+import type { DrivenRun } from './instances.ts';
+
+/**
+ * Refuses to go on with a run anywhere else than where it began. The config may have changed since, or be
+ * another one: the name of an instance then stands for another database, which every restore of the run would
+ * go into. Throws `run.elsewhere` where an instance that the run calls has another id now, and
+ * `run.rehearsal` where it began as a rehearsal of what is none any more; both exit with 2, before anything
+ * is sent. Another host or path before the same id is the same instance. A run that went LIVE stays LIVE.
+ */
+export function refuseElsewhere(
+  { runId, instance, target }: Pick<DrivenRun, 'runId' | 'instance' | 'target'>,
+  runbook: Pick<Runbook, 'touches'>,
+  { instances, path }: Pick<LoadedConfig, 'instances' | 'path'>,
+  entries: readonly Entry[],
+): void {
+  const { services, mode } = fieldsOf(entries[0]?.body);
+  const isCalled = runbook.touches((inputOf(entries) ?? {}) as never).source !== 'not-called';
+  for (const one of Array.isArray(services) ? services : []) {
+    const { instance: name, url } = fieldsOf(one);
+    if (typeof name !== 'string' || typeof url !== 'string') continue;
+    const now = Object.hasOwn(instances, name) ? instances[name]?.url : undefined;
+    if (now === undefined || (name === instance && !isCalled) || isSame(url, now)) continue;
+    throw refusal('run.elsewhere', runId, [
+      `run ${runId} began on ${show(name)} at ${show(url)}, and ${show(path)} has another instance under that name`,
+      `now it is ${show(plainAddress(now) ?? '')}: put back the address that the run began with`,
+    ]);
+  }
+  const changed = target ?? instance;
+  if (mode === 'REHEARSAL' && instances[changed]?.rehearsal === false)
+    throw refusal('run.rehearsal', runId, [
+      `run ${runId} began as a rehearsal, and ${show(path)} no longer says that ${show(changed)} is one`,
+      `if it is one: put back \`rehearsal: true\` for ${show(changed)}`,
+    ]);
+}
+
+/**
+ * By the id alone: the address of a service may move, and takes its instances along. A record without an
+ * address that can be read says nothing about where the run began.
+ */
+function isSame(recorded: string, now: string): boolean {
+  return !URL.canParse(recorded) || idIn(recorded) === idIn(now);
+}
+
+function idIn(url: string): string {
+  return addressFrom(url).id.toLowerCase();
+}
+
+function refusal(code: string, runId: string, [what, way]: readonly [string, string]): LifeboatError {
+  return new LifeboatError(code, what, {
+    hints: [
+      'nothing was sent: the run is unchanged',
+      way,
+      `then resume it: lifeboat resume ${runId}`,
+      `or abandon it, which keeps its record: lifeboat resume ${runId} --abandon REASON`,
+    ],
+    exitCode: EXIT.usage,
+  });
+}
