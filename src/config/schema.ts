@@ -1,15 +1,21 @@
 import * as z from 'zod';
 import { Duration } from '../base/duration.ts';
+import { readInstanceUrl } from '../base/instance-url.ts';
 import { problemOfStore } from './store-address.ts';
 
 /** An address that can be shown wherever it is used; one that cannot is in no message. */
-const Address = z
-  .string()
-  .refine(
-    (text) => !/[?#]/u.test(text) && !hasCredentials(text),
+const Address = z.string().refine((text) => !/[?#]/u.test(text) && !hasCredentials(text), {
+  error:
     'an address has no query, fragment, user or password: ' +
-      'a secret in it would be shown; the token has its own setting, `token`',
-  );
+    'a secret in it would be shown; the token has its own setting, `token`',
+  abort: true,
+});
+
+const InstanceAddress = Address.superRefine((text, { addIssue }) => {
+  const read = readInstanceUrl(text);
+  if (typeof read === 'string')
+    addIssue(`this ${read}: \`cf service NAME\` prints the address, https://HOST/service-instances/ID`);
+});
 
 function hasCredentials(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -47,7 +53,7 @@ export type TokenConfig = z.infer<typeof TokenConfig>;
 /** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   // V1 and V0 paths follow from it (service-api.md section 4).
-  url: Address.describe("address of the instance's dashboard, as `cf service NAME` prints it"),
+  url: InstanceAddress.describe("address of the instance's dashboard, as `cf service NAME` prints it"),
   revision: z
     .union(
       [z.literal(61), z.literal(62), z.literal('v0'), z.literal('auto')],

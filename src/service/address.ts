@@ -1,4 +1,5 @@
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { readInstanceUrl } from '../base/instance-url.ts';
 import { plainAddress, redact } from '../base/redact.ts';
 import { show } from '../base/text.ts';
 import type { Revision, Route } from './revisions.ts';
@@ -20,8 +21,6 @@ export interface RevisionAddress extends InstanceAddress {
   readonly revision: Revision;
 }
 
-const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
-
 /**
  * Derives the addresses of an instance from the URL that `cf service` prints, or from its V1 form; scheme,
  * host, prefix and id are the same in both (service-api.md section 4). Throws `config.url` for everything
@@ -30,14 +29,9 @@ const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<
 export function addressFrom(url: string): InstanceAddress;
 export function addressFrom(url: string, revision: Revision): RevisionAddress;
 export function addressFrom(url: string, revision?: Revision): InstanceAddress | RevisionAddress {
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined) throw badUrl('is not a URL', url);
-  if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
-    throw badUrl('is not an http address', url);
-  if (parsed.username !== '' || parsed.password !== '') throw badUrl('holds credentials', url);
-  if (parsed.search !== '' || parsed.hash !== '') throw badUrl('has a query or a fragment', url);
-  const { prefix, id } = PATH.exec(parsed.pathname)?.groups ?? {};
-  if (prefix === undefined || id === undefined) throw badUrl('does not name an instance', url);
+  const read = readInstanceUrl(url);
+  if (typeof read === 'string') throw badUrl(read, url);
+  const { url: parsed, prefix, id } = read;
   return {
     id,
     origin: parsed.origin,

@@ -24,17 +24,17 @@ describe('a config that is wrong is refused with the place and the words of each
     ['a key of nobody', 'instances: {}\nwhatever: 1', ['2:1: whatever: there is no such key']],
     [
       'a key inside an instance',
-      'instances:\n  orders:\n    url: https://h/x\n    revsion: 62',
+      'instances:\n  orders:\n    url: https://h/service-instances/x\n    revsion: 62',
       [`4:5: instances.orders.revsion: ${SIMILAR} revision`],
     ],
     [
       'a key inside one of several forms',
-      'instances: { a: { url: https://h/x, token: { commnd: x } } }',
-      [`1:46: instances.a.token.commnd: ${SIMILAR} command`],
+      'instances: { a: { url: https://h/service-instances/x, token: { commnd: x } } }',
+      [`1:64: instances.a.token.commnd: ${SIMILAR} command`],
     ],
     [
       'two sources of one token',
-      'instances:\n  a:\n    url: https://h/x\n    token: { env: A, file: B }',
+      'instances:\n  a:\n    url: https://h/service-instances/x\n    token: { env: A, file: B }',
       ['4:12: instances.a.token: a token comes from one source: '],
     ],
     [
@@ -60,13 +60,29 @@ describe('a config that is wrong is refused with the place and the words of each
     ],
     [
       'a name that cannot be one',
-      'instances:\n  "a b": { url: https://h/x }',
+      'instances:\n  "a b": { url: https://h/service-instances/x }',
       ['2:3: instances.a b: an instance name has letters'],
     ],
     [
       'what an alias stands for',
-      'instances: &x { a: { url: https://h/x } }\nreport: *x',
+      'instances: &x { a: { url: https://h/service-instances/x } }\nreport: *x',
       ['1:17: report.a: there is no such key'],
+    ],
+    [
+      'an address that is none of an instance',
+      `instances:
+  a: { url: htps://h/service-instances/1 }
+  b: { url: nonsense }
+  c: { url: ftp://h/service-instances/1 }
+  d: { url: https://h/ }
+  e: { url: https://h/service-instances/1?x }`,
+      [
+        '2:13: instances.a.url: this is not an http address',
+        '3:13: instances.b.url: this is not a URL',
+        '4:13: instances.c.url: this is not an http address',
+        '5:13: instances.d.url: this does not name an instance',
+        '6:13: instances.e.url: an address has no query',
+      ],
     ],
     ['text that is no YAML', 'instances: [\nb: }', ['2:1: not YAML: ', '2:4: not YAML: ']],
     ['a key that is there twice', 'instances: {}\nstore: sqlite\nstore: sqlite', ['3:1: not YAML: ']],

@@ -59,7 +59,7 @@ beforeEach(() => {
   writeFileSync(join(folder, 'pass'), PASSPHRASE, { mode: 0o600 });
   writeFileSync(
     join(folder, 'lifeboat.yaml'),
-    'instances:\n  orders: { url: "https://x.example/1", revision: 62, token: { env: T } }\n',
+    'instances:\n  orders: { url: "https://x.example/service-instances/1", revision: 62, token: { env: T } }\n',
   );
   said = { out: '', err: '' };
 });
@@ -202,7 +202,7 @@ describe.skipIf(noOpenSsh)('the signatures of approvals', () => {
       runbook: 'restore-in-place 1',
       mode: 'LIVE',
       instance: 'orders',
-      url: 'https://x.example/1',
+      url: 'https://x.example/service-instances/1',
       state: 'confirm',
       entry: '1',
       asked: '2026-11-21T03:00:00.000Z',

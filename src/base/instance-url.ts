@@ -1,0 +1,23 @@
+/** The URL of an instance, taken apart. */
+interface InstanceUrl {
+  readonly url: URL;
+  /** What stands before the instance in its path; empty, or with a slash at its beginning. */
+  readonly prefix: string;
+  readonly id: string;
+}
+
+const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
+
+/**
+ * The parts of an instance's URL, or why the text is none, as the end of a sentence that never repeats it.
+ * Config and client ask the same: what one takes, the other opens.
+ */
+export function readInstanceUrl(text: string): InstanceUrl | string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) return 'is not a URL';
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'is not an http address';
+  if (url.username !== '' || url.password !== '') return 'holds credentials';
+  if (url.search !== '' || url.hash !== '') return 'has a query or a fragment';
+  const { prefix, id } = PATH.exec(url.pathname)?.groups ?? {};
+  return prefix === undefined || id === undefined ? 'does not name an instance' : { url, prefix, id };
+}
