@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'vitest';
 import type { Trouble } from '../bench-kit/foreign/call.ts';
 import { itemsIn, schemasIn } from '../bench-kit/results.ts';
@@ -102,6 +103,20 @@ describe.concurrent('a call in doubt', () => {
     const asked = await home.run('calls', 'ask', ...ORDERS);
     expect(asked.code, asked.stderr).toBe(5);
     expect(asked.stderr).toMatch(/hint: run \w+ sent it; to ask the service and go on: lifeboat resume \w+/u);
+  });
+
+  test('of an instance that has left the config is still listed by its name', async (context) => {
+    const { expect } = context;
+    const home = await bench(context, { trouble: once({ work: false, answer: 'lost' }) });
+    expect((await home.run('instance', 'restart', ...ORDERS, '--yes')).code).toBe(5);
+    const config = home.env['LIFEBOAT_CONFIG'] ?? '';
+    writeFileSync(config, readFileSync(config, 'utf8').replace('orders:', 'renamed:'));
+    const listed = await home.here('calls', 'list', ...ORDERS, '--json');
+    expect([listed.code, itemsIn(listed.stdout)], listed.stderr).toEqual([
+      0,
+      [expect.objectContaining({ instance: 'orders' })],
+    ]);
+    expect((await home.here('calls', 'list', 'ordres')).code).toBe(2);
   });
 
   test('is none where none is: the command says so and sends nothing', async (context) => {

@@ -8,7 +8,7 @@ import { idFrom } from '../../cli/numbers.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
-import { chosenInstance, loadConfig } from '../../config/load.ts';
+import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts';
 import { takeLedger } from '../../runner/call.ts';
 import { callInWords, callName, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
 import type { ServiceClient } from '../../service/client.ts';
@@ -24,10 +24,7 @@ import { type InstanceFlags, onInstance } from './on-instance.ts';
  * run asks about them itself.
  */
 export const callsList: Action<{ readonly instance?: string }> = async (context, _, flags) => {
-  const journal = await openJournalIfAny(context);
-  const all = journal === undefined ? [] : await readAllDoubts(journal);
-  await journal?.close();
-  const wanted = all.filter(({ instance }) => instance === (flags.instance ?? instance));
+  const wanted = await wantedDoubts(context, flags.instance);
   const [ofRuns, open] = [wanted.filter(({ run }) => run?.isOpen), wanted.filter(({ run }) => !run?.isOpen)];
   await printResult(context, 'calls', { items: open.map(fieldsOf) }, () => {
     if (open.length === 0) context.stderr.write('no call is in doubt\n');
@@ -40,6 +37,25 @@ export const callsList: Action<{ readonly instance?: string }> = async (context,
   }
   return EXIT.closed;
 };
+
+/**
+ * The doubts of one instance, or all. Rejects with `config.instance` (exit 2) for a name that neither the
+ * config nor the journal knows: of a mistyped one, "no call is in doubt" would be a false all-clear.
+ */
+async function wantedDoubts(context: CommandContext, name: string | undefined): Promise<readonly Doubt[]> {
+  const journal = await openJournalIfAny(context);
+  try {
+    const all = journal === undefined ? [] : await readAllDoubts(journal);
+    if (name === undefined) return all;
+    const wanted = all.filter(({ instance }) => instance === name);
+    const ledgers = wanted.length > 0 ? [] : await journal?.streams(`instance/${name}`);
+    if (wanted.length === 0 && !ledgers?.some(({ stream }) => stream === `instance/${name}`))
+      instanceNamed(await loadConfig(context.env, context.configPath), name);
+    return wanted;
+  } finally {
+    await journal?.close();
+  }
+}
 
 function printCalls(context: CommandContext, open: readonly Doubt[]): void {
   printTable(
