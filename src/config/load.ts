@@ -129,7 +129,8 @@ function usage(code: string, shortMessage: string, hints: readonly string[] = []
 }
 
 /**
- * The instance that was named, or the only one there is; `usage.instance` (exit 2) where there are several.
+ * The instance that was named, or the only one there is; `usage.instance` (exit 2) where there is none, or
+ * several.
  */
 export function chosenInstance(config: LoadedConfig, named: string | undefined): string {
   if (named !== undefined) {
@@ -139,8 +140,9 @@ export function chosenInstance(config: LoadedConfig, named: string | undefined):
   const names = Object.keys(config.instances);
   const [only, another] = names;
   if (only !== undefined && another === undefined) return only;
-  throw new LifeboatError('usage.instance', 'no instance is named, and lifeboat.yaml has none or several', {
-    hints: [`add -i NAME; the instances: ${names.join(', ') || 'none'}`],
-    exitCode: EXIT.usage,
-  });
+  if (only === undefined)
+    throw usage('usage.instance', `there is no instance in ${config.path}`, ['add one below `instances`']);
+  throw usage('usage.instance', `no instance is named, and lifeboat.yaml has ${names.length}`, [
+    `add --instance NAME: ${names.join(', ')}`,
+  ]);
 }

@@ -333,7 +333,7 @@ export const ROOMS: readonly Room[] = [
     ],
     rooms: [
       'src/backup/encryptor.ts',
-      ...['duration', 'own-program', 'run-shell', 'shell-quote', 'trusted-path'].map(
+      ...['duration', 'own-program', 'run-shell', 'shell-quote', 'similar', 'trusted-path'].map(
         (name) => `${BASE}/${name}.ts`,
       ),
       ERRORS,

@@ -1,5 +1,6 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
+import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { isForPeople, printRecord } from '../../cli/print-result.ts';
@@ -45,7 +46,13 @@ async function wantedEntries(
   const run = word === undefined ? [] : await journal.read(`run/${(await findRun(journal, word)).runId}`);
   const ledger = instance === undefined ? [] : await journal.read(`instance/${instance}`);
   if (run.length === 0 && ledger.length === 0) {
-    throw new LifeboatError('audit.none', `nothing is on record about instance ${show(instance ?? '', 80)}`, {
+    const name = instance ?? '';
+    const known = (await journal.streams('instance/')).map(({ stream }) => stream.slice('instance/'.length));
+    throw new LifeboatError('audit.none', `nothing is on record about instance ${show(name, 80)}`, {
+      hints: [
+        ...mostSimilar(name, known),
+        `on record: ${known.map((one) => show(one, 80)).join(', ') || 'none'}`,
+      ],
       exitCode: EXIT.usage,
     });
   }

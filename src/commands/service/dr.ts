@@ -8,6 +8,7 @@ import type { Action } from '../../cli/define.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import { lazyPlatform } from '../../compose/platform-of.ts';
+import { instanceNamed } from '../../config/load.ts';
 import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
@@ -116,7 +117,7 @@ async function expectedFrom(guid: string, owner: string, { workspace }: Scene) {
 async function keyInHand(
   context: CommandContext,
   { keyFile, source, key: wanted }: PerformFlags,
-  { instance, workspace, record }: Scene,
+  { instance, workspace, record, config }: Scene,
 ): Promise<{ readonly owner: string; readonly fingerprint: string }> {
   const { keyring, journal } = workspace;
   const owner = source ?? instance.name;
@@ -133,6 +134,8 @@ async function keyInHand(
   const fits = held.filter((fingerprint) => fingerprint.startsWith(wanted ?? ''));
   const [only, another] = fits;
   if (only !== undefined && another === undefined) return { owner, fingerprint: only };
+  // Of a mistyped name, that no key is held would read as if the key were lost.
+  if (held.length === 0) instanceNamed(config, owner);
   throw new LifeboatError(
     'usage.key',
     fits.length > 0

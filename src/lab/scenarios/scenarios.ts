@@ -1,4 +1,5 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { mostSimilar } from '../../base/similar.ts';
 import { show } from '../../base/text.ts';
 import { Scenario, type ScenarioInput } from './scenario.ts';
 
@@ -144,8 +145,9 @@ export const SCENARIOS: readonly Scenario[] = (
 export function scenarioNamed(name: string): Scenario {
   const found = SCENARIOS.find((scenario) => scenario.name === name);
   if (found !== undefined) return found;
+  const names = SCENARIOS.map((scenario) => scenario.name);
   throw new LifeboatError('lab.scenario', `there is no scenario ${show(name)}`, {
-    hints: [`there are ${SCENARIOS.map((scenario) => scenario.name).join(', ')}`],
+    hints: [...mostSimilar(name, names), `there are ${names.join(', ')}`],
     exitCode: EXIT.usage,
   });
 }
