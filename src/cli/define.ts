@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
 import { FORMS } from './output-form.ts';
 
@@ -29,7 +31,7 @@ export interface Manner extends Details {
 /**
  * Adds a command whose code is loaded when it is called. `summary` is its line in a list: an imperative in
  * lower case, without a stop. An argument `instance` and the flag `-i` are the same: the action finds either
- * in `instance` of its options, and not among its arguments.
+ * in `instance` of its options, and not among its arguments; a list where the argument takes several.
  */
 export type Define = <Options>(
   parent: Command,
@@ -77,6 +79,32 @@ export function instance(what = 'the instance (default: the only one)'): Option 
   return new Option('-i, --instance <name>', what);
 }
 
+/**
+ * Makes a flag refuse a second value that is another one (`usage.option`, exit 2): whoever types two means
+ * one of them, and nobody knows which. A flag that collects its values is left as it is.
+ */
+export function takenOnce(option: Option): Option {
+  const { parseArg: read, defaultValue } = option;
+  if (!option.required || option.variadic) return option;
+  return option.argParser((value, previous: unknown) => {
+    if (typeof previous === 'string' && previous !== defaultValue && previous !== value)
+      throw twoValues(option.long ?? option.flags, previous, value);
+    return read === undefined ? value : read(value, previous);
+  });
+}
+
+/** What is said of a flag with two values that disagree. */
+export function twoValues(flag: string, one: string, other: string): LifeboatError {
+  return new LifeboatError(
+    'usage.option',
+    `${flag} has two values: ${show(one, 80)} and ${show(other, 80)}`,
+    {
+      hints: ['give it once', 'nothing was done'],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
 /** Where the help lists what every command takes. */
 export const COMMON_OPTIONS = 'Common options:';
 
@@ -87,6 +115,6 @@ export function common({ hasNoForm = false }: Manner): Option[] {
     new Option('--json', 'short for -o json'),
   ];
   return [...(hasNoForm ? [] : form), new Option('--config <file>', 'the lifeboat.yaml to use')].map(
-    (option) => option.helpGroup(COMMON_OPTIONS),
+    (option) => takenOnce(option).helpGroup(COMMON_OPTIONS),
   );
 }

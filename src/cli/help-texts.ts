@@ -16,6 +16,7 @@ const DOES: Readonly<Record<RunbookId, string>> = {
 
 /** The runbooks in the order in which a person looks for one, each with what it does. */
 export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = Object.entries(DOES);
+export const RUNBOOK_NAMES = Object.keys(DOES);
 
 /** What `lifeboat --help` prints after its commands. */
 export const HELP: Details = {

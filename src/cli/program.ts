@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../base/errors.ts';
 import { connect } from '../commands/app/connect.ts';
 import type { CommandContext } from './context.ts';
-import { COMMON_OPTIONS, common, type Define, describe } from './define.ts';
+import { COMMON_OPTIONS, common, type Define, describe, takenOnce, twoValues } from './define.ts';
 import { defineAll } from './define-all.ts';
 import { asksApp, asksLines } from './early-frame.ts';
 import { HELP, SUMMARY } from './help-texts.ts';
@@ -129,7 +129,7 @@ export function commandLine(
     const needed = options.filter(({ mandatory }) => mandatory);
     // Commander would ask for a mandatory option before it names a misspelt one, which is that very option
     // more often than not.
-    for (const option of options) made.addOption(option.makeOptionMandatory(false));
+    for (const option of options) made.addOption(takenOnce(option).makeOptionMandatory(false));
     for (const option of common(manner)) made.addOption(option);
     made.addHelpOption(new Option('-h, --help', 'show this help').helpGroup(COMMON_OPTIONS));
     return made.action(async () => {
@@ -203,7 +203,9 @@ function contextFor(
   version: string,
   levels: readonly CommonFlags[],
 ): CommandContext {
-  const configPath = levels.findLast(({ config }) => config !== undefined)?.config;
+  const [configPath, ...others] = levels.flatMap(({ config }) => config ?? []);
+  const other = others.find((path) => path !== configPath);
+  if (configPath !== undefined && other !== undefined) throw twoValues('--config', configPath, other);
   const output = formFrom(levels satisfies readonly FormFlags[]);
   return { stdin, stdout, stderr, env, version, configPath, output, passphrase: keepPassphrase() };
 }

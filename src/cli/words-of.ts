@@ -18,8 +18,8 @@ interface Words {
 
 /**
  * The arguments and flags of a command that was parsed. Its argument `instance` becomes the flag of that
- * name. Throws `usage.instance` (exit 2) where both are there and differ, `usage.output` where a form is
- * asked for that the command does not have.
+ * name; where it takes several, all of both. Throws `usage.instance` (exit 2) where one is meant and they
+ * differ, `usage.output` where a form is asked for that the command does not have.
  */
 export function wordsOf(command: Command): Words {
   const values: unknown[] = [...command.processedArgs];
@@ -27,11 +27,13 @@ export function wordsOf(command: Command): Words {
   const [positional] = at === -1 ? [] : values.splice(at, 1);
   const flags = command.opts();
   const args = values.flat().filter((arg): arg is string => typeof arg === 'string');
-  return {
-    args,
-    flags: typeof positional === 'string' ? { ...flags, instance: theOne(positional, flags) } : flags,
-    levels: levelsOf(command),
-  };
+  return { args, flags: { ...flags, ...instancesOf(positional, flags) }, levels: levelsOf(command) };
+}
+
+/** What argument and flag say together; of a command that takes several instances, all of them. */
+function instancesOf(positional: unknown, flags: Readonly<Record<string, unknown>>) {
+  if (Array.isArray(positional)) return { instance: [...positional, ...[flags['instance'] ?? []].flat()] };
+  return typeof positional === 'string' ? { instance: theOne(positional, flags) } : {};
 }
 
 function theOne(positional: string, { instance }: Readonly<Record<string, unknown>>): string {

@@ -6,6 +6,7 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { ownFile } from '../base/own-program.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
+import { RUNBOOK_NAMES } from '../cli/help-texts.ts';
 import type { ProseSection } from '../view/prose.ts';
 
 /** The runbook of that name; an unknown one names the known. */
@@ -13,7 +14,7 @@ export function runbookNamed(name: string): Runbook {
   const found = Object.hasOwn(runbooks, name) ? runbooks[name] : undefined;
   if (found !== undefined) return found;
   throw new LifeboatError('runbook.unknown', `there is no runbook ${show(name, 60)}`, {
-    hints: [...mostSimilar(name, Object.keys(runbooks)), `there is: ${Object.keys(runbooks).join(', ')}`],
+    hints: [...mostSimilar(name, RUNBOOK_NAMES), `the runbooks: ${RUNBOOK_NAMES.join(', ')}`],
     exitCode: EXIT.usage,
   });
 }

@@ -180,13 +180,40 @@ describe.concurrent('a command line', () => {
     ],
     [
       ['run', 'rotate-key'],
-      'no instance is named, and lifeboat.yaml has none or several\nhint: add -i NAME; the instances: orders, orders-dr',
+      'no instance is named, and lifeboat.yaml has 2\nhint: add --instance NAME: orders, orders-dr',
     ],
     [['run', 'rotate-kye', 'orders'], 'there is no runbook rotate-kye\nhint: the most similar: rotate-key'],
     [['run', 'rotate-key', 'oders'], 'hint: the most similar: orders\nhint: it has: orders, orders-dr'],
     [['run'], "missing required argument 'runbook'\nhint: the runbooks: restore-backup, "],
     [['keys', 'list', 'orders', '-i', 'orders-dr'], 'two instances are named: orders and orders-dr'],
     [['runs', '--json', '-o', 'yaml'], 'two output formats are named: yaml and json'],
+    [['-o', 'json', '-o', 'yaml', 'runs'], '--output has two values: json and yaml'],
+    [['runs', '--config', 'a', '--config=b'], '--config has two values: a and b'],
+    [['--config', 'a', 'runs', '--config', 'b'], '--config has two values: a and b'],
+    [
+      ['backups', 'create', '-i', 'orders', '-i', 'orders-dr'],
+      '--instance has two values: orders and orders-dr',
+    ],
+    [
+      ['-i', 'orders', 'status'],
+      "unknown option '-i'\nhint: it goes after the command: lifeboat COMMAND -i NAME",
+    ],
+    [
+      ['backups', '--instance', 'orders', 'list'],
+      "unknown option '--instance'\nhint: it goes after the command: lifeboat backups COMMAND --instance NAME",
+    ],
+    [['status', '-i', 'oders'], 'hint: the most similar: orders\n'],
+    [['calls', 'list', 'ordrs'], 'there is no instance ordrs in '],
+    [['calls', 'list', 'ordrs'], 'hint: the most similar: orders\n'],
+    [['lab', '--scenario', 'strom'], 'there is no scenario strom\nhint: the most similar: storm'],
+    [
+      ['run', 'change-instance', 'orders', '--action', 'restrat'],
+      'Allowed choices are restart, recreate, update\nhint: the most similar: restart',
+    ],
+    [
+      ['report', 'last', '--format', 'htlm'],
+      'Allowed choices are md, json, html\nhint: the most similar: html',
+    ],
     [['help', 'nosuch'], 'there is no command lifeboat nosuch\nhint: `lifeboat --help` lists the commands'],
     [['help', 'audit', 'verfy'], 'there is no command lifeboat audit verfy\nhint: the most similar: verify'],
     [
@@ -231,6 +258,33 @@ describe.concurrent('a command line', () => {
     expect(new Set(said).size).toBe(1);
   });
 
+  test('that takes a key of an instance says so when there is no such instance', async (context) => {
+    const { expect } = context;
+    const { here, server } = await bench(context);
+    const into = ['dr', 'perform', 'orders-dr', '--backup-guid', 'x', '--confirm', 'orders-dr'];
+    const ended = await here(...into, '--source', 'ordrs');
+    expect([ended.code, ended.stderr]).toEqual([
+      2,
+      expect.stringMatching(/there is no instance ordrs in .*\nhint: the most similar: orders\n/u),
+    ]);
+    expect(changes(server)).toMatchObject({ patches: 0, posts: 0 });
+  });
+
+  test('takes one value twice as once', async (context) => {
+    const { expect } = context;
+    const { here } = await bench(context);
+    const ended = await here('-o', 'json', '-o', 'json', 'runs', '--json');
+    expect([ended.code, itemsIn(ended.stdout)], ended.stderr).toEqual([0, []]);
+  });
+
+  test('lists the runbooks in one order, wherever it lists them', async (context) => {
+    const { expect } = context;
+    const { here } = await bench(context);
+    const listed = await Promise.all([here('run'), here('run', 'nope')]);
+    const orders = listed.map(({ stderr }) => /^hint: the runbooks: (.*)$/mu.exec(stderr)?.[1]);
+    expect(orders).toEqual([expect.stringMatching(/^restore-backup, /u), orders[0]]);
+  });
+
   test('names a run by the beginning of its id, or as the last one', async (context) => {
     const { expect } = context;
     const { here, run, rotate } = await bench(context);
@@ -243,6 +297,9 @@ describe.concurrent('a command line', () => {
     expect(await reported('last')).toBe(second);
     expect(await reported(first.slice(0, 24).toLowerCase())).toBe(first);
     expect((await here('audit', 'show', 'last')).stdout).toContain(second);
+    expect((await here('audit', 'show', '-i', 'ordrs')).stderr).toContain(
+      'instance ordrs\nhint: the most similar: orders\nhint: on record: orders\n',
+    );
     expect((await here('report', '')).stderr).toContain("there is no run ''");
     expect((await here('report', first.slice(0, 4))).stderr).toContain('there is more than one run');
   });

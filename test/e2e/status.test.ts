@@ -137,6 +137,26 @@ describe.concurrent('lifeboat status', () => {
     expect(missing.stderr).toContain('cannot be written');
   });
 
+  test('asks those that are named, as arguments, by -i, or both', async (context) => {
+    const { expect } = context;
+    const { here } = await bench(context);
+    const lines = [
+      ['orders-dr'],
+      ['-i', 'orders-dr'],
+      ['orders', '-i', 'orders-dr'],
+      ['-i', 'orders', '-i', 'orders-dr'],
+    ];
+    const asked = await Promise.all(
+      lines.map(async (line) => itemsIn<InstanceStatus>((await here('status', '--json', ...line)).stdout)),
+    );
+    expect(asked.map((items) => items.map(({ name }) => name))).toEqual([
+      ['orders-dr'],
+      ['orders-dr'],
+      ['orders', 'orders-dr'],
+      ['orders', 'orders-dr'],
+    ]);
+  });
+
   test('an instance that is not in the config is a usage error', async (context) => {
     const { here } = await bench(context);
     context.expect((await here('status', 'nosuch')).code).toBe(2);

@@ -1,14 +1,16 @@
 import { type Command, Option } from 'commander';
-import type { Define } from '../../cli/define.ts';
+import { type Define, instance } from '../../cli/define.ts';
+import { repeated } from '../run/run-options.ts';
 
 /** `lifeboat status`. */
 export function defineStatus(program: Command, command: Define): void {
   command(
     program,
-    'status [name...]',
+    'status [instance...]',
     'show whether each instance could be recovered now',
     async () => (await import('./status.ts')).status,
     [
+      instance('only this instance (repeatable)').argParser(repeated),
       new Option('--prometheus <file>', 'also write metrics for the textfile collector'),
       new Option('--limit <duration>', 'how long an instance may take (default: 20s)'),
     ],

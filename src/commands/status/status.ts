@@ -17,6 +17,7 @@ import { metricsText } from './metrics-text.ts';
 import { type FleetReport, printStatus } from './print-status.ts';
 
 interface StatusFlags {
+  readonly instance?: readonly string[];
   readonly prometheus?: string;
   readonly limit?: string;
 }
@@ -29,9 +30,10 @@ const LIMIT_MS = 20_000;
  * `lifeboat status`: each instance, and whether it could be recovered now. Sends only GETs. Exit 0 when each
  * could be, 1 otherwise: what is unknown counts as what could not be, because nothing shows the contrary.
  */
-export const status: Action<StatusFlags> = async (context, named, flags) => {
+export const status: Action<StatusFlags> = async (context, _, flags) => {
   const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit');
   const config = await loadConfig(context.env, context.configPath);
+  const { instance: named = [] } = flags;
   for (const name of named) instanceNamed(config, name);
   const names = named.length > 0 ? [...new Set(named)] : Object.keys(config.instances);
   const record = await readFleetRecord(context, names);
