@@ -41,6 +41,22 @@ describe('at the end of a line', () => {
     [['--config', ''], [':files']],
     [['run', 'rotate-key', '--reason', ''], []],
     [['nosuch', ''], []],
+    [
+      ['help', 'backups', ''],
+      ['list', 'get', 'create', 'download', 'restore'],
+    ],
+    [['help', 'backups', 'l'], ['list']],
+    [['help', 'backups', 'list', ''], []],
+    [['help', 'nosuch', ''], []],
+    [
+      ['help', 'ru'],
+      ['run', 'runs'],
+    ],
+    [['--instance', ''], []],
+    [
+      ['--instance', 'orders', 'ru'],
+      ['run', 'runs'],
+    ],
     [['runs', '--nosuch='], []],
     [['report', '--', '--form'], []],
   ] as const)('%j: %j', (words, lines) => {
@@ -69,7 +85,12 @@ describe('at the end of a line', () => {
     [['calls', 'resolve', ''], ['calls']],
     [['lab', '--scenario', ''], ['scenarios']],
     [['schema', ''], ['schemas']],
-    [['help', ''], ['commands']],
+    [['status', ''], ['instances']],
+    [['status', 'orders', ''], ['instances']],
+    [['status', '-i', ''], ['instances']],
+    [['notify', 'test', ''], ['targets']],
+    [['keys', 'add', 'orders', '--as', ''], ['fingerprints']],
+    [['dr', 'perform', '--key', ''], ['fingerprints']],
     [['backups', 'get', ''], []],
   ] as const)('%j takes one of %j', (words, sources) => {
     expect(offered(...words).sources).toEqual(sources);
@@ -82,7 +103,7 @@ describe('at the end of a line', () => {
 });
 
 describe('a value', () => {
-  const offer = { fixed: [], sources: [], files: false, before: '', config: undefined };
+  const offer = { fixed: [], sources: [], files: false, before: '', config: undefined, named: [] };
   const found = [
     { value: 'orders', about: 'with: a colon, and \u001b[31m' },
     { value: 'or;rm', about: '' },

@@ -88,11 +88,18 @@ describe('completion', () => {
       expect([code, stderr]).toEqual([0, '']);
       return stdout;
     };
+    const keys = await run('keys', 'list', 'orders', '--json');
     // Nothing opens the vault without it.
     writeFileSync(env['LIFEBOAT_PASSPHRASE_FILE'] ?? '', 'another one, of nobody', { mode: 0o600 });
     const calls = server.calls.length;
     expect(await complete('keys', 'list', '')).toBe('orders\norders-dr\n');
     expect(await complete('resume', '')).toMatch(/^last\n01/u);
+    const [held] = itemsIn<{ fingerprint: string }>(keys.stdout).map(({ fingerprint }) => fingerprint);
+    expect(await complete('dr', 'perform', 'orders-dr', '--source', 'orders', '--key', '')).toBe(`${held}\n`);
+    expect(await complete('dr', 'perform', 'orders-dr', '--key', '')).toBe('');
+    expect(await complete('dr', 'perform', '--key', '')).toBe(`${held}\n`);
+    appendFileSync(config, 'notify: [{ name: on-call, command: cat }]\n');
+    expect(await complete('notify', 'test', '')).toBe('on-call\n');
     expect(server.calls).toHaveLength(calls);
 
     let asked = 0;

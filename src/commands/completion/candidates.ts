@@ -18,7 +18,8 @@ export type Source =
   | 'calls'
   | 'scenarios'
   | 'schemas'
-  | 'commands';
+  | 'targets'
+  | 'fingerprints';
 
 /** What is offered for the last word of a line. */
 export interface Offer {
@@ -29,34 +30,52 @@ export interface Offer {
   readonly before: string;
   /** The value of `--config` on the line. */
   readonly config: string | undefined;
+  /** The words before the last one that are no flags: an instance among them narrows what fits. */
+  readonly named: readonly string[];
 }
 
 /**
  * What fits at the end of a line: its words without the program, the last one as far as it is typed. Pure.
  */
 export function offerFor(program: Command, words: readonly string[]): Offer {
-  const { command, pending, positionals, config, isOver } = walk(program, words.slice(0, -1));
+  const { command, pending, positionals, named, config, isOver } = walk(program, words.slice(0, -1));
   const last = words.at(-1) ?? '';
-  const none = { fixed: [], sources: [], files: false, before: '', config };
-  if (pending !== undefined) return { ...none, ...valuesOf(pending) };
+  const none = { fixed: [], sources: [], files: false, before: '', config, named };
+  if (pending === 'unknown' && !last.startsWith('-')) return none;
+  if (pending !== undefined && pending !== 'unknown') return { ...none, ...valuesOf(pending) };
   const [, flag = '', attached] = /^(--[^=]+)(=)/u.exec(last) ?? [];
   if (!isOver && attached !== undefined) {
     const option = optionOf(command, flag);
     return option === undefined ? none : { ...none, ...valuesOf(option), before: `${flag}=` };
   }
   if (!isOver && last.startsWith('-')) return { ...none, fixed: flagsOf(command) };
-  const below = positionals === 0 ? command.createHelp().visibleCommands(command) : [];
-  const fixed = below.map((one) => ({ value: one.name(), about: one.summary() }));
-  const argument = argumentAt(command, positionals);
+  const explained = command.name() === 'help' ? commandNamed(program, positionals) : undefined;
+  const fixed = [...(positionals.length === 0 ? commandsOf(command) : []), ...commandsOf(explained)];
+  const argument = argumentAt(command, positionals.length);
   const wanted = argument === undefined ? none : { ...none, ...valuesOf(argument, command) };
   return { ...wanted, fixed: [...fixed, ...wanted.fixed] };
 }
 
+/** The command that these words lead to; undefined where they lead nowhere. */
+function commandNamed(program: Command, words: readonly string[]): Command | undefined {
+  return words.reduce<Command | undefined>(
+    (command, word) => command?.commands.find((one) => one.name() === word),
+    program,
+  );
+}
+
+function commandsOf(command: Command | undefined): readonly Candidate[] {
+  const below = command?.createHelp().visibleCommands(command) ?? [];
+  return below.map((one) => ({ value: one.name(), about: one.summary() }));
+}
+
 interface Walked {
   readonly command: Command;
-  /** A flag that waits for its value. */
-  readonly pending: Option | undefined;
-  readonly positionals: number;
+  /** A flag that waits for its value; one that there is not may be waiting. */
+  readonly pending: Option | 'unknown' | undefined;
+  readonly positionals: readonly string[];
+  /** The positionals, and the values of flags. */
+  readonly named: readonly string[];
   readonly config: string | undefined;
   /** Behind `--` nothing is a flag. */
   readonly isOver: boolean;
@@ -67,7 +86,8 @@ function walk(program: Command, words: readonly string[]): Walked {
   let walked: Walked = {
     command: program,
     pending: undefined,
-    positionals: 0,
+    positionals: [],
+    named: [],
     config: undefined,
     isOver: false,
   };
@@ -77,20 +97,29 @@ function walk(program: Command, words: readonly string[]): Walked {
 
 function step(walked: Walked, word: string): Walked {
   const { command, pending, positionals, isOver } = walked;
-  if (pending !== undefined) {
+  const named = [...walked.named, word];
+  if (pending !== undefined && pending !== 'unknown') {
     const isConfig = pending.long === '--config';
-    return { ...walked, pending: undefined, ...(isConfig ? { config: word } : {}) };
+    return { ...walked, pending: undefined, named, ...(isConfig ? { config: word } : {}) };
   }
+  const rest = { ...walked, pending: undefined };
   if (isOver || !word.startsWith('-') || word === '-') {
     const below =
-      positionals === 0 && !isOver ? command.commands.find((one) => one.name() === word) : undefined;
-    return below === undefined ? { ...walked, positionals: positionals + 1 } : { ...walked, command: below };
+      positionals.length === 0 && !isOver ? command.commands.find((one) => one.name() === word) : undefined;
+    if (below !== undefined) return { ...rest, command: below };
+    // What follows a flag that there is not may be its value.
+    return pending === 'unknown' ? rest : { ...rest, positionals: [...positionals, word], named };
   }
-  if (word === '--') return { ...walked, isOver: true };
-  const config = /^--config=(.*)$/u.exec(word)?.[1];
-  if (config !== undefined) return { ...walked, config };
-  const option = optionOf(command, word);
-  return option?.required === true ? { ...walked, pending: option } : walked;
+  if (word === '--') return { ...rest, isOver: true };
+  const [, flag = word, attached] = /^(--[^=]+)=(.*)$/su.exec(word) ?? [];
+  if (attached !== undefined) {
+    const isConfig = flag === '--config';
+    return { ...rest, named: [...walked.named, attached], ...(isConfig ? { config: attached } : {}) };
+  }
+  const option = optionOf(command, flag);
+  if (option !== undefined) return option.required ? { ...rest, pending: option } : rest;
+  // A short flag may have its value with it: `-ojson`.
+  return /^-\w./u.test(flag) ? rest : { ...rest, pending: 'unknown' };
 }
 
 function optionOf(command: Command, flag: string): Option | undefined {
@@ -134,13 +163,14 @@ function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fix
 const SOURCES: readonly (readonly [RegExp, Source])[] = [
   [/^--(?:instance|target|source|confirm)$/u, 'instances'],
   [/^--scenario$/u, 'scenarios'],
+  [/^--(?:as|key)$/u, 'fingerprints'],
   [/ instance$/u, 'instances'],
   [/ runbook$/u, 'runbooks'],
   [/ run(?:\|bundle)?$/u, 'runs'],
   [/^followups \w+ id$/u, 'followUps'],
   [/ call$/u, 'calls'],
   [/ schema name$/u, 'schemas'],
-  [/ help name$/u, 'commands'],
+  [/ target$/u, 'targets'],
 ];
 
 /** What a shell may take as it is: nothing that it would expand, split or run. */

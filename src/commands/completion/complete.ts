@@ -18,7 +18,7 @@ export function completeOn(program: Command) {
       const offer = offerFor(program, typed);
       const here = { ...context, configPath: offer.config ?? context.configPath };
       const found = await Promise.all(
-        offer.sources.map((source) => FINDERS[source](here, program).catch(() => [])),
+        offer.sources.map((source) => FINDERS[source](here, offer.named).catch(() => [])),
       );
       for (const line of linesFor(shell, typed.at(-1) ?? '', offer, found.flat()))
         context.stdout.write(`${line}\n`);
@@ -41,7 +41,7 @@ function joined(words: readonly string[]): readonly string[] {
   return all;
 }
 
-type Finder = (context: CommandContext, program: Command) => Promise<readonly Candidate[]>;
+type Finder = (context: CommandContext, named: readonly string[]) => Promise<readonly Candidate[]>;
 
 const FINDERS: Readonly<Record<Source, Finder>> = {
   instances: async ({ env, configPath }) => {
@@ -84,11 +84,23 @@ const FINDERS: Readonly<Record<Source, Finder>> = {
     const { listSchemas } = await import('../../cli/schemas/index.ts');
     return listSchemas().map(({ name, about }) => ({ value: name, about }));
   },
-  commands: async (_, program) =>
-    program
-      .createHelp()
-      .visibleCommands(program)
-      .map((one) => ({ value: one.name(), about: one.summary() })),
+  targets: async ({ env, configPath }) => {
+    const { loadConfig } = await import('../../config/load.ts');
+    return (await loadConfig(env, configPath)).notify.map(({ name }) => ({ value: name, about: '' }));
+  },
+  fingerprints: async (context, named) => {
+    const { readLedgers } = await import('../../store/projections/ledgers.ts');
+    const ledgers = (await reading(context, (journal) => readLedgers(journal))) ?? [];
+    const instances = await FINDERS.instances(context, named);
+    const meant = named.filter((word) => instances.some(({ value }) => value === word));
+    return ledgers
+      .filter(([instance]) => meant.length === 0 || meant.includes(instance))
+      .flatMap(([instance, { epochs }]) =>
+        epochs
+          .toReversed()
+          .map(({ fingerprint, state }) => ({ value: fingerprint, about: `${instance}, ${state}` })),
+      );
+  },
 };
 
 type Journal = NonNullable<Awaited<ReturnType<typeof import('../../compose/store-of.ts').openJournalIfAny>>>;
