@@ -36,6 +36,11 @@ describe.concurrent('every endpoint from the command line', { timeout: 120_000 }
       expect(await json('backup-config', 'get', ...ORDERS)).toMatchObject({ min_encryption_key_length: 12 });
       expect(await json('instance', 'show', ...ORDERS)).toMatchObject({ state: 'available' });
       expect((await json('metrics', '--quantity', '3', ...ORDERS)).length).toBe(3);
+      const pathsOf = async (...args: string[]) =>
+        ((await json('metrics', ...args, ...ORDERS)) as string[]).map((point) => point.split(' ')[0] ?? '');
+      const [all, some] = [await pathsOf(), await pathsOf('--path', 'parachute')];
+      expect(new Set(some)).toEqual(new Set(all.filter((path) => path.includes('parachute'))));
+      expect(some).not.toEqual([]);
       expect(await json('pitr', 'show', ...ORDERS)).toMatchObject({ start_time: expect.any(String) });
 
       const made = await json('backups', 'create', ...ORDERS, '--yes', '--wait');

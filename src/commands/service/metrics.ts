@@ -23,16 +23,27 @@ export const metrics: Action<InstanceFlags & { readonly quantity?: string; reado
 ) => {
   const quantity =
     flags.quantity === undefined ? {} : { quantity: wholeNumber(flags.quantity, '--quantity', 1) };
+  const { path = '' } = flags;
   const answer = await askInstance(context, flags, ({ service }) => service.metrics(quantity));
-  if (isForPeople(context)) await printMetrics(context, answer.value, flags.path);
-  else await printAnswer(context, 'metrics', answer, () => undefined);
+  if (isForPeople(context)) await printMetrics(context, answer.value, path);
+  else {
+    const raw = path === '' ? answer.raw : await onPath(answer.raw, path);
+    await printAnswer(context, 'metrics', { ...answer, raw }, () => undefined);
+  }
   return EXIT.closed;
 };
+
+/** The data points of an answer that have the text in their path, as the service wrote them. */
+async function onPath(raw: unknown, path: string): Promise<unknown> {
+  const { readMetrics } = await import('../../service/metrics.ts');
+  const has = (element: unknown) => readMetrics([element]).some((point) => point.path.includes(path));
+  return Array.isArray(raw) ? raw.filter(has) : raw;
+}
 
 async function printMetrics(
   context: CommandContext,
   value: readonly MetricPoint[],
-  path = '',
+  path: string,
 ): Promise<void> {
   const { seriesOf } = await import('../../service/metrics.ts');
   const { default: sparkly } = await import('sparkly');
