@@ -106,12 +106,14 @@ function refuse(what: string, path: string, found: readonly Distrust[], how = RE
 /**
  * Throws `trust.refused` when others could have written into a home, or could from now on: it, what lies in
  * it, or, as long as it is not there, the folder in which it would be made. The home itself may be a link;
- * what lies in it may not, since files are written there.
+ * what lies in it may not, since files are written there. Throws `home.not-a-folder` for anything else that
+ * has its name: its rights are not what is wrong with it. Both with exit 2.
  */
 export function refuseForeignHome(home: string): void {
   const uid = process.geteuid?.();
-  if (uid === undefined) return;
   try {
+    if (statSync(home, { throwIfNoEntry: false })?.isDirectory() === false) throw notAFolder(home);
+    if (uid === undefined) return;
     const there = nearest(home);
     if (there === home) refuse('home', home, distrustOf(home));
     else refuse('home', home, judge(statSync(there), 'the folder above it', there, uid));
@@ -120,6 +122,13 @@ export function refuseForeignHome(home: string): void {
     // What cannot be looked at cannot be used either: the one who tries has better words for it.
     if (thrown instanceof LifeboatError) throw thrown;
   }
+}
+
+function notAFolder(home: string): LifeboatError {
+  return new LifeboatError('home.not-a-folder', `the home ${show(home, 200)} is not a folder`, {
+    hints: ['name a folder with LIFEBOAT_HOME; one that is not there yet is made'],
+    exitCode: EXIT.usage,
+  });
 }
 
 /** The path itself, or the nearest folder above it that is there. */
@@ -169,8 +178,14 @@ function judge(stats: Stats, what: string, path: string, uid: number): Distrust[
   const written =
     who === undefined || isGuarded
       ? []
-      : [{ says: `${who} can write ${what}`, mend: `chmod go-w ${show(path)}` }];
+      : [{ says: `${who} can write ${what}`, mend: mendOfRights(stats, path) }];
   return [...written, ...judgeOwner(stats, what, path, uid)];
+}
+
+/** The rights of a device are those of the system: without them, other programs fail. */
+function mendOfRights(stats: Stats, path: string): string {
+  const isDevice = stats.isCharacterDevice() || stats.isBlockDevice();
+  return isDevice ? `name another path than ${show(path)}, which is a device` : `chmod go-w ${show(path)}`;
 }
 
 function judgeOwner({ uid: owner }: Stats, what: string, path: string, uid: number): Distrust[] {

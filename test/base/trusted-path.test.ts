@@ -54,6 +54,10 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
     expect(saysOf(path)).toEqual(says);
   });
 
+  test('is never a device whose rights should be changed', () => {
+    expect(distrustOf('/dev/null').map(({ mend }) => mend)).toEqual([expect.not.stringContaining('chmod')]);
+  });
+
   test.each([
     [0o777, ['everybody can write its folder']],
     [0o1777, []],
@@ -227,6 +231,19 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
 });
 
 describe.skipIf(process.platform === 'win32')('a home', () => {
+  test('is a folder: of a file, a device or a link to one, no right has to be changed', () => {
+    const { folder, path } = place();
+    const link = join(folder, 'link');
+    symlinkSync('/dev/null', link);
+    for (const home of [path, '/dev/null', link])
+      expect(() => refuseForeignHome(home)).toThrow(
+        expect.objectContaining({
+          shortMessage: `the home ${home} is not a folder`,
+          hints: [expect.stringContaining('LIFEBOAT_HOME')],
+        }),
+      );
+  });
+
   const refused = (says: string) =>
     expect.objectContaining({
       code: 'trust.refused',
