@@ -8,7 +8,7 @@ import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
 import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
 import { absolute, type LoadedConfig } from './loaded.ts';
-import { duplicateKeysIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
+import { mistakesIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
 import { Config, type InstanceConfig } from './schema.ts';
 
 /**
@@ -58,17 +58,15 @@ function readYaml(text: string, path: string): Parsed & { readonly value: unknow
   const lines = new LineCounter();
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
-    const duplicates = duplicateKeysIn(document);
-    const errors =
-      duplicates.length === 0
-        ? document.errors
-        : [...document.errors, ...duplicates].toSorted((one, other) => one.pos[0] - other.pos[0]);
-    if (errors.length === 0) return { path, document, lines, value: document.toJS() };
-    const problems = errors.map(({ code, message, pos }) => ({
-      ...placeOf({ path, lines }, pos[0]),
-      key: '',
-      message: show(code === 'MULTIPLE_DOCS' ? 'a config is one document' : `not YAML: ${message}`),
+    const errors = document.errors.map(({ code, message, pos }) => ({
+      message: code === 'MULTIPLE_DOCS' ? 'a config is one document' : `not YAML: ${message}`,
+      pos,
     }));
+    const all = [...errors, ...mistakesIn(document)];
+    if (all.length === 0) return { path, document, lines, value: document.toJS() };
+    const problems = all
+      .toSorted((one, other) => one.pos[0] - other.pos[0])
+      .map(({ message, pos }) => ({ ...placeOf({ path, lines }, pos[0]), key: '', message: show(message) }));
     throw wrong('config.yaml', problems);
   } catch (thrown) {
     if (thrown instanceof LifeboatError) throw thrown;

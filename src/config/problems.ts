@@ -34,7 +34,7 @@ export function problemsIn(issues: readonly z.core.$ZodIssue[], parsed: Parsed):
     .flatMap((issue) => findingsIn(issue, []))
     .map(({ path, message, isKey }) => ({
       ...placeOf(parsed, offsetOf(path, isKey)),
-      key: show(path.join('.'), 200),
+      key: show(path.map((step) => (step === '' ? '""' : step)).join('.'), 200),
       message: show(message),
     }))
     .toSorted((one, other) => one.line - other.line || one.column - other.column);
@@ -49,23 +49,47 @@ export function placeOf(
   return { path: show(path, 200), line: Math.max(1, line), column: Math.max(1, col) };
 }
 
+/** A mistake in a text that the parser has taken. */
+interface Mistake {
+  readonly message: string;
+  /** Its offset into the text. */
+  readonly pos: readonly [number];
+}
+
 /**
- * Keys that stand in their map a second time, as errors of the parser. Its own search compares each key with
- * all before it.
+ * What the parser takes and a config cannot have: keys that stand in their map a second time (the parser's
+ * own search compares each key with all before it), aliases without an anchor before them, merge keys, which
+ * are no part of YAML 1.2, and the one key that objects lose.
  */
-export function duplicateKeysIn(document: Document): { code: string; message: string; pos: [number] }[] {
-  const offsets: number[] = [];
+export function mistakesIn(document: Document): Mistake[] {
+  const found: Mistake[] = [];
+  const anchors = new Set<string>();
+  const at = (node: unknown, message: string) => found.push({ message, pos: [startOf(node) ?? 0] });
+  const keep = ({ anchor }: { readonly anchor?: string }) => {
+    if (anchor !== undefined) anchors.add(anchor);
+  };
   visit(document, {
-    Map(_, { items }) {
+    Scalar: (_, node) => keep(node),
+    Seq: (_, node) => keep(node),
+    Map(_, node) {
+      keep(node);
       const seen = new Set<unknown>();
-      for (const { key } of items) {
+      for (const { key } of node.items) {
         if (!isScalar(key)) continue;
-        if (seen.has(key.value)) offsets.push(startOf(key) ?? 0);
+        if (seen.has(key.value)) at(key, 'not YAML: Map keys must be unique');
         seen.add(key.value);
+        if (key.value === '__proto__') at(key, 'no key can be called __proto__');
+        if (key.value === '<<' && key.type === 'PLAIN')
+          at(key, 'merge keys (<<) are not supported: write the keys out');
       }
     },
+    Alias(_, node) {
+      // Its name may be a secret: a text that somebody has not quoted.
+      if (!anchors.has(node.source))
+        at(node, 'not YAML: this alias has no anchor before it; a text that begins with * needs quotes');
+    },
   });
-  return offsets.map((at) => ({ code: 'DUPLICATE_KEY', message: 'Map keys must be unique', pos: [at] }));
+  return found;
 }
 
 /** The words for what has no words of its own in the schema. */
@@ -179,7 +203,8 @@ interface Found {
 
 function indexOf({ items }: YAMLMap): ReadonlyMap<string, Found> {
   return new Map(
-    items.toReversed().map((pair) => [String(isScalar(pair.key) ? pair.key.value : pair.key), pair]),
+    // A key that is null has the empty name in the object that is made of its map.
+    items.toReversed().map((pair) => [String((isScalar(pair.key) ? pair.key.value : pair.key) ?? ''), pair]),
   );
 }
 

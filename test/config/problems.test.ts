@@ -86,6 +86,34 @@ describe('a config that is wrong is refused with the place and the words of each
     ],
     ['text that is no YAML', 'instances: [\nb: }', ['2:1: not YAML: ', '2:4: not YAML: ']],
     ['a key that is there twice', 'instances: {}\nstore: sqlite\nstore: sqlite', ['3:1: not YAML: ']],
+    [
+      'an alias without its anchor',
+      'instances:\n  a: *none\n  b: { url: *later }\nreport: &later { name: *later }',
+      [
+        '2:6: not YAML: this alias has no anchor before it',
+        '3:13: not YAML: this alias has no anchor before it',
+      ],
+    ],
+    [
+      'merge keys',
+      'instances:\n  a: &x { url: https://h/service-instances/1 }\n  b:\n    <<: *x\n    role: target',
+      ['4:5: merge keys (<<) are not supported: write the keys out'],
+    ],
+    [
+      'a key that an object cannot have',
+      'instances:\n  __proto__: { whatever: 1 }\n  a: { "__proto__": 1 }',
+      ['2:3: no key can be called __proto__', '3:8: no key can be called __proto__'],
+    ],
+    [
+      'a name that is empty, and one that is none',
+      'instances:\n  "": { url: https://h/service-instances/1 }\n  ~: {}',
+      ['2:3: instances."": an instance name has letters'],
+    ],
+    [
+      'a key that is not there',
+      'instances:\n  : { url: https://h/service-instances/1 }',
+      ['2:3: instances."": an instance name has letters'],
+    ],
     ['two documents', 'instances: {}\n---\ninstances: {}', ['2:1: a config is one document']],
   ] as const)('%s', ([, text, expected]) => {
     const { shortMessage, exitCode, problems } = refusalOf(text);
