@@ -1,4 +1,5 @@
 import { LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { homeFolder } from '../config/find.ts';
 import { isPostgres } from '../config/store-address.ts';
@@ -38,7 +39,7 @@ async function openEngine(
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
     const { openPostgresStore } = await import('../store/postgres/open.ts');
-    return openPostgresStore({ address, env: context.env, by, signer, projections: PROJECTIONS, rebuild });
+    return openPostgresStore({ ...teamsStore(address, context), by, signer, rebuild });
   }
   const { openSqliteStore } = await import('../store/sqlite/open.ts');
   return openSqliteStore({
@@ -85,10 +86,17 @@ export async function openUnchecked(context: StoreContext): Promise<JournalReade
   const address = await storeNamed(context.env, context.configPath);
   if (isPostgres(address)) {
     const { openPostgresForReading } = await import('../store/postgres/open.ts');
-    return openPostgresForReading({ address, env: context.env, projections: PROJECTIONS });
+    return openPostgresForReading(teamsStore(address, context));
   }
   const { openSqliteForReading } = await import('../store/sqlite/open.ts');
   return openSqliteForReading({ home: homeFolder(context.env), projections: PROJECTIONS });
+}
+
+/** What every opening of a team's store needs; whoever waits for it is told why. */
+function teamsStore(address: string, { env, stderr }: StoreContext) {
+  const unreached = ({ shortMessage }: LifeboatError, ms: number) =>
+    void stderr?.write(`${show(shortMessage, 300)}; trying for ${ms / 1000} s\n`);
+  return { address, env, projections: PROJECTIONS, unreached };
 }
 
 /** Whether several installations write to the store. */

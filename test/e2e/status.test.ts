@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'vitest';
 import type { InstanceStatus } from '../../src/view/fleet/fleet-facts.ts';
@@ -135,6 +135,18 @@ describe.concurrent('lifeboat status', () => {
     const missing = await here('status', '--prometheus', join(folder, 'nowhere', 'lifeboat.prom'));
     expect(missing.code).toBe(1);
     expect(missing.stderr).toContain('cannot be written');
+  });
+
+  test('of a store that nobody answers for says at once that it is tried, and for how long', async (context) => {
+    const { expect } = context;
+    const { env, start } = await bench(context);
+    appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', 'store: postgres://ada@127.0.0.1:1/lifeboat\n');
+    const { child, ended } = start('runs', '--open');
+    child.stderr?.once('data', () => child.kill('SIGKILL'));
+    expect(await ended).toMatchObject({
+      code: null,
+      stderr: 'the store cannot be reached: nobody answers there; trying for 20 s\n',
+    });
   });
 
   test('asks those that are named, as arguments, by -i, or both', async (context) => {

@@ -51,7 +51,8 @@ const PARTING = 500;
 const OLDEST = 150_000;
 
 export function createLink(options: LinkOptions): Link {
-  const { address } = options;
+  const { address, readOnly } = options;
+  const servers = address.servers.map(named).join(', ');
   const breakers = new Set<() => void>();
   let current: { readonly client: Client; readonly session: Session } | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -70,7 +71,7 @@ export function createLink(options: LinkOptions): Link {
   const connected = async () => {
     if (current !== undefined) return current;
     const { client, at } = await firstPrimary(options, favourite).catch((error: unknown) => {
-      throw unreachable(error, address.servers.map(named).join(', '));
+      throw unreachable(error, servers, readOnly);
     });
     favourite = at;
     connections += 1;
@@ -98,7 +99,7 @@ export function createLink(options: LinkOptions): Link {
       // Nothing of an unfinished transaction must reach whoever comes next.
       if (made !== undefined && (isBroken(error) || made.client.getTransactionStatus() !== 'I'))
         await drop(made.client);
-      if (isBroken(error)) throw unreachable(error, address.servers.map(named).join(', '));
+      if (isBroken(error)) throw unreachable(error, servers, readOnly);
       throw error;
     }
   };

@@ -26,6 +26,11 @@ export interface ReaderOptions {
   readonly installation?: string;
   /** Milliseconds for which a store that cannot be reached is tried again; default 20 s. */
   readonly patience?: number;
+  /**
+   * Hears while it is opened, once and at once, that the store cannot be reached, and for how many
+   * milliseconds it is tried.
+   */
+  readonly unreached?: (why: LifeboatError, ms: number) => void;
   /** Milliseconds for a statement; default 15 s, longer than any takes on a database that is well. */
   readonly statement?: number;
 }
@@ -76,7 +81,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     await Promise.all([leasing.close(), link.close(), reading.close()]);
   };
   const ready = async () => {
-    await reading.ask(refuseOtherVersion);
+    await reading.meet();
     // Where somebody was at work with a database tool, it opens all the same: to be read, and to say so at
     // the first append.
     await writer.giveLeaves().catch(unlessDamaged);
@@ -144,7 +149,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
 export async function openPostgresForReading(options: ReaderOptions): Promise<JournalReader> {
   const { projections } = options;
   const reading = openReading(options, connectionsOf(options, options.statement ?? STATEMENT));
-  const look = reading.inWords(() => reading.ask(refuseOtherVersion));
+  const look = reading.inWords(reading.meet);
   await orClosed(look, reading.close);
   return {
     ...reading.reader,
@@ -180,11 +185,12 @@ function connectionsOf(
 }
 
 /** What readers and writers share; it has its own connections, so that a look waits for no append. */
-function openReading({ installation, patience = PATIENCE }: ReaderOptions, base: Connections) {
+function openReading({ installation, patience = PATIENCE, unreached }: ReaderOptions, base: Connections) {
   const { address } = base;
   const link = createLink({ ...base, name: 'lifeboat reader', readOnly: true });
   const listener = createLink({ ...base, name: 'lifeboat listener', readOnly: true });
   const ask: Ask = (look) => persist(() => link.use(look), patience);
+  const heard = (error: unknown) => error instanceof LifeboatError && unreached?.(error, patience);
   const look = (from: number, most: number) => ask((session) => readLeaves(session, from, most));
   const followers = createFollowers({
     look: (from, most) => look(from, most).catch(nothingWhileBroken),
@@ -195,6 +201,8 @@ function openReading({ installation, patience = PATIENCE }: ReaderOptions, base:
   const answer: Ask = (look) => inWords(() => ask(look));
   return {
     ask,
+    /** The first look. */
+    meet: () => persist(() => link.use(refuseOtherVersion), patience, heard),
     inWords,
     tell: followers.tell,
     async close() {

@@ -25,13 +25,15 @@ export function isBroken(error: unknown): boolean {
   return state === undefined || /^(?:08|53|57|58|25P03|25006|XX)/u.test(state);
 }
 
-/** What a broken connection is called where nobody can try again. */
-export function unreachable(cause: unknown, servers: string): LifeboatError {
+/**
+ * What a broken connection is called where nobody can try again. `readOnly`: nothing could be written on it.
+ */
+export function unreachable(cause: unknown, servers: string, readOnly: boolean): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
   return new LifeboatError(UNREACHABLE, `the store cannot be reached: ${whyOf(cause)}`, {
     hints: [
       `it is expected at ${servers}`,
-      'nothing was written by this step: try again when the database answers',
+      `${readOnly ? '' : 'nothing was written by this step: '}try again when the database answers`,
     ],
     evidence: evidenceOf(cause),
   });
@@ -179,14 +181,25 @@ export const STOPS: ReadonlySet<string> = new Set([
 /** SQLSTATE of a row whose number another process has taken. */
 export const UNIQUE = '23505';
 
-/** Tries again while the connection breaks, for so many milliseconds. */
-export async function persist<T>(work: () => Promise<T>, patience: number): Promise<T> {
+/** Milliseconds. */
+const FIRST_WAIT = 20;
+
+/**
+ * Tries again while the connection breaks, for so many milliseconds. `heard` gets the first of the errors
+ * after which it does.
+ */
+export async function persist<T>(
+  work: () => Promise<T>,
+  patience: number,
+  heard?: (error: unknown) => void,
+): Promise<T> {
   const end = steadyNow() + patience;
-  for (let wait = 20; ; wait = Math.min(wait * 2, 500)) {
+  for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, 500)) {
     try {
       return await work();
     } catch (error) {
       if (!isBroken(error) || steadyNow() + wait > end) throw error;
+      if (wait === FIRST_WAIT) heard?.(error);
       await pause(wait);
     }
   }

@@ -103,8 +103,18 @@ describe('a connection that does not come about', () => {
     await expect(reader).rejects.toMatchObject({
       code: 'journal.unreachable',
       shortMessage: 'the store cannot be reached: nobody answers there',
-      hints: [expect.stringContaining('127.0.0.1:1, 127.0.0.1:2'), expect.any(String)],
+      hints: [expect.stringContaining('127.0.0.1:1, 127.0.0.1:2'), 'try again when the database answers'],
     });
+  });
+
+  test('because nobody answers is told to whoever opens it at once, and once', async () => {
+    const heard: unknown[] = [];
+    const reader = openPostgresForReading({
+      ...{ address: 'postgres://127.0.0.1:1/x', env: {}, projections: [], patience: 300 },
+      unreached: ({ shortMessage }, ms) => heard.push([shortMessage, ms]),
+    });
+    await expect(reader).rejects.toMatchObject({ code: 'journal.unreachable' });
+    expect(heard).toEqual([['the store cannot be reached: nobody answers there', 300]]);
   });
 
   test('at one server of several is made at the next', async () => {
