@@ -29,8 +29,9 @@ const PIPES_MS = 250;
 
 /**
  * Runs a command by `/bin/sh` in a process group of its own, so that nothing that it has started outlives it
- * but where `leavesOthers` says so. It is killed, with its group, when its time is over and when the signal
- * is aborted; then this rejects with the signal's reason.
+ * but where `leavesOthers` says so, or where it has a session of its own. It is over when the shell ends:
+ * nobody waits for what still holds its output. It is killed, with its group, when its time is over and when
+ * the signal is aborted; then this rejects with the signal's reason.
  */
 export async function runShell(
   command: string,
@@ -51,8 +52,8 @@ export async function runShell(
   const stderr = beginningOf(child.stderr, STDERR_LIMIT);
   const late = AbortSignal.timeout(timeoutMs);
   const stop = AbortSignal.any([signal, late, ...(endsWhenFull ? [full.signal] : [])]);
-  const exit = await ended(child, stop, leavesOthers);
-  signal.throwIfAborted();
+  const { exit, isStopped } = await ended(child, stop, leavesOthers);
+  if (isStopped) signal.throwIfAborted();
   // It may have ended well before all that it printed was seen.
   const isTooMuch = endsWhenFull && full.signal.aborted;
   return { exit: isTooMuch ? 'too much' : exit, stdout: stdout(), stderr: stderr() };
@@ -77,36 +78,43 @@ export function beginningOf(
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-function ended(child: ChildProcess, stop: AbortSignal, leavesOthers: boolean): Promise<number | string> {
+interface End {
+  readonly exit: number | string;
+  /** The end came from here and not from the command. */
+  readonly isStopped: boolean;
+}
+
+function ended(child: ChildProcess, stop: AbortSignal, leavesOthers: boolean): Promise<End> {
   return new Promise((resolve) => {
-    let exit: number | string | undefined;
+    let end: End | undefined;
     const letGo = () => {
       child.stdout?.destroy();
       child.stderr?.destroy();
     };
     const onStop = () => {
-      exit ??= 'timeout';
+      // One that has ended by itself is over; `exit` has seen to the rest.
+      if (end !== undefined) return;
+      end = { exit: 'timeout', isStopped: true };
       endGroup(child);
-      // A grandchild in a session of its own may still hold the pipes; nobody waits for it.
       letGo();
     };
     if (stop.aborted) onStop();
     stop.addEventListener('abort', onStop, { once: true });
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      exit ??= error.code ?? 'an error';
+    const close = (end: End) => {
       stop.removeEventListener('abort', onStop);
-      resolve(exit);
-    });
+      resolve(end);
+    };
+    child.once('error', (error: NodeJS.ErrnoException) =>
+      close(end ?? { exit: error.code ?? 'an error', isStopped: false }),
+    );
     child.once('exit', (code, name) => {
-      exit ??= code ?? name ?? 'an error';
-      // What the shell has left in the background would hold the pipes.
-      if (leavesOthers) setTimeout(letGo, PIPES_MS).unref();
-      else endGroup(child);
+      end ??= { exit: code ?? name ?? 'an error', isStopped: false };
+      if (!leavesOthers) endGroup(child);
+      // What is left in the background, or in a session of its own, would hold the pipes. What was printed
+      // is in them already: also where this process stood still, it is read before the turn comes to this.
+      setTimeout(() => setImmediate(letGo), PIPES_MS).unref();
     });
-    child.once('close', () => {
-      stop.removeEventListener('abort', onStop);
-      resolve(exit ?? 'an error');
-    });
+    child.once('close', () => close(end ?? { exit: 'an error', isStopped: false }));
   });
 }
 

@@ -35,7 +35,7 @@ export async function send(target: NotifyConfig, body: string, signal: AbortSign
   const limit = AbortSignal.timeout(LIMIT_MS);
   const stop = AbortSignal.any([signal, limit]);
   try {
-    return 'command' in target ? await run(target, body, stop) : await post(target, body, stop);
+    return 'command' in target ? await run(target, body, signal) : await post(target, body, stop);
   } catch (thrown) {
     if (signal.aborted) return { outcome: 'failed', why: 'left' };
     if (limit.aborted) return { outcome: 'failed', why: 'timeout' };
