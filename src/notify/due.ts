@@ -29,7 +29,7 @@ export interface Wanting {
   /** Undefined: every event. */
   readonly on: readonly NotifyEvent[] | undefined;
   /** Since when it gets notifications. */
-  readonly known: Pick<KnownTarget, 'index'>;
+  readonly known: Pick<KnownTarget, 'index' | 'at'>;
 }
 
 /** A notice that a target wants and does not have. */
@@ -44,7 +44,7 @@ export interface Wanted {
 
 /**
  * Which targets want a notice that they do not have: those whose events include it, and that were configured
- * before it came about. Pure.
+ * before it came about, or while it stands. Pure.
  */
 export function wantedBy(
   notice: Notice,
@@ -52,8 +52,8 @@ export function wantedBy(
   posted: Posted | undefined,
 ): readonly Wanted[] {
   return targets.flatMap((target): readonly Wanted[] => {
-    if (!isFor(notice, target)) return [];
     const tries = posted?.tries[target.name];
+    if (!isFor(notice, target, tries)) return [];
     if (tries?.outcome === 'delivered') return [];
     return [{ notice, target: target.name, dueMs: nextTry(tries), count: tries?.count ?? 0 }];
   });
@@ -72,9 +72,16 @@ export function closesWith(
   return left.every(isOver) ? 'given-up' : undefined;
 }
 
-/** What entries brought about before a target was configured is none of its business; how drills stand is. */
-function isFor({ event, index }: Notice, { on, known }: Wanting): boolean {
-  return (on === undefined || on.includes(event)) && (index === undefined || index > known.index);
+/** What came about before a target was configured is none of its business. */
+function isFor(
+  { event, index, since, stands = false }: Notice,
+  { on, known }: Wanting,
+  tries: Tries | undefined,
+): boolean {
+  if (on !== undefined && !on.includes(event)) return false;
+  if (index !== undefined) return index > known.index;
+  // What it was tried with once is its own, also when it no longer stands.
+  return stands || tries !== undefined || msOf(since) > msOf(known.at);
 }
 
 function nextTry(tries: Tries | undefined): number {

@@ -20,6 +20,8 @@ export type Notice = {
   readonly index: number | undefined;
   /** RFC 3339. */
   readonly since: string;
+  /** Also who was not there when it came about is told: it still holds, or has just come about. */
+  readonly stands?: boolean;
 } & (
   | { readonly event: 'question'; readonly run: NoticedRun; readonly title: string }
   | {

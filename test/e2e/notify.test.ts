@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
@@ -128,13 +128,24 @@ describe.concurrent('notifications', () => {
     expect((await run('notify', 'send')).stdout).toBe(NOTHING);
   });
 
-  test('begin when a target is configured: of older runs it hears nothing', async (context) => {
+  test('begin when a target is configured: of older runs and drills it hears nothing', async (context) => {
     const { expect } = context;
     const opened = await scene(context, () => 200);
-    const { run, receiver } = opened;
+    const { run, receiver, home } = opened;
     await run(...ROTATE);
     await run('resume', '--abandon', 'a test');
     await run(...ROTATE);
+    const id = '20260101-000000';
+    const about = {
+      id,
+      scope: 'full',
+      revision: '62',
+      version: '0.1.0',
+      begunAt: '2026-01-01T00:00:00.000Z',
+    };
+    const record = { schema: 'lifeboat.drill/1', ...about, outcome: 'failed', chapters: [] };
+    mkdirSync(join(home, 'drills', id), { recursive: true });
+    writeFileSync(join(home, 'drills', id, 'drill.json'), JSON.stringify(record));
     notify(opened, `{ name: hook, url: '${receiver.urlOf('/hook')}' }`);
     expect((await run('notify', 'send', '--all')).stdout).toBe(NOTHING);
     await run('resume', '--abandon', 'a test');

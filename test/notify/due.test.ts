@@ -9,13 +9,18 @@ import type { Posted, Tries } from '../../src/store/projections/outbox.ts';
 
 const AT = '2026-03-01T03:00:00.000Z';
 const run = { runId: '01R', runbook: 'restore-backup', instance: 'orders', mode: 'LIVE' as const };
+const FAILED: Notice = {
+  ...{ id: 'drill-failed/1', event: 'drill-failed', index: undefined, since: AT },
+  ...{ drill: '20260301-030000', scope: 'full' },
+};
 const ENDED: Notice = { id: 'ended/01R', event: 'ended', index: 50, since: AT, run, outcome: 'failed' };
 
-const target = (name: string, index = 10, on?: readonly NotifyEvent[]): Wanting => ({
+const target = (name: string, index = 10, on?: readonly NotifyEvent[], at = AT): Wanting => ({
   name,
   on,
-  known: { index },
+  known: { index, at },
 });
+const EARLIER = '2026-03-01T02:59:59.999Z';
 
 function posted(tries: Record<string, readonly [Tries['outcome'], number]>): Posted {
   const all = Object.entries(tries).map(([name, [outcome, count]]) => [name, { outcome, count, at: AT }]);
@@ -29,12 +34,16 @@ describe('a target wants a notice', () => {
     ['of no other', ENDED, target('a', 10, ['question']), undefined, false],
     ['not of what was there before it', ENDED, target('a', 50), undefined, false],
     [
-      'of drills as they stand',
-      { id: 'drill-due/first', event: 'drill-due', index: undefined, since: AT },
+      'that a drill is due, since when ever',
+      { id: 'drill-due/first', event: 'drill-due', index: undefined, since: EARLIER, stands: true },
       target('a', 99),
       undefined,
       true,
     ],
+    ['that a drill failed after it was there', FAILED, target('a', 99, undefined, EARLIER), undefined, true],
+    ['not that one failed before', FAILED, target('a', 99), undefined, false],
+    ['that one has just failed', { ...FAILED, stands: true }, target('a', 99), undefined, true],
+    ['what it was tried with', FAILED, target('a', 99), posted({ a: ['failed', 1] }), true],
     ['until it has it', ENDED, target('a'), posted({ a: ['delivered', 1] }), false],
     ['whoever else has it', ENDED, target('a'), posted({ b: ['delivered', 1] }), true],
   ])('%s', (_, notice, wanting, known, isWanted) => {
@@ -107,17 +116,7 @@ describe('a notification fits its schema and says in one sentence', () => {
       'a drill is due; lifeboat drill --auto',
       { id: 'drill-due/first', event: 'drill-due', index: undefined, since: AT },
     ],
-    [
-      'the drill 20260301-030000 (full) failed; lifeboat drill --auto',
-      {
-        id: 'drill-failed/1',
-        event: 'drill-failed',
-        index: undefined,
-        since: AT,
-        drill: '20260301-030000',
-        scope: 'full',
-      },
-    ],
+    ['the drill 20260301-030000 (full) failed; lifeboat drill --auto', FAILED],
   ])('%s', (text, notice) => {
     const notification = { schema: 'lifeboat.notification/1', ...notificationOf(notice) };
     expect(SCHEMAS.notification.type.strict().parse(notification)).toEqual(notification);

@@ -17,7 +17,7 @@ import { knownDrills } from '../drill/drill-records.ts';
 
 /** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
 export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
-  const tried = await sendNow(context, all);
+  const tried = await deliverNow(context, { all });
   const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
     ...{ id, event, target, outcome },
     ...(status === undefined ? {} : { status }),
@@ -33,16 +33,26 @@ export const notifySend: Action<{ readonly all?: boolean }> = async (context, _,
 };
 
 /**
- * Delivers what is due, of runs and of drills. Rejects with what the workspace and the journal reject with.
+ * Delivers what is due, for a drill that has just ended: that it failed reaches also the targets that go on
+ * record only now. Rejects with what the workspace and the journal reject with.
  */
-export async function sendNow(context: CommandContext, all = false): Promise<readonly Delivery[]> {
+export function sendNow(context: CommandContext): Promise<readonly Delivery[]> {
+  return deliverNow(context, { isDrillOver: true });
+}
+
+async function deliverNow(
+  context: CommandContext,
+  { all = false, isDrillOver = false }: { readonly all?: boolean; readonly isDrillOver?: boolean },
+): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);
   // Delivered here and not by the workspace, so that it can be said what became of it.
   const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
   const stop = stopSignal();
   try {
-    const outbox = await openOutbox(workspace.journal, targets, () => drillNotices(context.env, config));
+    const outbox = await openOutbox(workspace.journal, targets, () =>
+      drillNotices(context.env, config, isDrillOver),
+    );
     await beginTargets(outbox);
     return await deliver(outbox, stop.signal, { all });
   } finally {
@@ -99,8 +109,12 @@ export function sentWords({ outcome, status, why }: Pick<Sent, 'outcome' | 'stat
   return detail === '' ? outcome : `${outcome}: ${show(detail, 80)}`;
 }
 
-/** That a drill is due, and that the newest one failed, as far as it is so now. */
-function drillNotices(env: NodeJS.ProcessEnv, { drills }: Pick<LoadedConfig, 'drills'>): readonly Notice[] {
+/** That a drill is due, which stands until one is proven; and that the newest one failed, `stands` or not. */
+function drillNotices(
+  env: NodeJS.ProcessEnv,
+  { drills }: Pick<LoadedConfig, 'drills'>,
+  stands: boolean,
+): readonly Notice[] {
   const { last, lastProven, dueAt, isOverdue } = drillDue(knownDrills(env), drills?.every, new Date());
   const due: readonly Notice[] =
     isOverdue && dueAt !== undefined
@@ -111,6 +125,7 @@ function drillNotices(env: NodeJS.ProcessEnv, { drills }: Pick<LoadedConfig, 'dr
             event: 'drill-due',
             index: undefined,
             since: dueAt,
+            stands: true,
           },
         ]
       : [];
@@ -118,7 +133,7 @@ function drillNotices(env: NodeJS.ProcessEnv, { drills }: Pick<LoadedConfig, 'dr
   const { id: drill, scope, at: since } = last;
   return [
     ...due,
-    { id: `drill-failed/${drill}`, event: 'drill-failed', index: undefined, since, drill, scope },
+    { id: `drill-failed/${drill}`, event: 'drill-failed', index: undefined, since, stands, drill, scope },
   ];
 }
 
