@@ -1,0 +1,42 @@
+import { crc32 } from 'node:zlib';
+import { NotALogo } from './not-a-logo.ts';
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** Pixels each way. */
+const LARGEST_SIDE = 4096;
+/** Length, type and checksum of a chunk. */
+const AROUND = 12;
+
+/** Whether a file says that it is a PNG. */
+export function isPng(bytes: Buffer): boolean {
+  return bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
+}
+
+/**
+ * Reads a PNG chunk by chunk, from its header to its end. Throws `NotALogo` for one that is not whole, and
+ * for one that would take a lot of memory to show.
+ */
+export function refuseBrokenPng(bytes: Buffer): void {
+  let at = SIGNATURE.length;
+  const types: string[] = [];
+  while (types.at(-1) !== 'IEND') {
+    const size = at + AROUND <= bytes.length ? bytes.readUInt32BE(at) : bytes.length;
+    const end = at + AROUND + size;
+    if (end > bytes.length) throw new NotALogo('it is a PNG that is cut off');
+    const type = bytes.toString('latin1', at + 4, at + 8);
+    if (bytes.readUInt32BE(end - 4) !== crc32(bytes.subarray(at + 4, end - 4)))
+      throw new NotALogo(`it is a PNG that is damaged at byte ${at}`);
+    if (types.length === 0) refuseHeader(type, bytes.subarray(at + 8, end - 4));
+    types.push(type);
+    at = end;
+  }
+  if (!types.includes('IDAT') || at < bytes.length)
+    throw new NotALogo('it is a PNG without a picture, or with more behind it');
+}
+
+function refuseHeader(type: string, data: Buffer): void {
+  if (type !== 'IHDR' || data.length !== 13) throw new NotALogo('it is a PNG without a header');
+  if ([data.readUInt32BE(0), data.readUInt32BE(4)].some((side) => side < 1 || side > LARGEST_SIDE))
+    throw new NotALogo(`its sides are not between 1 and ${LARGEST_SIDE} pixels`);
+}
