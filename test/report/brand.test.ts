@@ -73,6 +73,11 @@ test('of an SVG as editors write it, what draws is kept, and nothing else', () =
   ]);
 });
 
+test('a long word in a style is read in one go', () => {
+  const bytes = svg(`<style>${'a'.repeat(250_000)}</style>`);
+  expect(logoOf(bytes).base64).toBe(bytes.toString('base64'));
+});
+
 test('a name heads every form for people, cannot act there, and is no part of the record', () => {
   const brand = { name: 'ACME & <b>Co</b>' };
   expect(readHtml(renderReport(report, 'html', brand)).text).toContain('ACME & <b>Co</b>: Lifeboat report');

@@ -30,7 +30,8 @@ const FUNCTIONS = new Set(
     .split(' ')
     .concat(''),
 );
-const CALL = /(?<name>[\w-]*)\(\s*(?:["']|&quot;|&apos;)?(?<first>.?)/gsu;
+/** From the beginning of a word only, so that a long one is read once. */
+const CALL = /(?<![\w-])(?<name>[\w-]*)\(\s*(?:["']|&quot;|&apos;)?(?<first>.?)/gsu;
 
 const SPACE = String.raw`[ \t\r\n]`;
 const NAME = String.raw`[A-Za-z_][\w.-]*(?::[A-Za-z_][\w.-]*)?`;
