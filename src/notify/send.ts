@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { redact } from '../base/redact.ts';
 import { runShell } from '../base/run-shell.ts';
+import { Secret } from '../base/secret.ts';
 import { shellQuoted } from '../base/shell-quote.ts';
 import type { NotifyConfig } from '../config/loaded.ts';
 import { isLoopback } from '../service/address.ts';
@@ -18,13 +20,15 @@ export interface Sent {
    * it.
    */
   readonly why?: string | undefined;
-  /** The beginning of what the receiver said, as it said it: nobody has cleaned it. */
+  /** The beginning of what the receiver said, without the secrets that it was sent; nobody has cleaned it. */
   readonly said?: string;
 }
 
 /** Milliseconds for one attempt, whatever it waits for. */
 const LIMIT_MS = 10_000;
 const LONGEST_ANSWER = 4 * 1024;
+/** More is read, so that no secret is cut where it ends: half of one would not be found. */
+const LONGEST_READ = 64 * 1024;
 
 /**
  * Sends a notification once: a POST of JSON that follows no redirect, or a command with the same on its
@@ -47,21 +51,23 @@ export async function send(target: NotifyConfig, body: string, signal: AbortSign
 type Webhook = Extract<NotifyConfig, { readonly url: unknown }>;
 
 /**
- * Where a webhook is, with its headers. Rejects with `config.notify` for an address that is not https, or
- * http on this machine, and with what the sources reject with.
+ * Where a webhook is, with its headers, and what of them is secret. Rejects with `config.notify` for an
+ * address that is not https, or http on this machine, and with what the sources reject with.
  */
 export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, 'on'>): Promise<{
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly Secret[];
 }> {
   const read = async (source: TokenSource, scheme: string | undefined) =>
     (await tokenReader({ ...source, scheme }, { keychain: async () => undefined, hideEnv })()).reveal();
   const text = typeof url === 'string' ? url : await read(url, 'none');
-  const values = Object.entries(headers).map(async ([header, source]) => {
+  const reads = Object.entries(headers).map(async ([header, source]): Promise<[string, string]> => {
     // Only this one has a scheme by its nature.
     const usual = header.toLowerCase() === 'authorization' ? undefined : 'none';
     return [header.toLowerCase(), await read(source, source.scheme ?? usual)];
   });
+  const values = await Promise.all(reads);
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe =
     parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLoopback(parsed.hostname));
@@ -71,11 +77,22 @@ export async function addressOf({ name, url, headers, hideEnv }: Omit<Webhook, '
       exitCode: EXIT.usage,
     });
   }
-  return { url: parsed, headers: Object.fromEntries(await Promise.all(values)) };
+  const secrets = [...values.map(([, value]) => value), ...(typeof url === 'string' ? [] : wordsOf(parsed))];
+  return {
+    url: parsed,
+    headers: Object.fromEntries(values),
+    secrets: secrets.map((secret) => new Secret(secret)),
+  };
+}
+
+/** What may be the secret in an address: whatever is long enough to be one, and stands behind the host. */
+function wordsOf({ href, pathname, search, searchParams }: URL): readonly string[] {
+  const words = [...pathname.split('/'), ...searchParams.values()].filter((word) => word.length >= 8);
+  return [href, `${pathname}${search}`, ...words].filter((word) => word !== '/');
 }
 
 async function post(target: Webhook, body: string, signal: AbortSignal): Promise<Sent> {
-  const { url, headers } = await addressOf(target);
+  const { url, headers, secrets } = await addressOf(target);
   const { networkFor } = await import('../service/network.ts');
   const dispatcher = networkFor(url.origin, target.ca, DEFAULT_LIMITS).openForReads();
   try {
@@ -94,25 +111,29 @@ async function post(target: Webhook, body: string, signal: AbortSignal): Promise
       signal,
     });
     const outcome = status >= 200 && status < 300 ? 'delivered' : 'failed';
-    return { outcome, status, said: await beginningOf(answer) };
+    return { outcome, status, said: withoutSecrets(await textOf(answer), secrets) };
   } finally {
     // Whatever the receiver still says, nobody listens.
     dispatcher.destroy().catch(() => undefined);
   }
 }
 
+function withoutSecrets(said: string, secrets: readonly Secret[] = []): string {
+  return redact(said, secrets).slice(0, LONGEST_ANSWER);
+}
+
 /** The status stands whatever becomes of the rest. */
-async function beginningOf(answer: Dispatcher.ResponseData['body']): Promise<string> {
+async function textOf(answer: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of answer) {
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
-      if (size >= LONGEST_ANSWER) break;
+      if (size >= LONGEST_READ) break;
     }
   } catch {}
-  return Buffer.concat(chunks).subarray(0, LONGEST_ANSWER).toString('utf8');
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 async function run(
@@ -124,7 +145,8 @@ async function run(
   for (const name of hideEnv) delete env[name];
   const text = typeof command === 'string' ? command : command.map(shellQuoted).join(' ');
   const { exit, stdout, stderr } = await runShell(text, { env, timeoutMs: LIMIT_MS, signal, input });
-  const said = stderr.trim() === '' ? stdout : stderr;
+  // Of what it knows itself, only the usual shapes can be told.
+  const said = withoutSecrets(stderr.trim() === '' ? stdout : stderr);
   if (exit === 0) return { outcome: 'delivered', said };
   return { outcome: 'failed', why: typeof exit === 'number' ? `exit ${exit}` : exit.slice(0, 60), said };
 }

@@ -200,6 +200,30 @@ describe.concurrent('notifications', () => {
     const one = await run('notify', 'test', 'hook');
     expect(one).toMatchObject({ code: 0, stdout: expect.stringContaining('delivered') });
   });
+
+  test('show no secret that a receiver says, or a command, and put none on record', async (context) => {
+    const { expect } = context;
+    const opened = await scene(context, () => 500);
+    const { run, receiver, folder, entries } = opened;
+    const address = 'echo/T0123456789/chat-Kq7vX3mPz9';
+    writeFileSync(join(folder, 'address'), receiver.urlOf(`/${address}?key=key-Hd5sN2wLr8`), { mode: 0o600 });
+    notify(
+      opened,
+      `{ name: hook, url: '${receiver.urlOf('/echo')}', headers: { Authorization: { file: ./hook-token } } }`,
+      `{ name: key, url: '${receiver.urlOf('/echo')}', headers: { X-Api-Key: { file: ./hook-token } } }`,
+      '{ name: chat, url: { file: ./address } }',
+      `{ name: script, command: 'echo "Authorization: Bearer ${HOOK_TOKEN}-of-its-own" >&2; exit 1' }`,
+    );
+    const table = await run('notify', 'test');
+    const json = await run('notify', 'test', '--json');
+    expect([table.code, json.code]).toEqual([1, 1]);
+    const said = itemsIn<{ said: string }>(json.stdout).map((item) => item.said);
+    expect(said).toEqual(Array.from({ length: 4 }, () => expect.stringContaining('[secret]')));
+    expect((await run(...ROTATE)).stderr).toContain('warning: hook did not take a notification: status 500');
+    const shown = `${table.stdout}${table.stderr}${json.stdout}${json.stderr}${JSON.stringify(await entries())}`;
+    for (const secret of [HOOK_TOKEN, 'chat-Kq7vX3mPz9', 'key-Hd5sN2wLr8', 'T0123456789'])
+      expect(shown).not.toContain(secret);
+  });
 });
 
 function notify({ env }: Pick<TestBench, 'env'>, ...targets: readonly string[]): void {

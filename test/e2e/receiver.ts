@@ -17,7 +17,10 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-/** Starts one. `answer` gives the status for a request, or nothing for one that is never answered. */
+/**
+ * Starts one. `answer` gives the status for a request, or nothing for one that is never answered. At `/echo`
+ * it says what it was sent.
+ */
 export async function startReceiver(
   answer: (path: string, count: number) => number | undefined,
 ): Promise<Receiver> {
@@ -32,7 +35,9 @@ export async function startReceiver(
     for (const look of waiting) look();
     if (status === undefined) return;
     const location = `http://127.0.0.1:${(server.address() as AddressInfo).port}/redirected`;
-    response.writeHead(status, status === 307 ? { location } : {}).end('as you \u001b[31mwish');
+    response
+      .writeHead(status, status === 307 ? { location } : {})
+      .end(path.startsWith('/echo') ? `${path} ${JSON.stringify(request.headers)}` : 'as you \u001b[31mwish');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
