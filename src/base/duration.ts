@@ -22,6 +22,12 @@ export const Duration = z
   .string('a duration has a unit: write for instance 30s, 15m or 1h30m')
   .transform((text, context) => durationIn(text, /^[^+-]/u, context));
 
+/** How long something is waited for: no time at all is none, and no timer keeps more than a few weeks. */
+export const Limit = Duration.refine(
+  (ms) => ms > 0 && ms <= UNITS.d,
+  'a limit is longer than zero, and not longer than 1d',
+);
+
 /** The same with a sign in front where it is less than nothing: `-7m`. */
 export const Offset = z.string().transform((text, context) => durationIn(text, /^/u, context));
 

@@ -24,11 +24,16 @@ export function wholeNumber(text: string, what: string, least: number): number {
   );
 }
 
-/** The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. */
-export function durationFrom(text: string, flag: string): number {
-  const parsed = Duration.safeParse(text);
-  if (parsed.success) return parsed.data;
-  throw new LifeboatError(`usage.${flag}`, `--${flag} ${show(text, 60)} is not a duration`, {
+/**
+ * The milliseconds of `--FLAG 15m`; anything else is a usage error with the code `usage.FLAG`. What a timer
+ * waits for needs bounds: the least and the most, both as they are typed.
+ */
+export function durationFrom(text: string, flag: string, bounds?: readonly [string, string]): number {
+  const ms = Duration.safeParse(text).data;
+  const [least, most] = bounds?.map((bound) => Duration.parse(bound)) ?? [];
+  if (ms !== undefined && ms >= (least ?? 0) && ms <= (most ?? Number.POSITIVE_INFINITY)) return ms;
+  const what = ms === undefined ? 'a duration' : `between ${bounds?.join(' and ')}`;
+  throw new LifeboatError(`usage.${flag}`, `--${flag} ${show(text, 60)} is not ${what}`, {
     hints: ['write for instance 30s, 15m or 1h30m', 'nothing was started'],
     exitCode: EXIT.usage,
   });

@@ -63,4 +63,5 @@ describe('a wait where nobody looks on', () => {
 test('--patience is a duration or refused', () => {
   expect([patienceFrom(undefined), patienceFrom('1h30m')]).toEqual([undefined, 90 * MINUTE]);
   expect(() => patienceFrom('soon')).toThrow('--patience soon is not a duration');
+  expect(() => patienceFrom('30d')).toThrow('--patience 30d is not between 0s and 2d');
 });

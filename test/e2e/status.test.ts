@@ -97,6 +97,17 @@ describe.concurrent('lifeboat status', () => {
     expect(statusIn(ended, 'orders').newestBackup).toBeDefined();
   });
 
+  test('a limit that nobody could mean is a usage error, and nothing is asked', async (context) => {
+    const { expect } = context;
+    const { run, server } = await bench(context);
+    for (const limit of ['0s', '30d']) {
+      const ended = await run('status', '--limit', limit);
+      expect(ended).toMatchObject({ code: 2, stdout: '' });
+      expect(ended.stderr).toContain(`lifeboat: --limit ${limit} is not between 1s and 1h\n`);
+    }
+    expect(server.calls).toEqual([]);
+  });
+
   test('a token that is refused makes every part of the service unknown, and is in no output', async (context) => {
     const { expect } = context;
     const { here, tokenFile } = await bench(context);

@@ -70,7 +70,7 @@ async function optionsOf(flags: LabFlags): Promise<LabOptions> {
     revision: flags.revision === '61' ? 61 : 62,
     sso: flags.sso,
     updateBlocking: flags.updateBlocking,
-    ...(router === undefined ? {} : { routerMs: durationFrom(router, 'router') }),
+    ...(router === undefined ? {} : { routerMs: durationFrom(router, 'router', ['1ms', '1d']) }),
     ...(flags.platform ? {} : { platform: false as const }),
     ...(port === undefined ? {} : { port: portNumber(port) }),
     ...(folder === undefined ? {} : { folder }),

@@ -56,7 +56,10 @@ export function watchOverdue(patienceMs: number, leave: (why: string) => void): 
   };
 }
 
-/** The value of `--patience`, in milliseconds; throws `usage.patience` for what is no duration. */
+/**
+ * The value of `--patience`, in milliseconds; throws `usage.patience` for what is no duration, or longer than
+ * any step may go on.
+ */
 export function patienceFrom(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : durationFrom(text, 'patience');
+  return text === undefined ? undefined : durationFrom(text, 'patience', ['0s', '2d']);
 }

@@ -31,7 +31,7 @@ const LIMIT_MS = 20_000;
  * could be, 1 otherwise: what is unknown counts as what could not be, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
-  const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit');
+  const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
   const config = await loadConfig(context.env, context.configPath);
   const { instance: named = [] } = flags;
   for (const name of named) instanceNamed(config, name);

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import * as z from 'zod';
-import { Duration, Offset } from '../../base/duration.ts';
+import { Duration, Limit, Offset } from '../../base/duration.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { LabInstance } from '../instance.ts';
@@ -164,7 +164,7 @@ const ClockChange = z
 
 const SettingsChange = z
   .strictObject({
-    router: Duration.refine((ms) => ms > 0, 'must be 1ms or more').optional(),
+    router: Limit.optional(),
     updateBlocking: z.boolean().optional(),
   })
   .refine((change) => Object.keys(change).length > 0, 'give router or updateBlocking');
