@@ -98,6 +98,7 @@ export const plainWords: z.core.$ZodErrorMap = (issue) => {
     return issue.input === undefined ? 'this key is missing' : `${withArticle(issue.expected)} belongs here`;
   if (issue.code === 'invalid_value') return `one of these belongs here: ${issue.values.join(', ')}`;
   if (issue.code === 'too_small') return 'this is empty or too small';
+  if (issue.code === 'too_big') return `this is too long: at most ${issue.maximum} characters fit`;
   return undefined;
 };
 

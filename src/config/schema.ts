@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { Duration } from '../base/duration.ts';
+import { Duration, Limit } from '../base/duration.ts';
 import { readInstanceUrl } from '../base/instance-url.ts';
 import { problemOfStore } from './store-address.ts';
 
@@ -96,7 +96,7 @@ export const InstanceConfig = z.strictObject({
   inFlight: Duration.prefault('15m').describe(
     'the in-flight window: how long a lost request may still be under way in the router',
   ),
-  router: Duration.prefault('15m').describe(
+  router: Limit.prefault('15m').describe(
     "when the platform's router ends a request: what a download must fit into",
   ),
   ca: z.string().optional().describe('PEM file with further certificate authorities'),
@@ -108,7 +108,7 @@ export const InstanceConfig = z.strictObject({
         .describe(
           'the first time in its output is that of the newest record, the first other whole number is the number of records',
         ),
-      timeout: Duration.prefault('30s'),
+      timeout: Limit.prefault('30s'),
     })
     .optional()
     .describe(
@@ -125,13 +125,12 @@ export const InstanceConfig = z.strictObject({
 });
 export type InstanceConfig = z.infer<typeof InstanceConfig>;
 
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/u;
+
 /** What an instance may be called. */
 export const InstanceName = z
   .string()
-  .regex(
-    /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
-    'an instance name has letters, digits, dots, dashes; no slash or space',
-  )
+  .regex(NAME, 'an instance name has letters, digits, dots, dashes; no slash or space')
   .refine((name) => name !== 'lifeboat', 'the name "lifeboat" is reserved');
 
 /**
@@ -193,7 +192,7 @@ const CheckpointPlace = z.union(
   [
     z.string().min(1),
     z.strictObject({ folder: z.string().min(1) }),
-    z.strictObject({ command: z.string().min(1), timeout: Duration.prefault('10s') }),
+    z.strictObject({ command: z.string().min(1), timeout: Limit.prefault('10s') }),
   ],
   'a place for checkpoints is a folder, {folder: …} or {command: …, timeout: 10s}',
 );
@@ -204,7 +203,10 @@ export type NotifyEvent = z.infer<typeof NotifyEvent>;
 
 const notified = {
   /** Under another name it is another target, which gets nothing old. */
-  name: InstanceName.describe('the name of the target on record'),
+  name: z
+    .string()
+    .regex(NAME, 'the name of a target has letters, digits, dots, dashes; no slash or space')
+    .describe('the name of the target on record'),
   on: z.array(NotifyEvent).min(1).optional().describe('which events; default: all'),
 };
 

@@ -59,6 +59,24 @@ describe('a config that is wrong is refused with the place and the words of each
       ['4:28: checkpoints.1.timeout: a duration has a unit'],
     ],
     [
+      'a time that no timer could keep',
+      'instances:\n  a: { url: https://h/x, router: 0s, reconcile: { command: x, timeout: 30d } }',
+      [
+        '2:34: instances.a.router: a limit is longer than zero',
+        '2:72: instances.a.reconcile.timeout: a limit',
+      ],
+    ],
+    [
+      'a text that is too long',
+      `instances: {}\nreport: { name: ${'x'.repeat(81)} }`,
+      ['2:17: report.name: this is too long: at most 80 characters fit'],
+    ],
+    [
+      'a target whose name cannot be one',
+      'instances: {}\nnotify:\n  - { name: a b, command: x }',
+      ['3:13: notify.0.name: the name of a target has letters'],
+    ],
+    [
       'a name that cannot be one',
       'instances:\n  "a b": { url: https://h/service-instances/x }',
       ['2:3: instances.a b: an instance name has letters'],

@@ -91,7 +91,9 @@ export async function brandOf({
     if (thrown instanceof LifeboatError && thrown.code === 'config.missing') return {};
     const { shortMessage, hints } = failureOf(thrown);
     const rest = hints.map((hint) => `  hint: ${show(hint)}\n`).join('');
-    stderr.write(`the report is written without a logo: ${show(shortMessage)}\n${rest}`);
+    // Of a config that cannot be used nothing is known, not even the name.
+    const what = thrown instanceof LifeboatError && thrown.code === 'report.logo' ? 'logo' : 'name and logo';
+    stderr.write(`the report is written without ${what}: ${show(shortMessage)}\n${rest}`);
     return { name };
   }
 }
