@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { measure } from '../../src/report/measure/measure.ts';
+import { buildReport } from '../../src/report/report.ts';
 import type { Entry } from '../../src/store/journal.ts';
+import { runEntry } from '../../src/store/run-entries.ts';
 import {
   armed,
   at,
@@ -78,10 +80,24 @@ test('the record of a run that has open follow-ups says so, and how long it is o
   expect(text).toContain('**This run is still open.** It is at: done. **It has 2 open follow-ups.**');
   expect(text).toContain('| Duration | not over |');
   expect(text).toContain('a run lists what it proved when it is closed');
-  expect(text).toContain('- the run is not closed: it lists what its steps left out when it closes');
   expect(text).toContain('| 2 min 50 s, due after 1 min | **still open** |');
   expect(text).toContain('until now; the recovery is not over');
   expect(text).toContain('| Recovery time (RTO) | 10 min | 5 min 35 s | not decided |');
+});
+
+test('that a run is open is its state and no deviation, and what its steps leave out is still to come', () => {
+  const resumed = { at: 5, entry: runEntry('01R', 'run.resumed', { pid: 7 }) };
+  const entries = journalOf(started(), resumed);
+  const { outcome, deviations } = buildReport(entries, { generatedAt });
+  expect(outcome.status).toBe('open');
+  expect(deviations.map(({ kind }) => kind)).toEqual(['resumed']);
+  const text = runReport(entries, { generatedAt });
+  const later = 'The run is still open: what its steps left out is listed when it closes.';
+  expect(text).toContain('| Deviations from the runbook | **So far**: resumed: another process');
+  expect(text).toMatch(new RegExp(`^- resumed: another process .+\\n\\n${later}$`, 'mu'));
+  const smooth = runReport(journalOf(started()), { generatedAt });
+  expect(smooth).toContain('| Deviations from the runbook | None so far. |');
+  expect(smooth).not.toContain('done as the runbook says');
 });
 
 test('the record of a recovery into another instance names it as it was checked, and the incident', () => {

@@ -42,7 +42,7 @@ export function deviationsOf(entries: readonly Entry[], followUps: readonly Writ
   const resumed = findAll(entries, 'run.resumed').map(({ entry, body }) =>
     deviation('resumed', `another process (${body.pid}) went on with the run`, entry.at),
   );
-  return [...bypassed(entries), ...steps, ...seenTo, ...retried, ...resumed, ...unclosed(entries)];
+  return [...bypassed(entries), ...steps, ...seenTo, ...retried, ...resumed, ...abandoned(entries)];
 }
 
 function bypassed(entries: readonly Entry[]): Deviation[] {
@@ -55,12 +55,9 @@ function bypassed(entries: readonly Entry[]): Deviation[] {
   return [...without, ...weakened];
 }
 
-/** Only the end of a run lists what its steps left out. */
-function unclosed(entries: readonly Entry[]): Deviation[] {
-  if (find(entries, 'run.closed') !== undefined) return [];
-  const abandoned = find(entries, 'run.abandoned')?.body.reason;
-  if (abandoned !== undefined) return [deviation('step', 'the run was abandoned', abandoned)];
-  return [deviation('open', 'the run is not closed', 'it lists what its steps left out when it closes')];
+function abandoned(entries: readonly Entry[]): Deviation[] {
+  const reason = find(entries, 'run.abandoned')?.body.reason;
+  return reason === undefined ? [] : [deviation('step', 'the run was abandoned', reason)];
 }
 
 function deviation(kind: Deviation['kind'], what: string, reason: string): Deviation {

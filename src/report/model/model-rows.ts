@@ -86,7 +86,7 @@ export const MayApprove = z.object({
 export type MayApprove = z.infer<typeof MayApprove>;
 
 export const Deviation = z.object({
-  kind: z.enum(['break-glass', 'step', 'by hand', 'skipped', 'retried', 'resumed', 'open']),
+  kind: z.enum(['break-glass', 'step', 'by hand', 'skipped', 'retried', 'resumed']),
   what: z.string(),
   reason: z.string(),
 });

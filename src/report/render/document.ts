@@ -82,7 +82,7 @@ export function alarmText({ text, at, by }: Report['alarms'][number]): string {
 /** What was not done as the runbook says, and why. */
 export function deviationText({ kind, what, reason }: Report['deviations'][number]): Text {
   if (kind === 'break-glass') return [{ bad: 'BREAK-GLASS' }, `: ${what}: ${reason}`];
-  return kind === 'step' || kind === 'open' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
+  return kind === 'step' ? `${what}: ${reason}` : `${kind}: ${what}: ${reason}`;
 }
 
 export function seconds(value: number | undefined, otherwise: string): string {

@@ -19,9 +19,11 @@ import {
   time,
 } from './document.ts';
 
+const LATER = 'The run is still open: what its steps left out is listed when it closes.';
+
 /** The follow-ups, what people decided, and what was not as it should be. */
 export function decidedSections(report: Report): Section[] {
-  const { followUps, decisions, approvals, deviations, issues, changes, cleanup } = report;
+  const { outcome, followUps, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
     ...optional('Follow-ups', followUpBlocks(followUps)),
     {
@@ -39,7 +41,10 @@ export function decidedSections(report: Report): Section[] {
     { title: 'Approvals', blocks: [approvalTable(approvals)] },
     {
       title: 'Deviations',
-      blocks: [listOr('None.', deviations.map(deviationText))],
+      blocks:
+        outcome.status === 'open'
+          ? [listOr('None so far.', deviations.map(deviationText)), paragraph(LATER)]
+          : [listOr('None.', deviations.map(deviationText))],
     },
     {
       title: 'Issues and actions',

@@ -25,7 +25,7 @@ export function summaryBlocks(report: Report): Block[] {
 }
 
 function summaryRows(report: Report): (readonly [string, Text])[] {
-  const { measured, comparison, deviations, evidence, blanks, signOff } = report;
+  const { measured, comparison, evidence, blanks, signOff } = report;
   return [
     ['What was done', whatWasDone(report)],
     ['Result', outcomeText(report.outcome)],
@@ -33,7 +33,7 @@ function summaryRows(report: Report): (readonly [string, Text])[] {
     ...given('What was lost', measured?.restores === true ? lossText(measured) : undefined),
     ...given('Rows compared', comparison && comparedText(comparison)),
     ['What is open', openText(report)],
-    ['Deviations from the runbook', deviationsText(deviations)],
+    ['Deviations from the runbook', deviationsText(report)],
     ['Anchor for the ticket', evidence.anchor === undefined ? 'None.' : { code: evidence.anchor }],
     [
       'To be filled in by people',
@@ -120,13 +120,15 @@ function openText({ outcome, followUps: all }: Report): Text {
 /** More are found in their section. */
 const MOST_DEVIATIONS = 5;
 
-function deviationsText(deviations: Report['deviations']): Text {
-  if (deviations.length === 0) return 'None.';
+/** The steps of a run tell at its end what they left out, so before it the list is not whole. */
+function deviationsText({ deviations, outcome }: Report): Text {
+  const isOpen = outcome.status === 'open';
+  if (deviations.length === 0) return isOpen ? 'None so far.' : 'None.';
   const shown = deviations.slice(0, MOST_DEVIATIONS).flatMap((one, at) => {
     return [at === 0 ? '' : '; ', ...inlines(deviationText(one))];
   });
   const more = deviations.length - MOST_DEVIATIONS;
-  return [...shown, more > 0 ? `; ${more} more.` : '.'];
+  return [...(isOpen ? [{ strong: 'So far' }, ': '] : []), ...shown, more > 0 ? `; ${more} more.` : '.'];
 }
 
 function named(followUps: readonly FollowUpRow[]): string {
@@ -160,10 +162,15 @@ function figures({ outcome, measured, followUps, deviations, alarms }: Report): 
     {
       label: 'Deviations',
       value: String(deviations.length),
-      note: deviations.length === 0 ? 'done as the runbook says' : 'listed below, with reasons',
+      note: deviationsNote(deviations.length, outcome.status === 'open'),
       tone: alarms.length > 0 ? 'bad' : 'plain',
     },
   ];
+}
+
+function deviationsNote(count: number, isOpen: boolean): string {
+  if (isOpen) return count === 0 ? 'none so far' : 'so far; listed below, with reasons';
+  return count === 0 ? 'done as the runbook says' : 'listed below, with reasons';
 }
 
 const TONES = {
