@@ -44,6 +44,16 @@ test.each(runs)(
   },
 );
 
+test('a picture is never cut off without a word: where a screen is narrower, it says that it scrolls', () => {
+  const html = renderReport(reportOf(recovery), 'html');
+  expect(html).toMatch(/<figure><div class="wide"[^>]*><svg/u);
+  const [, widest = ''] = /svg \{[^}]*min-width: (\d+)rem/u.exec(html) ?? [];
+  const [, narrow = '', rules] = /@media screen and \(max-width: (\d+)rem\) \{(.*?)\n\}/su.exec(html) ?? [];
+  // Beside the picture there is 3 % of the window on either side.
+  expect(Number(narrow) * 0.94).toBeGreaterThan(Number(widest));
+  expect(rules).toContain('figure::before { content: "Wider than the screen: scroll it sideways \\2192"');
+});
+
 test.each(runs)(
   'the HTML of %s needs nothing else: no script, no reference but to itself, a policy that forbids both',
   (_what, entries) => {

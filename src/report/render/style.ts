@@ -1,7 +1,8 @@
 /**
  * The look of a report. Colours keep a contrast of 4.5 to 1; what a colour says, a word says too. Words are
  * not broken: only a `.long` one is, where it does not fit. A table is laid out by the longest word of each
- * column.
+ * column. A picture is as wide as its letters need: where the screen is narrower, words say that it scrolls,
+ * since not every browser shows a bar for it.
  */
 export const STYLE = `
 :root { color-scheme: light dark;
@@ -61,7 +62,7 @@ thead th { color: var(--mute); font-weight: 600; border-bottom: 2px solid var(--
   border-bottom: 1px dashed var(--mute); }
 td .gap { width: 100%; }
 figure { margin: 1rem 0; } figcaption { color: var(--mute); font-size: .82rem; }
-svg { display: block; width: 100%; min-width: 44rem; height: auto;
+svg { display: block; width: 100%; min-width: 43rem; height: auto;
   font: 12px system-ui, "Segoe UI", Roboto, Arial, sans-serif; }
 svg text { fill: var(--ink); } svg .mute { fill: var(--mute); } svg .on { fill: var(--on-bar); }
 svg .grid { stroke: var(--line); } svg .lane { fill: var(--soft); }
@@ -84,6 +85,8 @@ svg .loud .stem { stroke: var(--bad); }
 footer { margin-top: 2.5rem; padding-top: .6rem; border-top: 1px solid var(--line); color: var(--mute);
   font-size: .85rem; }
 @media screen and (max-width: 46rem) {
+  figure::before { content: "Wider than the screen: scroll it sideways \\2192"; display: block;
+    margin-bottom: .3rem; color: var(--mute); font-size: .82rem; }
   h1 { font-size: 1.5rem; } .time { white-space: normal; } code.whole { white-space: normal; }
   th, td { padding-right: .45rem; }
   td:has(.long) { min-width: 6rem; }
