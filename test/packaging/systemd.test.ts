@@ -18,6 +18,13 @@ test('systemd and cron run the same drill', () => {
   expect(commandIn(cron)).toBe(commandIn(service));
 });
 
+test('systemd and cron run it with the same home and the same config', () => {
+  const own = (text: string) =>
+    [...text.matchAll(/^(?:Environment=)?(LIFEBOAT_\w+=\S+)$/gmu)].map(([, one]) => one);
+  expect(own(service)).toHaveLength(2);
+  expect(own(cron)).toEqual(own(service));
+});
+
 test.skipIf(!hasAnalyze)('systemd-analyze finds nothing to complain about in the units', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-units-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
