@@ -1,9 +1,55 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorCode, LifeboatError } from './errors.ts';
+import { show } from './text.ts';
 
-/** Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. */
+/*
+ * The recursive mkdir of Node never returns where a file system answers ENOENT below a folder that is there,
+ * as /proc does. What a user has named may lie there, so folders are made one by one.
+ */
+
+/**
+ * Creates a folder, and those above it, for its owner only. A folder that exists keeps its mode. Throws
+ * `file.failed` where the file system takes no folder, else what the system says.
+ */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  const isThere = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isThere()) return;
+  if (statSync(dirname(path), { throwIfNoEntry: false }) === undefined) makePrivateFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (thrown) {
+    if (!isThere()) throw notMade(path, thrown);
+  }
+}
+
+/**
+ * Creates a folder, and those above it, with the rights that the umask leaves, and without keeping the
+ * process waiting for a disk. Gives the first that it made. Rejects as `makePrivateFolder` throws.
+ */
+export async function makeSharedFolder(path: string): Promise<string | undefined> {
+  const found = (at: string) => stat(at).catch(() => undefined);
+  const isThere = async () => (await found(path))?.isDirectory() === true;
+  if (await isThere()) return undefined;
+  const above = dirname(path);
+  const first = (await found(above)) === undefined ? await makeSharedFolder(above) : undefined;
+  try {
+    await mkdir(path);
+    return first ?? path;
+  } catch (thrown) {
+    if (await isThere()) return first;
+    throw notMade(path, thrown);
+  }
+}
+
+function notMade(path: string, cause: unknown): unknown {
+  if (errorCode(cause) !== 'ENOENT') return cause;
+  const why = 'its file system takes no folders';
+  return new LifeboatError('file.failed', `the folder ${show(path, 120)} cannot be made: ${why}`, {
+    hints: ['nothing was written there', 'name a folder on a disk'],
+    cause,
+  });
 }
 
 /** Creates an empty private file if there is none, durably, and takes the rights of others away. */

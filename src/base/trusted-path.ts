@@ -1,6 +1,5 @@
 import {
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -10,6 +9,7 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { EXIT, type ExitCode, LifeboatError } from './errors.ts';
+import { makePrivateFolder } from './folders.ts';
 import { show } from './text.ts';
 
 /*
@@ -147,7 +147,7 @@ export function makeFolderInside(root: string, path: string): void {
   for (const [i] of names.entries()) {
     const at = join(root, ...names.slice(0, i + 1));
     if (uid !== undefined) refuseInside(at, uid);
-    mkdirSync(at, { recursive: true, mode: 0o700 });
+    makePrivateFolder(at);
   }
 }
 

@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -17,6 +16,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
 import { crc32 } from 'node:zlib';
+import { makePrivateFolder } from '../base/folders.ts';
 import { distrustOf } from '../base/trusted-path.ts';
 
 export interface Bundle<Exports> {
@@ -154,7 +154,7 @@ function read(path: string): Buffer | undefined {
 function write(path: string, codeNow: () => Buffer): void {
   const folder = dirname(path);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makePrivateFolder(folder);
     if (distrustOf(folder).length > 0) return;
     const code = codeNow();
     const sum = Buffer.alloc(SUM);

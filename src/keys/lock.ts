@@ -1,8 +1,8 @@
-import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LifeboatError, troubleWith } from '../base/errors.ts';
 import { type FileLock, NotALock, tryLock } from '../base/file-lock.ts';
+import { makePrivateFolder } from '../base/folders.ts';
 import { show } from '../base/text.ts';
 
 const PATIENCE_MS = 30_000;
@@ -44,10 +44,10 @@ async function take(path: string, patienceMs: number): Promise<FileLock> {
 
 async function attempt(path: string): Promise<FileLock | undefined> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(path));
     return tryLock(path);
   } catch (cause) {
-    if (!(cause instanceof NotALock)) throw lockError(path, cause);
+    if (!(cause instanceof NotALock)) throw cause instanceof LifeboatError ? cause : lockError(path, cause);
     throw new LifeboatError('keys.lock', `${show(path)} is not a lock file`, {
       hints: ['nothing was written', 'when no lifeboat is running, move it away: a new one is created'],
       cause,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { readHandle, UnusableFile, unlessReplaced } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError, troubleWith } from '../base/errors.ts';
+import { makePrivateFolder } from '../base/folders.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
 
@@ -70,7 +71,7 @@ export async function replacePrivateFile(path: string, bytes: Uint8Array): Promi
 /** Makes the folder (0700); refuses one in which others can exchange files (`keys.permissions`). */
 export async function ensurePrivateFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
+    makePrivateFolder(path);
     const { mode } = await stat(path);
     // Of one's own group, too: nobody but the owner has anything to do where keys are.
     if (!POSIX || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0)

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import writeFileAtomic from 'write-file-atomic';
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { statePath } from '../../../machines/parts/states.ts';
+import { makePrivateFolder } from '../../base/folders.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { TokenConfig } from '../../config/schema.ts';
@@ -46,7 +46,7 @@ export function fallbackScriptFor(
     });
   const write = (state: RunState) => {
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      makePrivateFolder(folder);
       writeFileAtomic.sync(path, text(state), { mode: 0o600, fsync: false });
     } catch {
       // The screen has it as well, and the run itself is in the journal.

@@ -1,7 +1,8 @@
 import { constants, existsSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { errorCode, FILE_TROUBLE, LifeboatError } from '../../../base/errors.ts';
+import { makeSharedFolder } from '../../../base/folders.ts';
 import { withinOrSilent } from '../../../base/patience.ts';
 import { makeFolderInside } from '../../../base/trusted-path.ts';
 import { claimOf } from '../checkpoint.ts';
@@ -130,11 +131,11 @@ class FolderPlace implements Place {
       this.#made = folder;
       return PRIVATE;
     }
-    await mkdir(this.#root, { recursive: true });
+    await makeSharedFolder(this.#root);
     const { mode } = await stat(this.#root);
     const modes = { folder: mode & 0o2777, file: (mode & 0o444) | 0o200 };
     await refuseLinks(this.#root, folder);
-    const first = await mkdir(folder, { recursive: true });
+    const first = await makeSharedFolder(folder);
     if (first !== undefined) {
       for (let at = folder; at.length >= first.length; at = dirname(at))
         await withHandle(at, constants.O_RDONLY, (handle) => handle.chmod(modes.folder));
