@@ -38,6 +38,40 @@ describe.concurrent('lifeboat prune', () => {
     expect((await run('prune', '--older-than', '30d')).stderr).toContain('nothing that may be removed');
   });
 
+  test('what an earlier removal has left is shown, and goes only when that is confirmed', async (context) => {
+    const { expect } = context;
+    const { run, home } = await bench(context);
+    const folder = join(home, 'drills');
+    const [left, foreign] = ['20240101-000000.removing', '20240102-000000.removing'];
+    for (const name of [left, foreign])
+      mkdirSync(join(folder, name, 'reports'), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, left, 'drill.lock'), '');
+    writeFileSync(join(folder, foreign, 'x'), 'notes');
+    const shown = await run('prune', '--older-than', '9000d', '--drills');
+    expect([shown.code, shown.stdout]).toEqual([3, expect.stringContaining(left)]);
+    expect(readdirSync(folder)).toEqual([left, foreign]);
+    expect((await run('prune', '--older-than', '9000d', '--drills', '--yes')).code).toBe(0);
+    expect(readdirSync(folder)).toEqual([foreign]);
+  });
+
+  test('a drill beside which somebody keeps a file stays, and it is said why', async (context) => {
+    const { expect } = context;
+    const { run, home } = await bench(context);
+    const folder = join(home, 'drills');
+    for (const day of ['01', '02', '03']) {
+      const record = drillAt(`2026-03-${day}T00:00:00Z`);
+      mkdirSync(join(folder, record.id), { recursive: true, mode: 0o700 });
+      writeFileSync(join(folder, record.id, 'drill.json'), JSON.stringify(record));
+    }
+    writeFileSync(join(folder, '20260301-000000', 'signed.pdf'), 'a scan');
+    const done = await run('prune', '--older-than', '30d', '--drills', '--yes');
+    expect(done.code, done.stderr).toBe(0);
+    expect(done.stderr).toContain('20260301-000000 stays: it holds what no drill has made: signed.pdf');
+    expect(done.stdout).not.toContain('20260301-000000');
+    expect(readdirSync(folder)).toEqual(['20260301-000000', '20260303-000000']);
+    expect(readdirSync(join(folder, '20260301-000000'))).toContain('signed.pdf');
+  });
+
   test('a download of a closed run goes, the one that proves the key does not', async (context) => {
     const { expect } = context;
     const { here, run, rotate, home } = await bench(context);

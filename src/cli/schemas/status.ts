@@ -102,10 +102,13 @@ const instanceStatus = z.object({
 /** When the next drill is due. */
 export const drillDue = z.object({
   lastProven: lastDrill.optional(),
-  last: lastDrill.optional().describe('the newest that has ended, proven or not'),
+  last: lastDrill.optional().describe('the newest that is over, whatever came of it'),
   everySeconds: seconds.optional().describe('as the config asks; without it none is ever due'),
   dueAt: time.optional(),
   isOverdue: z.boolean(),
+  fromFuture: z
+    .array(z.string())
+    .describe('drills of a time still to come, which count for nothing: a clock was wrong'),
 });
 
 /** What `lifeboat status` prints. */

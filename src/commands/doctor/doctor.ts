@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freeSpace, KEPT_FREE } from '../../activities/free-space.ts';
 import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
+import { makePrivateFolder } from '../../base/folders.ts';
 import { counted, formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -14,10 +15,11 @@ import { homeFolder, homePath } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
-import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
+import { DRILL_WORDS, drillDue, dueWords, futureWords, isFailure } from '../../report/drill/drill-due.ts';
 import { candidates } from '../../store/projections/key-epochs.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
+import { drillsFolder } from '../drill/drill-homes.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good, printChecks } from './check.ts';
@@ -62,7 +64,7 @@ async function homeRoom(env: NodeJS.ProcessEnv): Promise<Check> {
   const home = homePath(env);
   const found = await attempt('home', async () => {
     homeFolder(env);
-    await mkdir(home, { recursive: true, mode: 0o700 });
+    makePrivateFolder(home);
     await access(home, constants.W_OK);
     const database = join(home, DATABASE_FILE);
     const long = tooLongForDatabase(database);
@@ -118,7 +120,7 @@ async function configChecks(
   ];
 }
 
-/** Whether a drill is due; nothing where the config asks for none. */
+/** Whether a drill is due, and how the last one ended; nothing where the config asks for none. */
 export async function drillChecks(
   env: NodeJS.ProcessEnv,
   { drills }: Pick<LoadedConfig, 'drills'>,
@@ -127,9 +129,19 @@ export async function drillChecks(
   const records = await attempt('drills', async () => knownDrills(env));
   if ('check' in records) return [records.check];
   const due = drillDue(records.value, drills.every, new Date());
-  const found = `next drill due: ${dueWords(due)}`;
-  if (!due.isOverdue) return [{ what: 'drills', state: 'ok', found, hints: [] }];
-  return [{ what: 'drills', state: 'warn', found, hints: ['make one: `lifeboat drill --auto`'] }];
+  const future = futureWords(due);
+  const failed = due.last !== undefined && isFailure(due.last) ? due.last : undefined;
+  const found = [
+    `next drill due: ${dueWords(due)}`,
+    ...(failed === undefined ? [] : [`the last was ${DRILL_WORDS[failed.outcome]}: ${show(failed.id, 40)}`]),
+    ...(future === undefined ? [] : [future]),
+  ];
+  const folder = show(drillsFolder(homeFolder(env)));
+  const hints = [
+    ...(due.isOverdue || failed !== undefined ? ['make one: `lifeboat drill --auto`'] : []),
+    ...(future === undefined ? [] : [`if the clock is right now, move them out of ${folder}`]),
+  ];
+  return [{ what: 'drills', state: hints.length === 0 ? 'ok' : 'warn', found: found.join('; '), hints }];
 }
 
 /**

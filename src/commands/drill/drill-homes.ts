@@ -1,7 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { mkdir, symlink } from 'node:fs/promises';
+import { existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmdirSync, symlinkSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { namesIn } from '../../base/bounded-file.ts';
+import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
+import { makePrivateFolder } from '../../base/folders.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { onPath } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
@@ -20,32 +21,68 @@ import { plain } from '../../view/fallback/shell-text.ts';
 
 /**
  * Makes the home of a new drill, named by the time: below `report` where one is given, else below the drills
- * of this home. It is a folder that was not there before, so that no drill writes over the record of another.
+ * of this home. It is a folder that was not there before, so that no drill writes over the record of another,
+ * and its name is free among the drills of this home, too. Throws what the system says.
  */
-export async function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): Promise<string> {
+export function newDrillHome(env: NodeJS.ProcessEnv, report: string | undefined): string {
   const drills = drillsFolder(homeFolder(env));
   const parent = report === undefined ? drills : resolve(report);
-  await mkdir(parent, { recursive: true, mode: 0o700 });
-  const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+  makePrivateFolder(parent);
+  const stamp = newStamp();
   for (let at = 1; ; at += 1) {
     const home = join(parent, at === 1 ? stamp : `${stamp}-${at}`);
-    try {
-      await mkdir(home, { mode: 0o700 });
-    } catch (thrown) {
-      if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') continue;
-      throw thrown;
-    }
-    if (parent !== drills) await linkBelow(drills, home);
-    return home;
+    if (!isNew(() => mkdirSync(home, { mode: 0o700 }))) continue;
+    if (linkBelow(drills, home)) return home;
+    rmdirSync(home);
   }
 }
 
-/** Where it cannot be linked, the drill is found by the commands that it prints. */
-async function linkBelow(drills: string, home: string): Promise<void> {
+/** What a drill that begins now is called. */
+export function newStamp(): string {
+  return new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+}
+
+/** Makes something; false where something has its name already. Throws what else the system says. */
+function isNew(make: () => void): boolean {
   try {
-    await mkdir(drills, { recursive: true, mode: 0o700 });
-    await symlink(home, join(drills, basename(home)));
-  } catch {}
+    make();
+    return true;
+  } catch (thrown) {
+    if (errorCode(thrown) === 'EEXIST') return false;
+    throw thrown;
+  }
+}
+
+/**
+ * Links a home that lies elsewhere; false where another drill has its name. Where it cannot be linked, the
+ * drill is found by the commands that it prints.
+ */
+function linkBelow(drills: string, home: string): boolean {
+  try {
+    makePrivateFolder(drills);
+    const isBelow = realpathSync(join(home, '..')) === realpathSync(drills);
+    return isBelow || isNew(() => symlinkSync(home, join(drills, basename(home))));
+  } catch {
+    return true;
+  }
+}
+
+/** The links below a folder that lead to a home. */
+export function linksTo(home: string, links: string): readonly string[] {
+  const real = realpathSync(home);
+  return namesIn(links)
+    .map((name) => join(links, name))
+    .filter((link) => lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+    .filter((link) => realOf(link) === real);
+}
+
+/** Where a link leads; undefined where nothing is. */
+function realOf(link: string): string | undefined {
+  try {
+    return realpathSync(link);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The homes of the drills that have left a journal, oldest first. */

@@ -1,54 +1,109 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
+import { LifeboatError, troubleWith } from '../../base/errors.ts';
 import { type FileLock, tryLock } from '../../base/file-lock.ts';
+import { show } from '../../base/text.ts';
 import { homeFolder } from '../../config/find.ts';
 import { type DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
-import { drillsFolder } from './drill-homes.ts';
+import { drillsFolder, linksTo, newDrillHome } from './drill-homes.ts';
 
 const FILE = 'drill.json';
 const LOCK = 'drill.lock';
 /** A record is small; what is larger is none of ours. */
 const LARGEST = 1024 * 1024;
 
+/** What a drill is about. */
+export type DrillAbout = Pick<DrillRecord, 'scope' | 'revision' | 'version'>;
+
+/** How a drill ended. */
+export type DrillEnd = Pick<DrillRecord, 'outcome' | 'chapters'> & { readonly failure?: string };
+
 /** The record of a drill that is under way. */
 export interface OpenRecord {
   readonly record: DrillRecord;
   /** Writes how it ended, and gives that. */
-  end(how: Pick<DrillRecord, 'outcome' | 'chapters'> & { readonly failure?: string }): Promise<DrillRecord>;
+  end(how: DrillEnd): Promise<DrillRecord>;
   /** From now on the folder may be removed. Does nothing the second time. */
   release(): void;
 }
 
 /**
+ * Makes the folder of a new drill and begins its record there. Rejects as `newDrillHome` and `beginRecord`
+ * do; then nothing of it is left.
+ */
+export async function beginDrill(
+  env: NodeJS.ProcessEnv,
+  report: string | undefined,
+  about: DrillAbout,
+): Promise<{ readonly folder: string; readonly open: OpenRecord }> {
+  let folder: string | undefined;
+  try {
+    folder = newDrillHome(env, report);
+    return { folder, open: await beginRecord(folder, about) };
+  } catch (thrown) {
+    if (folder !== undefined) dropHome(folder, drillsFolder(homeFolder(env)));
+    throw thrown;
+  }
+}
+
+/** Whatever stays because of a disk that fails is less than what the disk did. */
+function dropHome(folder: string, links: string): void {
+  try {
+    for (const path of [...linksTo(folder, links), folder]) rmSync(path, { recursive: true, force: true });
+  } catch {}
+}
+
+/**
  * Begins the record of a drill in its folder. Until `release` the kernel keeps a lock there, so that nobody
  * takes the folder of a drill that is under way for one that is over. A process that dies leaves `running`.
+ * Rejects with `output.file` where it cannot be written, as on a full disk; so does `end`.
  */
-export async function beginRecord(
-  folder: string,
-  about: Pick<DrillRecord, 'scope' | 'revision' | 'version'>,
-): Promise<OpenRecord> {
-  const lock: FileLock | undefined = tryLock(join(folder, LOCK));
-  const record: DrillRecord = {
-    schema: 'lifeboat.drill/1',
-    id: basename(folder),
-    ...about,
-    begunAt: new Date().toISOString(),
-    outcome: 'running',
-    chapters: [],
-  };
+export async function beginRecord(folder: string, about: DrillAbout): Promise<OpenRecord> {
+  let lock: FileLock | undefined;
+  const record = recordOf(basename(folder), about);
   const { default: writeFileAtomic } = await import('write-file-atomic');
   const write = async (one: DrillRecord) => {
-    await writeFileAtomic(join(folder, FILE), `${JSON.stringify(one, undefined, 2)}\n`, { mode: 0o600 });
-    return one;
+    try {
+      await writeFileAtomic(join(folder, FILE), `${JSON.stringify(one, undefined, 2)}\n`, { mode: 0o600 });
+      return one;
+    } catch (cause) {
+      throw notRecorded(folder, cause);
+    }
   };
-  await write(record);
+  try {
+    lock = tryLock(join(folder, LOCK));
+    await write(record);
+  } catch (thrown) {
+    lock?.release();
+    throw notRecorded(folder, thrown);
+  }
   return {
     record,
-    end: (how) => write({ ...record, ...how, endedAt: new Date().toISOString() }),
+    end: (how) => write(endedNow(record, how)),
     release: () => lock?.release(),
   };
+}
+
+function notRecorded(folder: string, cause: unknown): LifeboatError {
+  if (cause instanceof LifeboatError) return cause;
+  const { why, advice } = troubleWith(folder, cause);
+  return new LifeboatError('output.file', `the drill cannot be recorded in ${show(folder, 120)}: ${why}`, {
+    hints: ['earlier drills and their records stay as they are', advice],
+    cause,
+  });
+}
+
+/** The record of a drill that begins now. */
+export function recordOf(id: string, about: DrillAbout): DrillRecord {
+  const begunAt = new Date().toISOString();
+  return { schema: 'lifeboat.drill/1', id, ...about, begunAt, outcome: 'running', chapters: [] };
+}
+
+/** The same record of a drill that ends now. */
+export function endedNow(record: DrillRecord, how: DrillEnd): DrillRecord {
+  return { ...record, ...how, endedAt: new Date().toISOString() };
 }
 
 /** The record of a drill's folder; undefined where there is none, or one that is not of this folder. */
@@ -71,7 +126,16 @@ export function knownDrills(env: NodeJS.ProcessEnv): readonly DrillRecord[] {
 
 /** The drills whose folders, or links to them, lie in this one, oldest first by their names. */
 function recordsIn(parent: string): readonly DrillRecord[] {
-  return namesIn(parent).flatMap((name) => readRecord(join(parent, name)) ?? []);
+  return namesIn(parent).flatMap((name) => recordNow(join(parent, name)) ?? []);
+}
+
+/** The record of a drill as it is to be read now: one whose process is gone without an end has died. */
+export function recordNow(folder: string): DrillRecord | undefined {
+  const first = readRecord(folder);
+  if (first?.outcome !== 'running' || isUnderWay(folder)) return first;
+  // Read again: it may have ended before the lock was tried.
+  const record = readRecord(folder);
+  return record?.outcome === 'running' ? { ...record, outcome: 'died' } : record;
 }
 
 /** Whether the process of a drill still runs. */

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
@@ -21,11 +20,20 @@ import { scenarioFor } from '../lab/lab.ts';
 import { brandOf } from '../run/run-report.ts';
 import type { Chapter, ChapterProof } from './chapter.ts';
 import { chaptersFor } from './chapters.ts';
-import { drillCommand, journalIn, knowingStore, newDrillHome } from './drill-homes.ts';
-import { beginRecord, chapterRecord, knownDrills, type OpenRecord, type Played } from './drill-records.ts';
+import { drillCommand, journalIn, knowingStore, newStamp } from './drill-homes.ts';
+import {
+  beginDrill,
+  chapterRecord,
+  type DrillEnd,
+  endedNow,
+  knownDrills,
+  type OpenRecord,
+  type Played,
+  recordOf,
+} from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
-import { writeJunit } from './junit.ts';
-import { keepNewest } from './keep-drills.ts';
+import { endDrill } from './end-drill.ts';
+import { refuseUnwritable } from './junit.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
 interface DrillFlags {
@@ -41,7 +49,10 @@ interface DrillFlags {
 interface Course {
   readonly chapters: readonly Chapter[];
   readonly played: Played[];
-  readonly open: OpenRecord;
+  /** Whether a person has begun it at a terminal, and may leave it. */
+  readonly isAttended: boolean;
+  /** Undefined as long as it has no folder. */
+  open?: OpenRecord;
   /** Set as soon as its record says how it ended. */
   record?: DrillRecord;
   outcome: DrillRecord['outcome'];
@@ -65,38 +76,56 @@ export async function drill(
   const runbook = name === undefined ? undefined : runbookNamed(name).id;
   const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
   const keep = flags.keep === undefined ? undefined : wholeNumber(flags.keep, '--keep', 1);
+  if (flags.report === '') throw noReportFolder();
+  if (flags.junit !== undefined) refuseUnwritable(flags.junit);
   const every = await drillInterval(outside);
   // Before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();
   const context = await knowingStore(outside);
-  const folder = await newDrillHome(context.env, flags.report);
   const rehearsed = runbook ?? (scenario === undefined ? 'full' : (chapters[0]?.runbook ?? 'full'));
-  const open = await beginRecord(folder, {
+  const about = {
     scope: scenario === undefined ? rehearsed : `${rehearsed}, ${scenario.name}`,
     revision: flags.revision,
     version: context.version,
-  });
-  const course: Course = { chapters, played: [], open, outcome: 'failed', instances: {}, every };
+  };
+  const isAttended = flags.auto !== true && context.stdin.isTTY === true;
+  const course: Course = { chapters, played: [], isAttended, outcome: 'failed', instances: {}, every };
+  const problems: unknown[] = [];
+  let code: number = EXIT.failed;
+  let folder: string | undefined;
   const stop = stopSignal();
   try {
+    const begun = await beginDrill(context.env, flags.report, about);
+    ({ folder, open: course.open } = begun);
     const lab: LabOptions = {
       revision: flags.revision === '61' ? 61 : 62,
       instances: instancesFor(chapters),
       ...(scenario === undefined ? {} : { scenario }),
     };
-    return await play(context, flags, { folder, lab, signal: stop.signal }, course);
+    code = await play(context, flags, { folder, lab, signal: stop.signal }, course);
   } catch (thrown) {
     course.failure = failureOf(thrown).shortMessage;
-    throw thrown;
-  } finally {
-    stop.release();
-    // Where not even the record can be written, what ended the drill is worth more than that.
-    const record = course.record ?? (await endRecord(course).catch(() => open.record));
-    open.release();
-    if (flags.junit !== undefined) await writeJunit(flags.junit, record);
-    if (keep !== undefined) keepNewest(context, dirname(folder), keep);
-    await notifyFailure(outside, record);
+    problems.push(thrown);
   }
+  stop.release();
+  // Where its record cannot be written, what ended the drill is told all the same.
+  const unwritten = () => endedNow(course.open?.record ?? recordOf(newStamp(), about), endOf(course));
+  const record = course.record ?? (await endRecord(course).catch(unwritten));
+  problems.push(...(await endDrill(outside, record, { junit: flags.junit, keep, folder })));
+  // Until here nobody takes its folder for that of an old one.
+  course.open?.release();
+  const [first, ...others] = problems;
+  for (const one of others) context.stderr.write(`warning: ${show(failureOf(one).shortMessage, 300)}\n`);
+  if (first !== undefined) throw first;
+  return code;
+}
+
+/** The empty path would be the folder that one happens to be in. */
+function noReportFolder(): LifeboatError {
+  return new LifeboatError('usage.report', '--report names no folder: it is empty', {
+    hints: ['nothing was started', 'name a folder, or leave --report out'],
+    exitCode: EXIT.usage,
+  });
 }
 
 async function play(
@@ -129,20 +158,28 @@ async function play(
 
 /** Puts on record how the drill ended, with what was not played. */
 async function endRecord(course: Course): Promise<DrillRecord> {
-  const { chapters, played, instances, outcome, failure, open } = course;
-  course.record = await open.end({
+  if (course.open === undefined) throw new LifeboatError('drill.broken', 'the drill has no folder');
+  course.record = await course.open.end(endOf(course));
+  return course.record;
+}
+
+function endOf({ chapters, played, instances, outcome, failure }: Course): DrillEnd {
+  return {
     outcome,
     ...(failure === undefined ? {} : { failure }),
     chapters: chapters.map((chapter, at) =>
       chapterRecord(chapter, played[at], instances[chapter.instance]?.objectives),
     ),
-  });
-  return course.record;
+  };
 }
 
-/** A drill that was left proves nothing and cannot be resumed: its lab is gone. */
+/**
+ * A drill that was left proves nothing and cannot be resumed: its lab is gone. One that no person has left
+ * has failed: whoever relies on its schedule has to hear of it.
+ */
 function left(context: CommandContext, folder: string, course: Course): number {
-  course.outcome = 'left';
+  course.outcome = course.isAttended ? 'left' : 'failed';
+  if (!course.isAttended) course.failure = 'it was ended from outside before its end';
   const stays = whatStays(context, folder);
   context.stderr.write(
     `the drill was left: its lab and its databases are gone, and it cannot be resumed; ${stays}\n`,
@@ -237,24 +274,5 @@ async function drillInterval(context: CommandContext): Promise<number | undefine
     if (thrown.code !== 'config.missing' || context.configPath !== undefined)
       context.stderr.write(`note: when the next drill is due is unknown: ${show(thrown.shortMessage)}\n`);
     return undefined;
-  }
-}
-
-/**
- * Notifies that a drill failed, where the config names somebody and no person looks on: whoever sits at a
- * terminal is not asked for the passphrase of the vault for it. Never rejects; what cannot be sent now is
- * left for the next `lifeboat notify send`.
- */
-async function notifyFailure(context: CommandContext, { outcome }: DrillRecord): Promise<void> {
-  if (outcome === 'proven' || outcome === 'left' || context.stdin.isTTY === true) return;
-  try {
-    if ((await loadConfig(context.env, context.configPath)).notify.length === 0) return;
-    const { sendNow } = await import('../notify/notify.ts');
-    await sendNow(context);
-  } catch (thrown) {
-    // `drillInterval` has said already what is wrong with the config.
-    if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
-    const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
-    context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);
   }
 }

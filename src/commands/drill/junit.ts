@@ -1,9 +1,33 @@
+import { closeSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import writeFileAtomic from 'write-file-atomic';
-import { errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
+import { UnusableFile, whyUnread } from '../../base/bounded-file.ts';
+import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
+
+/**
+ * Throws a usage error where no JUnit file can be written, so that no drill is made for it in vain. What is
+ * there stays as it is.
+ */
+export function refuseUnwritable(path: string): void {
+  try {
+    if (path === '') throw new UnusableFile('it has no name');
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isFile() === false) throw new UnusableFile('it is not a plain file');
+    // As it is written: a new file beside it, which then takes its place.
+    const probe = `${there === undefined ? path : realpathSync(path)}.${process.pid}.probe`;
+    closeSync(openSync(probe, 'wx'));
+    rmSync(probe);
+  } catch (cause) {
+    throw new LifeboatError('usage.junit', notWritten(path, whyUnread(cause)), {
+      hints: ['nothing was started', 'name another file with --junit FILE'],
+      cause,
+      exitCode: EXIT.usage,
+    });
+  }
+}
 
 /**
  * Writes a drill in the form of JUnit, whole or not at all, over what was there. Rejects with `output.file`.
@@ -12,13 +36,15 @@ export async function writeJunit(path: string, record: DrillRecord): Promise<voi
   try {
     await writeFileAtomic(path, junitText(record, hostname()), { mode: 0o644 });
   } catch (cause) {
-    const code = errorCode(cause);
-    const why = FILE_TROUBLE[code ?? ''] ?? code ?? 'the system does not say why';
-    throw new LifeboatError('output.file', `${show(path, 200)} cannot be written: ${why}`, {
+    throw new LifeboatError('output.file', notWritten(path, whyUnread(cause)), {
       hints: ['the drill is over, and its record stays in its folder', 'name another file with --junit FILE'],
       cause,
     });
   }
+}
+
+function notWritten(path: string, why: string): string {
+  return `the JUnit file ${show(path, 200)} cannot be written: ${why}`;
 }
 
 /** A test case and what came of it. Its name is the same in every drill, so that it can be followed. */

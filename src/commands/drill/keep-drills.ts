@@ -1,19 +1,23 @@
-import { lstatSync, readlinkSync, realpathSync, renameSync, rmSync, unlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { namesIn } from '../../base/bounded-file.ts';
-import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
+import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
 import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { homeFolder } from '../../config/find.ts';
+import { isFromFuture } from '../../report/drill/drill-due.ts';
 import type { DrillRecord } from '../../report/drill/drill-report.ts';
-import { drillsFolder } from './drill-homes.ts';
-import { isUnderWay, readRecord } from './drill-records.ts';
+import { drillsFolder, linksTo } from './drill-homes.ts';
+import { isUnderWay, recordNow } from './drill-records.ts';
+import { foreignIn } from './foreign-files.ts';
 
-/** The folder of a drill that may be removed. */
+/** The folder of a drill that is over. */
 export interface OldDrill {
   readonly path: string;
   readonly record: DrillRecord;
+  /** What no drill has put there, by its path in the folder: somebody keeps it there, so the folder stays. */
+  readonly foreign: readonly string[];
 }
 
 const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
@@ -21,56 +25,69 @@ const NAME = /^\d{8}-\d{6}(?:-\d+)?$/u;
 const LEAVING = /^\d{8}-\d{6}(?:-\d+)?\.removing$/u;
 
 /**
- * The folders of drills in this one that may go, oldest first. Only what is known to be a drill's own: a
- * folder, no link, named as drills are, of this user, with a record of that name, and of a drill that is
- * over. The newest drill that was proven never is among them: what is due next is counted from it.
+ * The folders of drills in this one that are over, oldest first, without those that always stay: the newest
+ * that was proven, from which is counted what is due next, and those of a time still to come, whose age
+ * nobody knows. Only what is known to be a drill's own: a folder, no link, named as drills are, of this user,
+ * with a record of that name. One whose `foreign` is not empty stays, too.
  */
 export function oldDrills(parent: string): readonly OldDrill[] {
-  const all = namesIn(parent)
+  const { old, proof } = drillsOver(parent);
+  return old.filter((one) => one !== proof);
+}
+
+function drillsOver(parent: string, current?: string) {
+  const now = new Date();
+  const old = namesIn(parent)
     .filter(isDrillName)
     .map((name) => join(parent, name))
     .filter(isOwnFolder)
     .flatMap((path): OldDrill[] => {
-      const record = readRecord(path);
-      return record === undefined || isUnderWay(path) ? [] : [{ path, record }];
+      const record = recordNow(path);
+      const isOver = record !== undefined && (path === current || !isUnderWay(path));
+      return isOver && !isFromFuture(record, now) ? [{ path, record, foreign: foreignIn(path) }] : [];
     })
     .toSorted((one, other) => msOf(one.record.begunAt) - msOf(other.record.begunAt));
-  const proof = all.findLast(({ record }) => record.outcome === 'proven');
-  return all.filter((one) => one !== proof);
+  return { old, proof: old.findLast(({ record }) => record.outcome === 'proven') };
 }
 
 /**
- * Those that go so that `keep` of them stay, the newest that was proven among them. One that is under way
- * does not count.
+ * Those that go so that `keep` stay: the drill in `current`, which has just ended and never goes, the newest
+ * that was proven, and the newest others. What always stays for another reason does not count.
  */
-export function beyond(parent: string, keep: number): readonly OldDrill[] {
-  const old = oldDrills(parent);
-  // The proven one that always stays is one of those to keep.
-  return old.slice(0, Math.max(0, old.length - Math.max(0, keep - 1)));
+export function beyond(current: string, keep: number): readonly OldDrill[] {
+  const { old, proof } = drillsOver(dirname(current), current);
+  const others = old.filter((one) => one !== proof && one.path !== current && one.foreign.length === 0);
+  const staying = proof === undefined || proof.path === current ? 1 : 2;
+  return others.slice(0, Math.max(0, others.length + staying - keep));
 }
 
 /**
- * Removes the folder of a drill, and the link to it below `links`. It gets another name first: what a process
- * that dies here leaves is no drill any more, and goes with the next removal.
+ * Removes the folder of a drill, and the links to it below `links`. It gets another name first: what a
+ * process that dies here leaves is no drill any more, and goes with the next removal. Throws `prune.foreign`
+ * where it holds what no drill has made, and what the system says.
  */
 export function removeDrill({ path }: Pick<OldDrill, 'path'>, links: string): void {
-  const real = realpathSync(path);
+  const foreign = foreignIn(path);
+  // Somebody may have put it there while a person was asked.
+  if (foreign.length > 0) throw new LifeboatError('prune.foreign', `it holds ${foreignWords(foreign)}`);
+  const leading = linksTo(path, links);
   const leaving = `${path}.removing`;
   renameSync(path, leaving);
-  for (const name of namesIn(links)) {
-    const link = join(links, name);
-    if (lstatSync(link).isSymbolicLink() && readlinkSync(link) === real) unlinkSync(link);
-  }
-  rmSync(leaving, { recursive: true, force: true, maxRetries: 3 });
+  for (const link of leading) unlinkSync(link);
+  removeRemains(leaving);
 }
 
-/** Removes what earlier removals have left. */
-export function finishRemovals(parent: string): void {
-  for (const name of namesIn(parent)) {
-    const path = join(parent, name);
-    if (LEAVING.test(name) && isOwnFolder(path))
-      rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-  }
+/** What earlier removals have begun and left in this folder. What holds anything foreign is none of it. */
+export function remainsIn(parent: string): readonly string[] {
+  return namesIn(parent)
+    .filter((name) => LEAVING.test(name))
+    .map((name) => join(parent, name))
+    .filter((path) => isOwnFolder(path) && foreignIn(path).length === 0);
+}
+
+/** Removes what is left of a drill. Throws what the system says. */
+export function removeRemains(path: string): void {
+  rmSync(path, { recursive: true, force: true, maxRetries: 3 });
 }
 
 /** Whether a folder is called as `newDrillHome` calls them. */
@@ -84,20 +101,44 @@ export function isOwnFolder(path: string): boolean {
   return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }
 
-/** Removes the oldest drills in this folder until `keep` stay, and says on stderr which ones. */
-export function keepNewest(context: CommandContext, parent: string, keep: number): void {
+/** What is not Lifeboat's in a folder, to follow on "holds". */
+export function foreignWords(foreign: readonly string[]): string {
+  const [first = ''] = foreign;
+  const more = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
+  return `what no drill has made: ${show(first, 120)}${more}`;
+}
+
+/**
+ * Removes the oldest drills beside the one in `current` until `keep` stay, and says on stderr which ones.
+ * Rejects with `output.file` when one cannot be removed, after it has tried the others.
+ */
+export function keepNewest(context: CommandContext, current: string, keep: number): void {
   const links = drillsFolder(homeFolder(context.env));
-  finishRemovals(parent);
-  for (const old of beyond(parent, keep)) {
+  const problems: LifeboatError[] = [];
+  const remove = (path: string, what: string, act: () => void) => {
     try {
-      removeDrill(old, links);
+      act();
+      context.stderr.write(`removed ${what}: ${show(path, 200)}\n`);
     } catch (cause) {
-      throw new LifeboatError('output.file', `the drill ${show(old.path, 200)} cannot be removed`, {
-        hints: [`${errorCode(cause) ?? 'the system does not say why'}: remove it by hand`],
-        cause,
-        exitCode: EXIT.failed,
-      });
+      problems.push(notRemoved(path, cause));
     }
-    context.stderr.write(`removed the drill of ${old.record.begunAt}: ${show(old.path, 200)}\n`);
-  }
+  };
+  for (const path of remainsIn(dirname(current)))
+    remove(path, 'what an earlier removal has left', () => removeRemains(path));
+  for (const old of beyond(current, keep))
+    remove(old.path, `the drill of ${old.record.begunAt}`, () => removeDrill(old, links));
+  const [first] = problems;
+  if (first !== undefined) throw first;
+}
+
+function notRemoved(path: string, cause: unknown): LifeboatError {
+  const { why, advice } =
+    cause instanceof LifeboatError
+      ? { why: cause.shortMessage, advice: 'remove it by hand' }
+      : troubleWith(path, cause);
+  return new LifeboatError('output.file', `the drill ${show(path, 200)} cannot be removed: ${why}`, {
+    hints: [advice],
+    cause,
+    exitCode: EXIT.failed,
+  });
 }

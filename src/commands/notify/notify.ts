@@ -12,12 +12,13 @@ import type { LoadedConfig, NotifyConfig } from '../../config/loaded.ts';
 import { beginTargets, type Delivery, deliver } from '../../notify/deliver.ts';
 import { bodyOf, type Notice, testNotification } from '../../notify/notice.ts';
 import { type Sent, send } from '../../notify/send.ts';
-import { drillDue } from '../../report/drill/drill-due.ts';
+import { drillDue, isFailure } from '../../report/drill/drill-due.ts';
+import type { DrillRecord } from '../../report/drill/drill-report.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 
 /** `lifeboat notify send`: delivers what is due. Exit 0 when nothing failed, 1 otherwise. */
 export const notifySend: Action<{ readonly all?: boolean }> = async (context, _, { all = false }) => {
-  const tried = await deliverNow(context, { all });
+  const tried = await sendNow(context, { all });
   const items = tried.map(({ notice: { id, event }, target, outcome, status, why }) => ({
     ...{ id, event, target, outcome },
     ...(status === undefined ? {} : { status }),
@@ -33,16 +34,13 @@ export const notifySend: Action<{ readonly all?: boolean }> = async (context, _,
 };
 
 /**
- * Delivers what is due, for a drill that has just ended: that it failed reaches also the targets that go on
- * record only now. Rejects with what the workspace and the journal reject with.
+ * Delivers what is due, of runs and of drills. `drill` is one that ends now: it counts also where its record
+ * could not be written, and is told also to the targets that go on record only now. Rejects with what the
+ * workspace and the journal reject with.
  */
-export function sendNow(context: CommandContext): Promise<readonly Delivery[]> {
-  return deliverNow(context, { isDrillOver: true });
-}
-
-async function deliverNow(
+export async function sendNow(
   context: CommandContext,
-  { all = false, isDrillOver = false }: { readonly all?: boolean; readonly isDrillOver?: boolean },
+  { all = false, drill }: { readonly all?: boolean; readonly drill?: DrillRecord } = {},
 ): Promise<readonly Delivery[]> {
   const config = await loadConfig(context.env, context.configPath);
   const targets = targetsOf(config);
@@ -50,9 +48,11 @@ async function deliverNow(
   const workspace = await openWorkspace(context, { ...workspaceFor(config), notify: [] });
   const stop = stopSignal();
   try {
-    const outbox = await openOutbox(workspace.journal, targets, () =>
-      drillNotices(context.env, config, isDrillOver),
-    );
+    const drills = () => {
+      const known = knownDrills(context.env).filter(({ id }) => id !== drill?.id);
+      return drillNotices(drill === undefined ? known : [...known, drill], config, drill !== undefined);
+    };
+    const outbox = await openOutbox(workspace.journal, targets, drills);
     await beginTargets(outbox);
     return await deliver(outbox, stop.signal, { all });
   } finally {
@@ -111,11 +111,11 @@ export function sentWords({ outcome, status, why }: Pick<Sent, 'outcome' | 'stat
 
 /** That a drill is due, which stands until one is proven; and that the newest one failed, `stands` or not. */
 function drillNotices(
-  env: NodeJS.ProcessEnv,
+  records: readonly DrillRecord[],
   { drills }: Pick<LoadedConfig, 'drills'>,
   stands: boolean,
 ): readonly Notice[] {
-  const { last, lastProven, dueAt, isOverdue } = drillDue(knownDrills(env), drills?.every, new Date());
+  const { last, lastProven, dueAt, isOverdue } = drillDue(records, drills?.every, new Date());
   const due: readonly Notice[] =
     isOverdue && dueAt !== undefined
       ? [
@@ -129,13 +129,10 @@ function drillNotices(
           },
         ]
       : [];
-  if (last === undefined || !FAILED.has(last.outcome)) return due;
+  if (last === undefined || !isFailure(last)) return due;
   const { id: drill, scope, at: since } = last;
   return [
     ...due,
     { id: `drill-failed/${drill}`, event: 'drill-failed', index: undefined, since, stands, drill, scope },
   ];
 }
-
-/** A drill that somebody left is no failure. */
-const FAILED: ReadonlySet<string> = new Set(['failed', 'not-proven']);

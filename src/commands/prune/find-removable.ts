@@ -16,7 +16,16 @@ import { readPending } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
 import { drillHomes, drillsFolder, inDrill } from '../drill/drill-homes.ts';
 import { readRecord } from '../drill/drill-records.ts';
-import { isDrillName, isOwnFolder, removeDrill } from '../drill/keep-drills.ts';
+import { foreignIn } from '../drill/foreign-files.ts';
+import {
+  foreignWords,
+  isDrillName,
+  isOwnFolder,
+  oldDrills,
+  remainsIn,
+  removeDrill,
+  removeRemains,
+} from '../drill/keep-drills.ts';
 
 /** Something that may be removed: a file or a folder of this home. */
 export interface Removable {
@@ -27,6 +36,8 @@ export interface Removable {
   /** When it was last of use. RFC 3339. */
   readonly at: string;
   readonly bytes: number;
+  /** Why it is not removed all the same, to follow on "stays"; undefined for what may go. */
+  readonly stays?: string | undefined;
   /** Removes it; throws what the system says. */
   remove(): void;
 }
@@ -42,6 +53,36 @@ export function folderSize(folder: string): number {
   } catch {
     return 0;
   }
+}
+
+/**
+ * Drills of this home that are over and were last of use before then, and what earlier removals have left,
+ * whenever that was: its removal was confirmed once.
+ */
+export function findDrills({ env }: CommandContext, beforeMs: number): readonly Removable[] {
+  const drills = drillsFolder(homeFolder(env));
+  const remains = remainsIn(drills).map((path): Removable => {
+    const at = isoOf(lstatSync(path).mtimeMs);
+    const what = 'what an earlier removal has left';
+    return { kind: 'drill', path, what, at, bytes: folderSize(path), remove: () => removeRemains(path) };
+  });
+  const old = oldDrills(drills).map(({ path, record, foreign }): Removable => {
+    const { scope, outcome, endedAt, begunAt } = record;
+    return {
+      kind: 'drill',
+      path,
+      what: `${show(scope, 80)}, ${outcome}`,
+      at: endedAt ?? begunAt,
+      bytes: folderSize(path),
+      stays: staysFor(foreign),
+      remove: () => removeDrill({ path }, drills),
+    };
+  });
+  return [...remains, ...old.filter(({ at }) => msOf(at) < beforeMs)];
+}
+
+function staysFor(foreign: readonly string[]): string | undefined {
+  return foreign.length === 0 ? undefined : `it holds ${foreignWords(foreign)}`;
 }
 
 /**
@@ -61,6 +102,7 @@ export async function findHomes(context: CommandContext, beforeMs: number): Prom
       what: 'a rehearsal without a record of its drill',
       at,
       bytes: folderSize(path),
+      stays: staysFor(foreignIn(path)),
       remove: () => removeDrill({ path }, links),
     });
   }

@@ -1,6 +1,5 @@
-import { EXIT, errorCode } from '../../base/errors.ts';
+import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
 import { counted, formatBytes, formatTime } from '../../base/format.ts';
-import { msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
@@ -11,10 +10,8 @@ import { homeFolder } from '../../config/find.ts';
 import { checkLog } from '../../store/log/check-log.ts';
 import { rolledBack } from '../../store/log/explain-trouble.ts';
 import { homePlace } from '../../store/log/places/folder-place.ts';
-import { drillsFolder } from '../drill/drill-homes.ts';
-import { finishRemovals, oldDrills, removeDrill } from '../drill/keep-drills.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { findDownloads, findHomes, folderSize, type Removable } from './find-removable.ts';
+import { findDownloads, findDrills, findHomes, type Removable } from './find-removable.ts';
 
 interface PruneFlags {
   readonly olderThan: string;
@@ -32,7 +29,10 @@ interface PruneFlags {
  */
 export const prune: Action<PruneFlags> = async (context, _, flags) => {
   const beforeMs = Date.now() - durationFrom(flags.olderThan, 'older-than');
-  const found = await findAll(context, flags, beforeMs);
+  const all = await findAll(context, flags, beforeMs);
+  for (const { path, stays } of all)
+    if (stays !== undefined) context.stderr.write(`${show(path, 300)} stays: ${stays}\n`);
+  const found = all.filter(({ stays }) => stays === undefined);
   const bytes = found.reduce((sum, one) => sum + one.bytes, 0);
   if (isForPeople(context)) showFound(context, found, bytes);
   if (found.length > 0)
@@ -65,24 +65,6 @@ async function findAll(
   if (isAll || flags.downloads) found.push(...(await downloadsOf(context, beforeMs)));
   if (isAll || flags.homes) found.push(...(await findHomes(context, beforeMs)));
   return found;
-}
-
-function findDrills({ env }: CommandContext, beforeMs: number): readonly Removable[] {
-  const drills = drillsFolder(homeFolder(env));
-  finishRemovals(drills);
-  return oldDrills(drills)
-    .map(({ path, record }): Removable => {
-      const { scope, outcome, endedAt, begunAt } = record;
-      return {
-        kind: 'drill',
-        path,
-        what: `${show(scope, 80)}, ${outcome}`,
-        at: endedAt ?? begunAt,
-        bytes: folderSize(path),
-        remove: () => removeDrill({ path }, drills),
-      };
-    })
-    .filter(({ at }) => msOf(at) < beforeMs);
 }
 
 /** A home without a journal knows nothing of what lies in it, and keeps it. */
@@ -134,7 +116,8 @@ function removeOne({ stderr }: CommandContext, { path, remove }: Removable): [st
     remove();
     return [];
   } catch (thrown) {
-    const problem = errorCode(thrown) ?? 'the system does not say why';
+    const said = thrown instanceof LifeboatError ? thrown.shortMessage : errorCode(thrown);
+    const problem = said ?? 'the system does not say why';
     stderr.write(`${show(path, 300)} could not be removed: ${problem}\n`);
     return [[path, problem]];
   }

@@ -1,7 +1,7 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { type DrillDue, dueWords } from '../../report/drill/drill-due.ts';
+import { DRILL_WORDS, type DrillDue, dueWords, futureWords } from '../../report/drill/drill-due.ts';
 import {
   ANSWER_WORDS,
   backupCell,
@@ -73,17 +73,11 @@ function drillLine(due: DrillDue): string {
   const was =
     last === undefined
       ? 'none is on record in this home'
-      : `the last was ${OUTCOMES[last.outcome]} ${briefly(last.ageSeconds)} ago (${show(last.scope, 80)})`;
-  return `drills: ${was}; next due: ${dueWords(due)}`;
+      : `the last was ${DRILL_WORDS[last.outcome]} ${briefly(last.ageSeconds)} ago (${show(last.scope, 80)})`;
+  const future = futureWords(due);
+  const warning = future === undefined ? '' : `\ndrills: warning: ${future}`;
+  return `drills: ${was}; next due: ${dueWords(due)}${warning}`;
 }
-
-const OUTCOMES: Readonly<Record<NonNullable<DrillDue['last']>['outcome'], string>> = {
-  proven: 'proven',
-  'not-proven': 'NOT PROVEN',
-  failed: 'a FAILURE',
-  left: 'left before its end',
-  running: 'without an end',
-};
 
 /** Why, and what else is worth a word. */
 function linesBelow(status: InstanceStatus): string[] {

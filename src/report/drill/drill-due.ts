@@ -1,6 +1,7 @@
 import { isoOf } from '../../base/date.ts';
 import { counted, formatSpan, formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
+import { show } from '../../base/text.ts';
 import type { DrillRecord } from './drill-report.ts';
 
 /** When the next drill is due. Times RFC 3339 UTC, lengths in seconds. */
@@ -12,6 +13,8 @@ export interface DrillDue {
   readonly everySeconds: number | undefined;
   readonly dueAt: string | undefined;
   readonly isOverdue: boolean;
+  /** Drills whose time is still to come: a clock was wrong, and they count for nothing. */
+  readonly fromFuture: readonly string[];
 }
 
 export interface LastDrill {
@@ -22,12 +25,23 @@ export interface LastDrill {
   readonly ageSeconds: number;
 }
 
+/** So far ahead may the clock of a drill have been, in milliseconds. */
+const SKEW_MS = 5 * 60_000;
+
+/** Whether a drill is of a time that is still to come: nobody knows when it really was. */
+export function isFromFuture(record: DrillRecord, now: Date): boolean {
+  return msOf(momentOf(record)) > now.getTime() + SKEW_MS;
+}
+
 /**
  * From the drills that were made and the config: due is the next one so long after the newest that was
- * proven; where none ever was, at once. One that failed counts for nothing. Pure.
+ * proven; where none ever was, at once. One that failed counts for nothing, and neither does one that is of
+ * a time still to come. Pure.
  */
 export function drillDue(records: readonly DrillRecord[], everyMs: number | undefined, now: Date): DrillDue {
-  const inOrder = records.toSorted((one, other) => msOf(momentOf(other)) - msOf(momentOf(one)));
+  const inOrder = records
+    .filter((record) => !isFromFuture(record, now))
+    .toSorted((one, other) => msOf(momentOf(other)) - msOf(momentOf(one)));
   const last = inOrder.find(({ outcome }) => outcome !== 'running');
   const proven = inOrder.find(({ outcome }) => outcome === 'proven');
   const dueMs = everyMs === undefined ? undefined : proven ? msOf(momentOf(proven)) + everyMs : now.getTime();
@@ -37,6 +51,7 @@ export function drillDue(records: readonly DrillRecord[], everyMs: number | unde
     everySeconds: everyMs === undefined ? undefined : everyMs / 1000,
     dueAt: dueMs === undefined ? undefined : isoOf(dueMs),
     isOverdue: dueMs !== undefined && dueMs <= now.getTime(),
+    fromFuture: records.filter((record) => isFromFuture(record, now)).map(({ id }) => id),
   };
 }
 
@@ -50,6 +65,21 @@ function momentOf({ endedAt, begunAt }: DrillRecord): string {
   return endedAt ?? begunAt;
 }
 
+/** What came of a drill, to follow on "the last was". */
+export const DRILL_WORDS: Readonly<Record<DrillRecord['outcome'], string>> = {
+  proven: 'proven',
+  'not-proven': 'NOT PROVEN',
+  failed: 'a FAILURE',
+  left: 'left before its end',
+  running: 'without an end',
+  died: 'CUT OFF',
+};
+
+/** Whether a drill ended as none should. One that a person left is no failure. */
+export function isFailure({ outcome }: Pick<DrillRecord, 'outcome'>): boolean {
+  return outcome === 'failed' || outcome === 'not-proven' || outcome === 'died';
+}
+
 /** When the next drill is due, in words. */
 export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDue): string {
   if (dueAt === undefined || everySeconds === undefined) return 'no interval is set (config: drills.every)';
@@ -58,6 +88,15 @@ export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDu
   return isOverdue
     ? `OVERDUE since ${formatTime(dueAt)} UTC (${every})`
     : `${formatTime(dueAt)} UTC (${every})`;
+}
+
+/** Which drills count for nothing because of their time, in words; undefined where each counts. */
+export function futureWords({ fromFuture }: Pick<DrillDue, 'fromFuture'>): string | undefined {
+  if (fromFuture.length === 0) return undefined;
+  const names = fromFuture.slice(0, 3).map((id) => show(id, 40));
+  const more = fromFuture.length > names.length ? ', …' : '';
+  const what = `${counted(fromFuture.length, 'drill')} of a time still to come`;
+  return `nothing is counted from ${what}: ${names.join(', ')}${more}`;
 }
 
 /** `90 days`, or hours and minutes where it is not whole days. */

@@ -46,6 +46,7 @@ const OUTCOMES: Readonly<Record<DrillRecord['outcome'] | DrillChapter['outcome']
   broken: { bad: 'its run did not close' },
   left: { bad: 'left early' },
   running: { bad: 'no end on record' },
+  died: { bad: 'CUT OFF' },
   unplayed: { bad: 'not played' },
 };
 

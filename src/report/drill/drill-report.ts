@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { msOf } from '../../base/instant.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
 import { type DrillDue, drillDue } from './drill-due.ts';
 
 /** One drill in a trend. Times in seconds. */
@@ -93,6 +93,9 @@ const DrillChapter = z.object({
 });
 export type DrillChapter = z.infer<typeof DrillChapter>;
 
+/** Everything is counted from these times, and nothing can be counted from what is none. */
+const Moment = z.string().refine((text) => instantOf(text) !== undefined);
+
 /**
  * What a drill leaves of itself in its folder, `drill.json`: what schedules, trends and clean-ups go by. The
  * evidence is the journal beside it. Times RFC 3339 UTC.
@@ -108,10 +111,13 @@ export const DrillRecord = z.object({
   scope: z.string(),
   revision: z.enum(['61', '62']),
   version: z.string(),
-  begunAt: z.string(),
-  endedAt: z.string().optional(),
-  /** `running`: it is under way, or its process died. `left`: somebody ended it. */
-  outcome: z.enum(['running', 'proven', 'not-proven', 'failed', 'left']),
+  begunAt: Moment,
+  endedAt: Moment.optional(),
+  /**
+   * `running`: it is under way. `left`: a person left it. `died`: its process is gone without an end; no
+   * record says so itself, it is how one that says `running` is read then.
+   */
+  outcome: z.enum(['running', 'proven', 'not-proven', 'failed', 'left', 'died']),
   /** Why it failed, one line. */
   failure: z.string().optional(),
   chapters: z.array(DrillChapter),

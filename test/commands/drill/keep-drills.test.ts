@@ -1,9 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { newDrillHome } from '../../../src/commands/drill/drill-homes.ts';
 import { beginRecord } from '../../../src/commands/drill/drill-records.ts';
-import { beyond, finishRemovals, removeDrill } from '../../../src/commands/drill/keep-drills.ts';
+import { foreignIn } from '../../../src/commands/drill/foreign-files.ts';
+import { beyond, oldDrills, remainsIn, removeDrill } from '../../../src/commands/drill/keep-drills.ts';
 import type { DrillRecord } from '../../../src/report/drill/drill-report.ts';
 import { drillAt } from '../../report/drill/drills.ts';
 
@@ -31,22 +43,60 @@ test('the oldest drills go first, and so many stay', () => {
   const parent = folder();
   const records = [3, 1, 4, 2].map((at) => drillAt(day(at)));
   for (const record of records) leave(parent, record);
-  expect(namesOf(beyond(parent, 2))).toEqual(['20260301-000000', '20260302-000000']);
-  expect(namesOf(beyond(parent, 4))).toEqual([]);
-  expect(namesOf(beyond(parent, 9))).toEqual([]);
+  const newest = join(parent, '20260304-000000');
+  expect(namesOf(beyond(newest, 2))).toEqual(['20260301-000000', '20260302-000000']);
+  expect(namesOf(beyond(newest, 4))).toEqual([]);
+  expect(namesOf(beyond(newest, 9))).toEqual([]);
+});
+
+test('the drill that has just ended always stays, whatever came of it and whatever the clock says', () => {
+  const parent = folder();
+  const failed = leave(parent, drillAt(day(1), { outcome: 'failed' }));
+  expect(beyond(failed, 1)).toEqual([]);
+  for (const at of [2, 3]) leave(parent, drillAt(day(at), { outcome: 'failed' }));
+  expect(namesOf(beyond(failed, 1))).toEqual(['20260302-000000', '20260303-000000']);
+  expect(namesOf(beyond(failed, 2))).toEqual(['20260302-000000']);
+  expect(namesOf(beyond(failed, 3))).toEqual([]);
+});
+
+test('a drill of a time still to come stays, and keeps none of the others from staying', () => {
+  const parent = folder();
+  for (const year of [2098, 2099]) leave(parent, drillAt(`${year}-01-01T00:00:00Z`));
+  leave(parent, drillAt(day(1)));
+  const current = leave(parent, drillAt(day(2), { outcome: 'failed' }));
+  expect(beyond(current, 2)).toEqual([]);
+  expect(namesOf(oldDrills(parent))).toEqual(['20260302-000000']);
+});
+
+test('a drill beside which somebody keeps a file stays, also where it lies beside the report of a run', () => {
+  const parent = folder();
+  const [notes, scan] = [1, 2].map((at) => leave(parent, drillAt(day(at)))) as [string, string];
+  leave(parent, drillAt(day(3)));
+  const current = leave(parent, drillAt(day(4)));
+  mkdirSync(join(notes, 'mine'));
+  const run = join('reports', '01M8AGV0EFN4170N28J60PFNQ5');
+  mkdirSync(join(scan, run), { recursive: true });
+  for (const name of ['report.html', 'signed.pdf']) writeFileSync(join(scan, run, name), 'a report');
+  expect(foreignIn(notes)).toEqual(['mine']);
+  expect(foreignIn(scan)).toEqual([join(run, 'signed.pdf')]);
+  expect(namesOf(beyond(current, 1))).toEqual(['20260303-000000']);
+  expect(() => removeDrill({ path: scan }, parent)).toThrow('what no drill has made: reports/');
+  expect(existsSync(join(scan, 'lifeboat.db'))).toBe(true);
 });
 
 test('the newest proven drill always stays, however many failed after it', () => {
   const parent = folder();
   leave(parent, drillAt(day(1)));
   for (const at of [2, 3, 4]) leave(parent, drillAt(day(at), { outcome: 'failed' }));
-  expect(namesOf(beyond(parent, 1))).toEqual(['20260302-000000', '20260303-000000', '20260304-000000']);
-  expect(namesOf(beyond(parent, 2))).toEqual(['20260302-000000', '20260303-000000']);
+  const newest = join(parent, '20260304-000000');
+  expect(namesOf(beyond(newest, 1))).toEqual(['20260302-000000', '20260303-000000']);
+  expect(namesOf(beyond(newest, 2))).toEqual(['20260302-000000', '20260303-000000']);
+  expect(namesOf(beyond(newest, 3))).toEqual(['20260302-000000']);
 });
 
 test('only what is known to be the folder of a drill that is over is ever named', async () => {
   const [parent, elsewhere] = [folder(), folder()];
-  leave(parent, drillAt(day(9)));
+  const newest = leave(parent, drillAt(day(9)));
   mkdirSync(join(parent, 'evidence'));
   leave(parent, drillAt(day(1)), 'my-drill');
   leave(parent, drillAt(day(2)), '20260305-000000');
@@ -58,27 +108,58 @@ test('only what is known to be the folder of a drill that is over is ever named'
   const running = join(parent, '20260304-000000');
   mkdirSync(running);
   const open = await beginRecord(running, { scope: 'full', revision: '62', version: '1' });
-  expect(beyond(parent, 1)).toEqual([]);
+  expect(beyond(newest, 1)).toEqual([]);
 
   open.release();
-  expect(namesOf(beyond(parent, 1))).toEqual(['20260304-000000']);
+  expect(namesOf(beyond(newest, 1))).toEqual(['20260304-000000']);
 });
 
 test('a removed drill goes with its link, and nothing else does', () => {
   const [parent, links] = [folder(), folder()];
   const [gone, stays] = [1, 2].map((at) => leave(parent, drillAt(day(at)))) as [string, string];
   for (const home of [gone, stays]) symlinkSync(home, join(links, home.slice(parent.length + 1)));
-  for (const old of beyond(parent, 1)) removeDrill(old, links);
+  for (const old of beyond(stays, 1)) removeDrill(old, links);
   expect(readdirSync(parent)).toEqual(['20260302-000000']);
   expect(readdirSync(links)).toEqual(['20260302-000000']);
   expect(existsSync(join(stays, 'lifeboat.db'))).toBe(true);
 });
 
-test('what a removal that was cut off has left is no drill any more, and goes with the next one', () => {
+test('a drill goes with its link also where its folder was named by way of a link', () => {
+  const [parent, home, elsewhere] = [folder(), folder(), folder()];
+  const typed = join(elsewhere, 'evidence');
+  symlinkSync(parent, typed);
+  const made = newDrillHome({ LIFEBOAT_HOME: home }, typed);
+  const link = join(home, 'drills', basename(made));
+  expect([dirname(made), realpathSync(link)]).toEqual([typed, realpathSync(made)]);
+  removeDrill({ path: made }, join(home, 'drills'));
+  expect([readdirSync(parent), readdirSync(join(home, 'drills'))]).toEqual([[], []]);
+});
+
+test('two drills of the same second are both found again, wherever they lie', () => {
+  const [home, one, other] = [folder(), folder(), folder()];
+  const made = [one, other].flatMap((parent) =>
+    [1, 2].map(() => newDrillHome({ LIFEBOAT_HOME: home }, parent)),
+  );
+  const drills = join(home, 'drills');
+  const linked = readdirSync(drills).map((name) => readlinkSync(join(drills, name)));
+  expect(linked.toSorted()).toEqual(made.toSorted());
+  for (const name of readdirSync(drills)) expect(basename(readlinkSync(join(drills, name)))).toBe(name);
+});
+
+test('a drill whose folder is named by way of a link to the drills needs no link', () => {
+  const [home, elsewhere] = [folder(), folder()];
+  mkdirSync(join(home, 'drills'));
+  symlinkSync(join(home, 'drills'), join(elsewhere, 'evidence'));
+  const made = newDrillHome({ LIFEBOAT_HOME: home }, join(elsewhere, 'evidence'));
+  expect(readdirSync(join(home, 'drills'))).toEqual([basename(made)]);
+});
+
+test('what a removal that was cut off has left is no drill any more, and nothing else is taken for that', () => {
   const parent = folder();
-  leave(parent, drillAt(day(1)), '20260301-000000.removing');
+  const left = leave(parent, drillAt(day(1)), '20260301-000000.removing');
   mkdirSync(join(parent, 'mine.removing'));
-  expect(beyond(parent, 1)).toEqual([]);
-  finishRemovals(parent);
-  expect(readdirSync(parent)).toEqual(['mine.removing']);
+  mkdirSync(join(parent, '20260302-000000.removing'));
+  writeFileSync(join(parent, '20260302-000000.removing', 'x'), 'notes');
+  expect(oldDrills(parent)).toEqual([]);
+  expect(remainsIn(parent)).toEqual([left]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { drillDue, dueWords } from '../../../src/report/drill/drill-due.ts';
-import { drillReportOf } from '../../../src/report/drill/drill-report.ts';
+import { drillDue, dueWords, futureWords, isFailure } from '../../../src/report/drill/drill-due.ts';
+import { DrillRecord, drillReportOf } from '../../../src/report/drill/drill-report.ts';
 import { renderDrill } from '../../../src/report/render-report.ts';
 import { chapter, drillAt } from './drills.ts';
 
@@ -30,9 +30,32 @@ describe('the next drill', () => {
     expect(drillDue([], undefined, now)).toMatchObject({ isOverdue: false, dueAt: undefined });
   });
 
-  test('a drill whose process died is no last one', () => {
+  test('a drill that is under way is no last one, and one whose process died is', () => {
     const { endedAt: _, ...running } = drillAt('2026-03-10T11:00:00Z', { outcome: 'running' });
     expect(drillDue([running], DAY, now).last).toBeUndefined();
+    const { last, isOverdue } = drillDue([{ ...running, outcome: 'died' }], DAY, now);
+    expect([last && isFailure(last), isOverdue]).toEqual([true, true]);
+  });
+
+  test('is not put off by a drill of a time still to come, which is named; a clock may be a little ahead', () => {
+    const records = [
+      drillAt('2026-01-01T00:00:00Z'),
+      drillAt('2026-03-10T12:04:00Z'),
+      drillAt('2036-01-01T00:00:00Z'),
+    ];
+    const due = drillDue(records, 30 * DAY, now);
+    expect(due).toMatchObject({
+      dueAt: '2026-04-09T12:04:00.000Z',
+      last: { at: '2026-03-10T12:04:00Z', ageSeconds: 0 },
+      fromFuture: ['20360101-000000'],
+    });
+    expect(futureWords(due)).toBe('nothing is counted from 1 drill of a time still to come: 20360101-000000');
+  });
+
+  test('no record counts whose times are none', () => {
+    expect(DrillRecord.safeParse(drillAt('2026-03-10T12:00:00Z')).success).toBe(true);
+    for (const wrong of [{ begunAt: 'bad-date' }, { endedAt: '2026-13-01T00:00:00Z' }])
+      expect(DrillRecord.safeParse(drillAt('2026-03-10T12:00:00Z', wrong)).success).toBe(false);
   });
 });
 

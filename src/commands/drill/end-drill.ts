@@ -1,0 +1,58 @@
+import { LifeboatError } from '../../base/errors.ts';
+import { show } from '../../base/text.ts';
+import type { CommandContext } from '../../cli/context.ts';
+import { loadConfig } from '../../config/load.ts';
+import { isFailure } from '../../report/drill/drill-due.ts';
+import type { DrillRecord } from '../../report/drill/drill-report.ts';
+import { writeJunit } from './junit.ts';
+import { keepNewest } from './keep-drills.ts';
+
+/** What is to be done after a drill, besides its notification. */
+export interface AfterDrill {
+  readonly junit: string | undefined;
+  readonly keep: number | undefined;
+  /** Undefined for a drill that got no folder. */
+  readonly folder: string | undefined;
+}
+
+/**
+ * Writes the result of a drill that is over, notifies that it failed, and removes the drills that are not to
+ * be kept, each whatever becomes of the others. Gives what went wrong. Never rejects.
+ */
+export async function endDrill(
+  context: CommandContext,
+  record: DrillRecord,
+  { junit, keep, folder }: AfterDrill,
+): Promise<readonly unknown[]> {
+  const problems: unknown[] = [];
+  const attempt = async (act: () => Promise<void> | void) => {
+    try {
+      await act();
+    } catch (thrown) {
+      problems.push(thrown);
+    }
+  };
+  if (junit !== undefined) await attempt(() => writeJunit(junit, record));
+  await notifyFailure(context, record);
+  if (keep !== undefined && folder !== undefined) await attempt(() => keepNewest(context, folder, keep));
+  return problems;
+}
+
+/**
+ * Notifies that a drill failed, where the config names somebody and no person looks on: whoever sits at a
+ * terminal is not asked for the passphrase of the vault for it. Never rejects; what cannot be sent now is
+ * left for the next `lifeboat notify send`.
+ */
+async function notifyFailure(context: CommandContext, drill: DrillRecord): Promise<void> {
+  if (!isFailure(drill) || context.stdin.isTTY === true) return;
+  try {
+    if ((await loadConfig(context.env, context.configPath)).notify.length === 0) return;
+    const { sendNow } = await import('../notify/notify.ts');
+    await sendNow(context, { drill });
+  } catch (thrown) {
+    // It has been said before the drill what is wrong with the config.
+    if (thrown instanceof LifeboatError && thrown.code.startsWith('config.')) return;
+    const why = thrown instanceof Error ? thrown.message : 'for an unknown reason';
+    context.stderr.write(`warning: the notification of the failed drill was not sent: ${show(why, 200)}\n`);
+  }
+}
