@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'vitest';
 import { openMachine } from '../bench-kit/machine.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { isRunning, treeOf } from '../bench-kit/process-tree.ts';
-import { builtProduct, type Running } from '../bench-kit/product.ts';
+import { builtProduct, drillBelow, type Running } from '../bench-kit/product.ts';
 import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 
@@ -62,10 +62,11 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
   );
 
   test.for(SIGNALS)(
-    'by %s in the middle of the run of a drill ends both, and says what became of it',
+    'by %s in the middle of the run of a drill ends both, says what became of it, and is on record as a failure',
     async (signal, context) => {
       const { expect } = context;
-      const running = machine(context).start('drill', 'rotate-key', '--auto');
+      const { start, home } = machine(context);
+      const running = start('drill', 'rotate-key', '--auto');
       await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('now: ');
       const before = belongingsOf(running);
       running.child.kill(signal);
@@ -75,14 +76,16 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
       expect(stderr).toMatch(/the drill was left: .* cannot be resumed; .* the journal is \S+lifeboat\.db\n/);
       expect(stdout + stderr).not.toMatch(/lifeboat resume|resume with|nothing is lost/);
       expect(leftOf(before)).toEqual([]);
+      const failure = 'it was ended from outside before its end';
+      expect(recordBelow(home)).toMatchObject({ outcome: 'failed', failure });
     },
   );
 
   test.runIf(hasTerminal())(
-    'by Ctrl-C under a drill with people gives the terminal back',
+    'by Ctrl-C under a drill with people gives the terminal back, and is on record as no failure',
     async (context) => {
       const { expect } = context;
-      const { env } = machine(context);
+      const { env, home } = machine(context);
       const terminal = openTerminal(product, { env }, ['drill', 'rotate-key']);
       context.onTestFinished(() => terminal.close());
       const screen = personAt(terminal, expect);
@@ -92,6 +95,7 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
       await screen.asks('leave this run?');
       screen.type(CTRL_C);
       await screen.isGivenBack(130);
+      expect(recordBelow(home)).toMatchObject({ outcome: 'left' });
     },
   );
 });
@@ -121,6 +125,11 @@ function cmdlineOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+/** The record of the one drill of a home. */
+function recordBelow(home: string): unknown {
+  return JSON.parse(readFileSync(join(drillBelow(join(home, 'drills')), 'drill.json'), 'utf8'));
 }
 
 /** Whether the one drill below a folder has begun its journal. */

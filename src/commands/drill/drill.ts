@@ -95,8 +95,7 @@ export async function drill(
   let folder: string | undefined;
   const stop = stopSignal();
   try {
-    const begun = await beginDrill(context.env, flags.report, about);
-    ({ folder, open: course.open } = begun);
+    ({ folder, open: course.open } = await beginDrill(context.env, flags.report, about));
     const lab: LabOptions = {
       revision: flags.revision === '61' ? 61 : 62,
       instances: instancesFor(chapters),

@@ -110,7 +110,7 @@ export function foreignWords(foreign: readonly string[]): string {
 
 /**
  * Removes the oldest drills beside the one in `current` until `keep` stay, and says on stderr which ones.
- * Rejects with `output.file` when one cannot be removed, after it has tried the others.
+ * Throws `output.file` when one cannot be removed, after it has tried the others.
  */
 export function keepNewest(context: CommandContext, current: string, keep: number): void {
   const links = drillsFolder(homeFolder(context.env));

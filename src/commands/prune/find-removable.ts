@@ -43,7 +43,7 @@ export interface Removable {
 }
 
 /** Bytes of all files below a folder; links are not followed. What cannot be read counts nothing. */
-export function folderSize(folder: string): number {
+function folderSize(folder: string): number {
   try {
     return readdirSync(folder).reduce((sum, name) => {
       const path = join(folder, name);
