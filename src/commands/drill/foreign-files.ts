@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /** The files of a drill by their paths in its folder, also those that are still being written. */
 const FILES =
-  /^(?:drill\.(?:json|lock)|lifeboat\.db(?:-wal|-shm)?|(?:reports\/[0-9A-Z]{26}\/)?report\.(?:html|json|md))(?:\.\d+)?$/u;
+  /^(?:drill\.(?:json|lock(?:-journal)?)|lifeboat\.db(?:-\w+)?|(?:reports\/[0-9A-Z]{26}\/)?report\.(?:html|json|md))(?:\.\d+)?$/u;
 /** Its folders in which nobody has anything to read or to sign. */
 const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|transcripts)$/u;
 /** Those in which somebody has: a scan of a signed report may lie beside the report. */

@@ -84,6 +84,21 @@ test('a drill beside which somebody keeps a file stays, also where it lies besid
   expect(existsSync(join(scan, 'lifeboat.db'))).toBe(true);
 });
 
+test('nothing of what a drill that was killed leaves is taken for what somebody keeps there', () => {
+  const home = leave(folder(), drillAt(day(1), { outcome: 'running' }));
+  for (const name of [
+    'drill.lock',
+    'drill.lock-journal',
+    'drill.json.1234',
+    'lifeboat.db-wal',
+    'report.html',
+  ])
+    writeFileSync(join(home, name), '');
+  for (const name of ['backups', 'checkpoints', 'fallback', 'locks', 'transcripts'])
+    mkdirSync(join(home, name, 'orders'), { recursive: true });
+  expect(foreignIn(home)).toEqual([]);
+});
+
 test('the newest proven drill always stays, however many failed after it', () => {
   const parent = folder();
   leave(parent, drillAt(day(1)));
