@@ -87,6 +87,8 @@ export const VERBS = {
       expected?: string | undefined;
       /** Remove the file once it is verified. */
       discard?: boolean | undefined;
+      /** The backup, where the proof goes on record at once: no later step of the run records it. */
+      record?: parts.BackupFacts | undefined;
     },
     parts.Verification
   >('download'),

@@ -86,6 +86,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
           path: file?.path ?? '',
           backup: facts?.newest?.id ?? 0,
           discard: purpose === 'prove',
+          record: facts?.newest,
         }),
         keep: (context, verification) => changed(context, 'oldBackup', { verification }),
         next: 'over',

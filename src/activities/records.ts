@@ -50,7 +50,7 @@ interface Proof {
 }
 
 /** What the ledger learns when a key opened a backup that was read to its end. */
-function proofFact(fingerprint: string, { run, backup, verification, negative }: Proof): LedgerFact {
+export function proofFact(fingerprint: string, { run, backup, verification, negative }: Proof): LedgerFact {
   const { id, backupId, triggeredAt } = backup;
   return {
     type: 'key.proven',

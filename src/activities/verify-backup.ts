@@ -8,6 +8,7 @@ import { type HeldKey, heldKeys } from '../keys/keyring.ts';
 import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './download-part.ts';
+import { proofFact } from './records.ts';
 import { no, ok, readVerb } from './results.ts';
 
 const AGAIN = 'try again: it is downloaded from the beginning';
@@ -16,11 +17,11 @@ const AGAIN = 'try again: it is downloaded from the beginning';
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last
  * byte. That a key other than the expected one opens it is a result, not a failure: the ledger learns
  * `key.refuted`, the machine decides. An expected key that is not held is not refuted: the one that opens may
- * be the same under the name of this key store.
+ * be the same under the name of this key store. With `record`, the ledger learns `key.proven` as well.
  */
 export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   return readVerb(async (input, context) => {
-    const { path, expected, discard } = input;
+    const { path, expected, discard, record: backup } = input;
     const since = context.now().getTime();
     const candidates = await heldKeys(deps.keyring, context.instance, expected);
     const found = probeKeys(await readHead(path, [AGAIN]), candidates);
@@ -40,10 +41,12 @@ export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
     if (discard) await rm(path, { force: true });
     const seconds = (context.now().getTime() - since) / 1000;
     const { ok: _, entries, ...facts } = report;
-    return ok(
-      { ...facts, ...(entries === undefined ? {} : { entries }), opens: opener.fingerprint, seconds },
-      refutation(opener.fingerprint, candidates, input, context),
-    );
+    const opens = opener.fingerprint;
+    const verification = { ...facts, ...(entries === undefined ? {} : { entries }), opens, seconds };
+    return ok(verification, [
+      ...(backup === undefined ? [] : [proofFact(opens, { run: context.runId, backup, verification })]),
+      ...refutation(opens, candidates, input, context),
+    ]);
   });
 }
 

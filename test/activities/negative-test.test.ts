@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ActivityContext } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
-import { negativeTest } from '../../src/activities/verify-backup.ts';
+import { negativeTest, verifyBackup } from '../../src/activities/verify-backup.ts';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Keyring } from '../../src/keys/key-store.ts';
@@ -37,11 +37,43 @@ test('a key that is listed but cannot be had is not called tested', async () => 
   expect(await tryOthers([NEW, OLD, lost])).toEqual({ tested: [OLD.fingerprint], opened: [] });
 });
 
+test('a backup that is to go on record is recorded with the key that opened it, at once', async () => {
+  const record = { id: 7, backupId: 'B-7', status: 'done', triggeredAt: '2026-03-01T02:00:00Z' };
+  const read = async (input: object) => {
+    const { deps, path, context } = await backupWith([OLD, NEW]);
+    const result = await verifyBackup(deps).run({ path, backup: 7, ...input }, context);
+    return result.ledger?.map(({ type, body }) => [type, body]);
+  };
+  expect(await read({})).toEqual([]);
+  expect(await read({ record })).toEqual([
+    [
+      'key.proven',
+      expect.objectContaining({
+        fingerprint: NEW.fingerprint,
+        run: 'R',
+        backup: { id: 7, backup_id: 'B-7', triggered_at: record.triggeredAt },
+        verdict: 'intact',
+        negative: 'not-applicable',
+      }),
+    ],
+  ]);
+});
+
 /** Runs the negative test on a backup that was made with the new key. */
-async function tryOthers(
-  held: readonly { fingerprint: string; key: Secret | undefined }[],
-  ownName = NEW.fingerprint,
-) {
+async function tryOthers(held: readonly Held[], ownName = NEW.fingerprint) {
+  const { deps, path, context } = await backupWith(held, ownName);
+  const result = await negativeTest(deps).run({ path, except: NEW.fingerprint }, context);
+  if (!result.ok) throw new Error(result.failure.shortMessage);
+  return result.output;
+}
+
+interface Held {
+  readonly fingerprint: string;
+  readonly key: Secret | undefined;
+}
+
+/** A backup that was made with the new key, and a key store that holds those. */
+async function backupWith(held: readonly Held[], ownName = NEW.fingerprint) {
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-negative-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'backup');
@@ -52,9 +84,6 @@ async function tryOthers(
     list: async () => held.map(({ fingerprint }) => fingerprint),
     load: async (_, wanted) => held.find(({ fingerprint }) => fingerprint === wanted)?.key,
   };
-  const activity = negativeTest({ keyring } as ActivityDeps);
-  const context = { instance: 'orders' } as ActivityContext;
-  const result = await activity.run({ path, except: NEW.fingerprint }, context);
-  if (!result.ok) throw new Error(result.failure.shortMessage);
-  return result.output;
+  const context = { instance: 'orders', runId: 'R', now: () => new Date(0), report: () => undefined };
+  return { deps: { keyring } as ActivityDeps, path, context: context as unknown as ActivityContext };
 }

@@ -23,6 +23,13 @@ export function typesOf(entries: readonly Entry[], where: 'run' | 'instance'): s
   return entries.filter(({ stream }) => stream.startsWith(`${where}/`)).map(({ type }) => type);
 }
 
+/** The ids of the backups whose proofs the ledgers hold, the oldest proof first. */
+export function provenIn(entries: readonly Entry[]): number[] {
+  return entries
+    .filter(({ type }) => type === 'key.proven')
+    .map(({ body }) => (body as unknown as { backup: { id: number } }).backup.id);
+}
+
 /** All that is on record on a machine; nothing where no journal was ever begun. */
 export function entriesIn(machine: Pick<Machine, 'entries'>): Promise<readonly Entry[]> {
   return machine.entries().catch((thrown: { code?: string }) => {

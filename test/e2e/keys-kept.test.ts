@@ -42,12 +42,12 @@ describe.concurrent('a key change whose process dies while the request is under 
     const killed = start(...ROTATE, ...ANSWERED);
     murder.kill = () => killed.child.kill('SIGKILL');
     expect((await killed.ended).code).toBeNull();
-    expect(typesOf(await entries(), 'instance')).toEqual(['key.pending', 'key.sent']);
+    expect(typesOf(await entries(), 'instance')).toEqual(['key.proven', 'key.pending', 'key.sent']);
 
     await run('resume', ...ANSWERED);
     const journal = await entries();
     expect(journal.map(({ body }) => (body as { to?: string }).to)).toContain('change.inDoubt');
-    expect(typesOf(journal, 'instance').slice(1, 5)).toEqual([
+    expect(typesOf(journal, 'instance').slice(2, 6)).toEqual([
       'key.sent',
       'key.sent',
       'key.refused',

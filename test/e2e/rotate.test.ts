@@ -26,7 +26,14 @@ describe.concurrent('a rotation against a foreign service', () => {
       expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
 
       const journal = await entries();
-      expect(typesOf(journal, 'instance')).toEqual(['key.pending', 'key.sent', 'key.set', 'key.proven']);
+      expect(typesOf(journal, 'instance')).toEqual([
+        'key.proven',
+        'key.pending',
+        'key.sent',
+        'key.set',
+        'key.proven',
+        'follow-up.opened',
+      ]);
       const key = server.keys.at(-1) ?? '';
       expect([...(await vault()).values()].toSorted()).toEqual([CANARIES.oldKey, key].toSorted());
       const { path } = outputOf(journal, 'download') as { path: string };
@@ -60,6 +67,21 @@ describe.concurrent('a rotation against a foreign service', () => {
     const listed = await here('keys', 'list', 'orders', '--json');
     expect(itemsIn(listed.stdout)).toEqual(
       expect.arrayContaining([expect.objectContaining({ state: 'proven' })]),
+    );
+  });
+
+  test('the last proof under the old key is on record before the key is changed', async (context) => {
+    const { expect } = context;
+    const { here, run, server } = await bench(context);
+    const { code } = await run('run', 'rotate-key', '--instance', 'orders', '--yes');
+    expect(code).toBe(3);
+    const listed = await here('keys', 'list', 'orders', '--json');
+    expect(itemsIn(listed.stdout)).toContainEqual(
+      expect.objectContaining({ state: 'proven', provenAt: expect.stringMatching(/./) }),
+    );
+    const status = itemsIn((await here('status', '--json')).stdout);
+    expect(status).toContainEqual(
+      expect.objectContaining({ provenBackup: expect.objectContaining({ id: server.backups[0]?.id }) }),
     );
   });
 

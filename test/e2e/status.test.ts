@@ -51,7 +51,9 @@ describe.concurrent('lifeboat status', () => {
   test('what it saw of an instance is offered once the instance is lost, without a recovery card', async (context) => {
     const { expect } = context;
     let isLost = false;
+    const orders = { name: 'orders', archiving: true, backups: 2, key: CANARIES.oldKey };
     const { here, rotate, server } = await bench(context, {
+      instances: [orders, { name: 'orders-dr' }],
       trouble: ({ instance }) => (isLost && instance === 'orders' ? { answer: 'lost' } : undefined),
     });
     expect((await rotate()).code).toBe(0);
@@ -59,12 +61,12 @@ describe.concurrent('lifeboat status', () => {
     isLost = true;
     const lost = statusIn(await here('status', '--json'), 'orders');
     expect(lost.newestBackup).toBeUndefined();
-    expect(lost.lastSeenBackup).toMatchObject({ id: 900058, seenAt: expect.any(String) });
+    expect(lost.lastSeenBackup).toMatchObject({ id: 900075, seenAt: expect.any(String) });
     expect(lost.elsewhere.answer).toBe('unknown');
     const table = (await here('status', 'orders')).stdout;
     expect(table).toMatch(/^orders +unknown .*\d+\w seen/mu);
-    expect(table).toMatch(/orders: newest backup: \d+\w+ old as last seen \d+\w ago \(backup 900058\)/u);
-    expect(table).toContain('backup 900058 could be recovered by its id bkp:4.900058~c2 with key');
+    expect(table).toMatch(/orders: newest backup: \d+\w+ old as last seen \d+\w ago \(backup 900075\)/u);
+    expect(table).toContain('backup 900075 could be recovered by its id bkp:4.900075~c2 with key');
     const recovery = ['run', 'disaster-recovery', 'orders', '--target', 'orders-dr', '--perform', '--yes'];
     const planned = await here(...recovery.filter((word) => word !== '--yes'), '--dry-run');
     expect(planned.stdout).toContain('which backup of orders do you want to recover?');
@@ -72,12 +74,13 @@ describe.concurrent('lifeboat status', () => {
     expect(ended.code, ended.stderr).toBe(3);
     expect(ended.stderr).toMatch(/backup 900041 of [^,]+, not proven/u);
     expect(ended.stderr).toMatch(/backup 900058 of [^,]+, proven/u);
+    expect(ended.stderr).toMatch(/backup 900075 of [^,]+, proven/u);
     expect(changes(server).posts).toBe(1);
-    const chosen = ['--guid', 'bkp:4.900058~c2', '--yes', '--confirm', 'orders-dr'];
+    const chosen = ['--guid', 'bkp:4.900075~c2', '--yes', '--confirm', 'orders-dr'];
     const resumed = await here('resume', 'last', ...chosen);
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(server.calls.findLast(({ path }) => path.endsWith('/perform'))?.body).toMatchObject({
-      backup_guid: 'bkp:4.900058~c2',
+      backup_guid: 'bkp:4.900075~c2',
     });
   });
 
