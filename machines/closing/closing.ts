@@ -3,6 +3,7 @@ import type { FollowUp } from '../parts/follow-up.ts';
 import type { Closing } from '../parts/runbook.ts';
 import { replacesData } from '../parts/touches.ts';
 import { leftUnbound, stillOpen, unboundWords } from '../parts/unfinished.ts';
+import { sentOf } from '../phases/once.ts';
 import { withBound } from '../phases/open-follow-ups.ts';
 import {
   hasActed,
@@ -20,8 +21,10 @@ import { factGroupsOf } from './facts.ts';
  */
 export function closingOfRestore(context: RunContext, finalState: string): Closing {
   const base = { summary: factGroupsOf(context), deviations: deviationsOf(context) };
-  if (finalState === 'stopped')
-    return { outcome: 'stopped', proven: false, title: stoppedTitle(context), ...base };
+  if (finalState === 'stopped') {
+    const unknown = sentOf(context.restore) === undefined ? {} : { unknown: restoredName(context) };
+    return { outcome: 'stopped', proven: false, title: stoppedTitle(context), ...base, ...unknown };
+  }
   const proven =
     finalState === 'done' && isRecovered(context) && stillOpen(context.followUps.list).length === 0;
   if (proven) {
@@ -70,13 +73,12 @@ export function followUpsOf(context: RunContext, mayBeSent: boolean): readonly F
   return followUps.map(({ since: _, ...followUp }) => followUp);
 }
 
+/** All sends of the run count: one that was to follow another does not undo what that may have done. */
 function stoppedTitle(context: RunContext): string {
-  const { landed, outside } = context.restore;
   const name = restoredName(context);
-  if (landed !== undefined || outside !== undefined)
-    return `stopped after a restore was started; what ${name} holds is not known`;
-  if (context.failure?.code.startsWith('doubt.'))
-    return `stopped in doubt: a restore of ${name} may have started`;
+  const sent = sentOf(context.restore);
+  if (sent === 'accepted') return `stopped after a restore was started; what ${name} holds is not known`;
+  if (sent === 'in-doubt') return `stopped in doubt: a restore of ${name} may have started`;
   return `stopped before anything was restored into ${name}`;
 }
 
@@ -124,24 +126,34 @@ export function closingOfBackup(context: RunContext, finalState: string): Closin
   const titles = {
     done: `backup ${landed?.id} is proven`,
     unproven: `closed without proof: backup ${landed?.id} is not shown to be good`,
-    stopped: landed === undefined ? 'stopped; no backup was taken' : 'stopped; the backup is unproven',
+    stopped: stoppedBackupTitle(context),
   };
   const isProven = finalState === 'done' && context.proof.verification !== undefined;
   return plainClosing(context, finalState, titles, isProven);
 }
 
+function stoppedBackupTitle({ backup, run }: RunContext): string {
+  const sent = sentOf(backup);
+  if (sent === 'in-doubt') return `stopped in doubt: a backup of ${run.instance} may have been taken`;
+  return sent === undefined ? 'stopped; no backup was taken' : 'stopped; the backup is unproven';
+}
+
 export function closingOfAction(context: RunContext, finalState: string): Closing {
-  const { run, act, available } = context;
+  const { run, available } = context;
   const { instance, action } = run;
   const { reason: evidence } = available.ready ?? {};
   const because = evidence === undefined ? '' : `: ${evidence}`;
   const titles = {
     done: `the ${action} of ${instance} is done${because}`,
     unproven: `closed without proof: the ${action} of ${instance} is not shown to be done`,
-    stopped:
-      act.landed === undefined && act.outside === undefined
-        ? `stopped before the ${action} of ${instance}`
-        : `stopped after the ${action} of ${instance} was started`,
+    stopped: stoppedActionTitle(context),
   };
   return plainClosing(context, finalState, titles, finalState === 'done' && hasActed(context));
+}
+
+function stoppedActionTitle({ act, run }: RunContext): string {
+  const what = `the ${run.action} of ${run.instance}`;
+  const sent = sentOf(act);
+  if (sent === 'in-doubt') return `stopped in doubt: ${what} may have started`;
+  return sent === undefined ? `stopped before ${what}` : `stopped after ${what} was started`;
 }

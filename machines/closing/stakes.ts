@@ -3,6 +3,7 @@ import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { Stakes } from '../parts/question.ts';
 import type { Touches } from '../parts/touches.ts';
+import { sentOf } from '../phases/once.ts';
 import { restoredName, touchesOfRun } from './evaluate.ts';
 
 /* What each confirmation costs. Pure functions of the context. */
@@ -32,11 +33,18 @@ const LOST: Readonly<Record<Touches['lost'], (context: RunContext) => Lost>> = {
 };
 
 function ofInstance(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> {
-  return { overwritten: `all data in ${context.run.instance}`, wayBack: wayBackInPlace(context) };
+  const { run, restore } = context;
+  return {
+    overwritten: `all data in ${run.instance}${sentOf(restore) === undefined ? '' : SENT_BEFORE}`,
+    wayBack: wayBackInPlace(context),
+  };
 }
 
+/** What was looked at does not tell what a restore that failed has left of the data. */
+const SENT_BEFORE = '; a restore of this run was sent to it, so what it holds is not known';
+
 function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> {
-  const { run, target } = context;
+  const { run, target, restore } = context;
   const name = restoredName(context);
   const { identity } = target.facts ?? {};
   const source =
@@ -48,7 +56,7 @@ function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> 
       ? ''
       : `: ${counted(identity.backups, 'backup')}, ${counted(identity.boundApps.length, 'bound app')}`;
   return {
-    overwritten: `all data in ${name}${held}`,
+    overwritten: `all data in ${name}${sentOf(restore) === undefined ? held : SENT_BEFORE}`,
     wayBack: `none for ${name}; ${source}`,
   };
 }

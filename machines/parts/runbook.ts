@@ -109,6 +109,8 @@ export interface Closing {
   /** What it has found and done, most important first; no group is empty. */
   readonly summary: readonly FactGroup[];
   readonly deviations: readonly { readonly step: string; readonly reason: string }[];
+  /** The instance into which this run may have restored something, where it does not know what came of it. */
+  readonly unknown?: string;
 }
 
 /** One recovery flow: its machine and what the rest of the program needs to know of it. */

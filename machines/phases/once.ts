@@ -23,6 +23,10 @@ export const OnceSlice = () =>
     landed: z.object({ id: z.number(), adopted: z.boolean() }).optional(),
     backup: BackupFacts().optional(),
     restore: RestoreFacts().optional(),
+    /** The answer to the current send was lost, and nothing has shown since what became of it. */
+    inDoubt: z.boolean().optional(),
+    /** What at most became of the sends before the current one. */
+    earlier: z.enum(['accepted', 'in-doubt']).optional(),
     /** What the operator said when it was done outside of this run; the service's word is missing then. */
     outside: z.string().optional(),
   });
@@ -181,7 +185,10 @@ export function sending<Verb extends VerbOf<'once'>>(
           changed(context, task, landing(context[task], event.output)),
         ),
       },
-      onError: failOrDoubt('inDoubt', 'failed'),
+      onError: failOrDoubt('inDoubt', 'failed').map((way, index) => ({
+        ...way,
+        actions: [assignWith(({ context }) => changed(context, task, { inDoubt: index === 0 })), way.actions],
+      })),
     },
   } as unknown as PhaseConfig;
 }
@@ -199,15 +206,27 @@ function whichOf(sends: Readonly<Record<string, PhaseConfig>>): PhaseConfig {
 function landing({ absences }: OnceSlice, output: Triggered | Started): Partial<OnceSlice> {
   if (!output.landed) {
     const { lost, evidence } = output;
-    return { landed: undefined, absences: absences + 1, absence: { lost, evidence } };
+    return { landed: undefined, inDoubt: false, absences: absences + 1, absence: { lost, evidence } };
   }
-  return { landed: { id: 'id' in output ? output.id : 0, adopted: output.adopted }, absences: 0 };
+  const landed = { id: 'id' in output ? output.id : 0, adopted: output.adopted };
+  return { landed, inDoubt: false, absences: 0 };
+}
+
+/** What at most became of all sends of a task so far; undefined where none of them has done anything. */
+export function sentOf({ landed, outside, inDoubt, earlier }: OnceSlice): OnceSlice['earlier'] {
+  if (landed !== undefined || outside !== undefined) return 'accepted';
+  return earlier ?? (inDoubt === true ? 'in-doubt' : undefined);
 }
 
 /** The number of the next intent: whatever has landed belongs to the one before. */
 export function nextIntent(task: TaskName) {
   return assignWith(({ context }) =>
-    changed(context, task, { intents: context[task].intents + 1, landed: undefined }),
+    changed(context, task, {
+      intents: context[task].intents + 1,
+      landed: undefined,
+      inDoubt: undefined,
+      earlier: sentOf(context[task]),
+    }),
   );
 }
 

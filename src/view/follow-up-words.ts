@@ -25,12 +25,17 @@ export function openWords(followUps: readonly FollowUpView[]): {
     : { short, long: `${short}, ${overdue} overdue`, tone: 'bad' };
 }
 
-/** How it stands with the follow-ups of a run when none is open: `follow-ups: all 4 done`. */
-export function closedWords(followUps: readonly FollowUpView[]): {
-  readonly text: string;
-  readonly tone: Tone;
-} {
+/**
+ * How it stands with the follow-ups of a run when none is open: `follow-ups: all 4 done`. `unknown` is the
+ * instance of which the run does not know what it holds.
+ */
+export function closedWords(
+  followUps: readonly FollowUpView[],
+  unknown?: string,
+): { readonly text: string; readonly tone: Tone } {
   const skipped = followUps.filter(({ closed }) => closed?.tone === 'warn').length;
+  if (followUps.length === 0 && unknown !== undefined)
+    return { text: `no follow-up is tracked: look at what ${unknown} holds before it is used`, tone: 'warn' };
   if (followUps.length === 0) return { text: 'this run leaves no follow-up', tone: 'good' };
   if (skipped === 0) return { text: `follow-ups: all ${followUps.length} done`, tone: 'good' };
   return { text: `follow-ups: ${followUps.length - skipped} done, ${skipped} skipped`, tone: 'warn' };

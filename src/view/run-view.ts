@@ -232,6 +232,8 @@ export interface OutcomeView {
   readonly title: string;
   /** `1 min 52 s, 2026-11-21 03:00:41 to 03:02:33 UTC`. */
   readonly took: string;
+  /** The instance into which a restore may have gone, of which the run does not know what it holds. */
+  readonly unknown?: string;
   /** What leads on from a run that was stopped at a failure; missing where nothing does. */
   readonly ways?: readonly WayOn[];
   /** What has to be known before everything that went well, the worst first. */

@@ -46,6 +46,7 @@ export function viewOutcome(run: EndedRun): OutcomeView | undefined {
   const verdict = verdictOf(closing, undone.length + approvals.bypassed.length);
   return {
     ...ending(run, verdict, closing.title, closing.summary),
+    ...(closing.unknown === undefined ? {} : { unknown: readable(closing.unknown, 120) }),
     ...(ways.length === 0 ? {} : { ways: ways.map(viewWay) }),
     remarks: [
       ...approvals.bypassed.map((text) => ({ tone: 'bad' as const, text })),

@@ -207,6 +207,83 @@ describe('a disaster recovery', () => {
   });
 });
 
+describe('what a run that is stopped says of what it may have done', () => {
+  const RESTORES = [
+    ['disaster-recovery', { mode: 'perform', target: 'orders-dr' }, 'performRecovery', 'orders-dr'],
+    ['restore-backup', { backup: 3 }, 'restoreBackup', 'orders'],
+    ['restore-point-in-time', { time: '2026-03-01T01:00:00Z' }, 'restoreToTime', 'orders'],
+  ] as const;
+  const BROKEN = { waitForRestore: [failure('restore.failed')] };
+  const DOUBT = failure('doubt.ambiguous', { candidates: [{ id: 8, status: 'running' }] });
+
+  /** A run that is led to a state by the recommended answers and the typed name. */
+  function ledTo(state: string, id: string, input: object, given: Readonly<Record<string, Outcome[]>>) {
+    const run = drive(id, input, given);
+    for (let steps = 0; run.state() !== state && steps < 8; steps += 1) run.goOn();
+    expect(run.state()).toBe(state);
+    return run;
+  }
+
+  test.for(RESTORES)('%s: a restore that failed and was to be tried again', ([id, input, , name]) => {
+    const run = ledTo('restore.broken', id, input, BROKEN);
+    run.answer({ type: 'operator.retry' });
+    expect(run.question()).toMatchObject({
+      kind: 'typed-name',
+      stakes: {
+        overwritten: `all data in ${name}; a restore of this run was sent to it, so what it holds is not known`,
+      },
+    });
+    run.answer({ type: 'operator.stop' });
+    expect(run.closing()).toMatchObject({
+      outcome: 'stopped',
+      title: `stopped after a restore was started; what ${name} holds is not known`,
+      unknown: name,
+    });
+  });
+
+  test.for(RESTORES)('%s: a lost answer, also when it was to be sent again', ([id, input, verb, name]) => {
+    const title = `stopped in doubt: a restore of ${name} may have started`;
+    const run = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT] });
+    run.answer({ type: 'operator.sendAgain' });
+    run.answer({ type: 'operator.stop' });
+    expect(run.closing()).toMatchObject({ title, unknown: name });
+    const at = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT] });
+    at.answer({ type: 'operator.stop' });
+    expect(at.closing()).toMatchObject({ title, unknown: name });
+  });
+
+  test.for(RESTORES)('%s: that nothing was restored, where no request arrived', ([id, input, verb, name]) => {
+    const run = ledTo('restore.inDoubt', id, input, { [verb]: [DOUBT, { output: { landed: false } }] });
+    run.answer({ type: 'operator.lookAgain' });
+    expect(run.state()).toBe('restore.failed');
+    run.answer({ type: 'operator.stop' });
+    expect(run.closing().title).toBe(`stopped before anything was restored into ${name}`);
+    expect(run.closing()).not.toHaveProperty('unknown');
+  });
+
+  test('nothing of a restore, where the backup before it is in doubt', () => {
+    const run = drive('restore-backup', { backup: 3 }, { createBackup: [DOUBT] });
+    run.goOn();
+    expect(run.state()).toBe('safeguard.inDoubt');
+    run.answer({ type: 'operator.stop' });
+    expect(run.closing().title).toBe('stopped before anything was restored into orders');
+  });
+
+  test('that an action may have started', () => {
+    const run = drive('change-instance', { action: 'recreate' }, { recreate: [DOUBT] });
+    for (let steps = 0; run.state() !== 'act.inDoubt' && steps < 5; steps += 1) run.goOn();
+    run.answer({ type: 'operator.sendAgain' });
+    run.answer({ type: 'operator.stop' });
+    expect(run.closing().title).toBe('stopped in doubt: the recreate of orders may have started');
+  });
+
+  test('that a backup may have been taken', () => {
+    const run = drive('back-up-and-verify', {}, { createBackup: [DOUBT] });
+    run.answer({ type: 'operator.stop' });
+    expect(run.closing().title).toBe('stopped in doubt: a backup of orders may have been taken');
+  });
+});
+
 describe('a change of an instance', () => {
   const HELD = { type: 'operator.holdBack', text: 'the operator of the platform says so' };
 

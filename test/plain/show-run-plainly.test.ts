@@ -45,6 +45,17 @@ describe('showRunPlainly', () => {
     );
   });
 
+  it('claims no clean end where nobody knows what an instance holds', async () => {
+    const io = createFakeStreams();
+    const { outcome } = VIEWS.outcome;
+    const run = createFakeRun({ ...VIEWS.outcome, outcome: outcome && { ...outcome, unknown: 'orders-dr' } });
+    const shown = showRunPlainly(run, io.streams);
+    run.finish({ how: 'ended', exitCode: 0 });
+    await shown;
+    expect(io.stdout()).not.toContain('leaves no follow-up');
+    expect(io.stdout()).toContain('look at what orders-dr holds before it is used\n');
+  });
+
   it('says every entry of the log once, also when the oldest have gone', async () => {
     const io = createFakeStreams();
     const entry = (at: number) => ({ at: '00:00:00', text: `entry ${at}.`, tone: 'plain' as const });

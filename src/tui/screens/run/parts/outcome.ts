@@ -106,11 +106,11 @@ function resultLines(
   ];
 }
 
-function followUpHead({ followUps }: RunView, width: number, look: Look): Line {
+function followUpHead({ followUps, outcome }: RunView, width: number, look: Look): Line {
   const open = stillOpen(followUps).length;
   if (open > 0)
     return ruleLine(`still to be done: ${counted(open, 'follow-up')}`, width, look, 'status.warn');
-  const { text, tone } = closedWords(followUps);
+  const { text, tone } = closedWords(followUps, outcome?.unknown);
   return cutLine([span(`${signOf(tone, look)} `, tokenOf(tone)), span(text)], width, look);
 }
 
