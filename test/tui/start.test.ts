@@ -291,6 +291,14 @@ const SIZES = [
   { columns: 160, rows: 50 },
 ];
 
+test('a backup that was never opened names its key as one that the dates leave', () => {
+  const at = sitDown(known());
+  at.choose('older backup');
+  const text = at.text({ columns: 160, rows: 50 });
+  expect(text).toMatch(/ proven\s+aaaaaaaaaaaa held/u);
+  expect(text).toMatch(/ no\s+perhaps bbbbbbbbbbbb NOT HELD/u);
+});
+
 /** What is known from the config alone, with a name that no screen likes. */
 const ONLY_CONFIG: Known = {
   home: () => ({

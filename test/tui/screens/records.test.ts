@@ -26,25 +26,46 @@ describe('the keys', () => {
     key({ fingerprint: 'bbbbbbbbbbbb', isHeld: false, endedAt: '2026-11-01T00:00:00Z' }),
     key({ instance: HOSTILE, fingerprint: 'cccccccccccc', state: 'unknown', isConfigured: false }),
   ];
-  const backup = (fingerprints: readonly string[]) => ({
+  const backup = (fingerprints: readonly string[], provenAt?: string) => ({
     id: 1,
     status: 'DONE',
+    provenAt,
     keys: fingerprints.map((fingerprint) => ({ fingerprint, isHeld: true })),
   });
   const answers = {
     keys: () => ({ store: 'vault file', rows }),
     backups: (of: string) =>
       of === 'orders'
-        ? { rows: [backup(['aaaaaaaaaaaa']), backup(['aaaaaaaaaaaa', 'bbbbbbbbbbbb'])] }
+        ? {
+            rows: [
+              backup(['aaaaaaaaaaaa'], '2026-11-02T00:00:00Z'),
+              backup(['aaaaaaaaaaaa']),
+              backup(['aaaaaaaaaaaa', 'bbbbbbbbbbbb']),
+            ],
+          }
         : undefined,
   };
 
+  test('claim for no key that it opens a backup which was never opened with it', () => {
+    const added = key({ fingerprint: '566ff98debc3', state: 'added', provenAt: undefined, provenBackups: 0 });
+    const one = shown(
+      keysScreen({ name: 'keys' }),
+      {
+        keys: () => ({ store: 'vault file', rows: [added] }),
+        backups: () => ({ rows: [backup(['566ff98debc3'])] }),
+      },
+      { columns: 160, rows: 24 },
+    );
+    expect(one.text()).toMatch(/566ff98debc3\s+yes\s+added.+none proven, perhaps 1 of 1/u);
+    expect(one.text()).toContain('perhaps: by its dates only');
+  });
+
   test('say which are held, in which state, and how many backups each opens', () => {
-    const one = shown(keysScreen({ name: 'keys' }), answers, { columns: 160, rows: 24 });
+    const one = shown(keysScreen({ name: 'keys' }), answers, { columns: 170, rows: 24 });
     one.fits();
     const [, first = '', second = '', third = ''] = one.text().split('\n').slice(1);
     expect([first, second, third].every((row) => row !== '')).toBe(true);
-    expect(one.text()).toMatch(/orders\s+aaaaaaaaaaaa\s+yes\s+proven.+1 to 2 of 2, 2 proven/u);
+    expect(one.text()).toMatch(/orders\s+aaaaaaaaaaaa\s+yes\s+proven.+2 proven, perhaps 1 to 2 of 3/u);
     expect(one.text()).toMatch(/orders\s+bbbbbbbbbbbb\s+NO\s+ended/u);
     expect(one.text()).toMatch(/not in the config.+cccccccccccc\s+yes\s+unknown/u);
   });

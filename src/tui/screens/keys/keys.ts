@@ -103,7 +103,9 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
         );
       }
       const rows = rowsOf(list, around);
-      const foot = footOf(last?.value, atCursor(list, around)).flatMap((line) => wrapLine(line, columns, 2));
+      const foot = footOf(last?.value, atCursor(list, around), around).flatMap((line) =>
+        wrapLine(line, columns, 2),
+      );
       const filter = filterLines(list, columns, look);
       const room = height - filter.length;
       const below = foot.slice(0, Math.max(0, Math.min(foot.length, Math.floor(room / 2))));
@@ -146,15 +148,23 @@ function columnsFor({ facts }: Around) {
   ];
 }
 
-/** How many backups a key opens, in words; undefined where nothing is known. */
+/**
+ * How many backups a key was shown to open, and how many more it may by its dates; undefined where nothing is
+ * known. That a key was in force when a backup was made is no proof that it opens it.
+ */
 function opensOf({ fingerprint, provenBackups }: KeyRow, list: BackupList | undefined): string | undefined {
-  const proven = provenBackups === 0 ? undefined : `${provenBackups} proven`;
-  if (list === undefined) return proven;
-  const fitting = list.rows.filter(({ keys }) => keys.some((key) => key.fingerprint === fingerprint));
-  const sure = fitting.filter(({ keys }) => keys.length === 1).length;
-  const count = sure === fitting.length ? `${sure}` : `${sure} to ${fitting.length}`;
-  return `${count} of ${list.rows.length}${proven === undefined ? '' : `, ${proven}`}`;
+  const proven = `${provenBackups === 0 ? 'none' : provenBackups} proven`;
+  if (list === undefined) return provenBackups === 0 ? undefined : proven;
+  const fitting = list.rows.filter(
+    ({ keys, provenAt }) => provenAt === undefined && keys.some((key) => key.fingerprint === fingerprint),
+  );
+  if (fitting.length === 0) return proven;
+  const alone = fitting.filter(({ keys }) => keys.length === 1).length;
+  const count = alone === fitting.length ? `${alone}` : `${alone} to ${fitting.length}`;
+  return `${proven}, ${PERHAPS} ${count} of ${list.rows.length}`;
 }
+
+const PERHAPS = 'perhaps';
 
 function heldWord(isHeld: boolean): Span {
   return isHeld ? span('yes') : span('NO', 'status.bad');
@@ -169,12 +179,16 @@ function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
 }
 
 /** What the row of the cursor means, and where keys are kept. */
-function footOf(facts: KeysFacts | undefined, here: KeyRow | undefined): readonly Line[] {
-  if (facts === undefined) return [];
-  const { unread, store } = facts;
+function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts }: Around): readonly Line[] {
+  if (known === undefined) return [];
+  const { unread, store } = known;
+  const opens = here && opensOf(here, facts.get('backups', here.instance).last?.value);
   return [
     ...(here === undefined ? [] : [[span(stateWords(here))]]),
     ...(unread === undefined ? [] : [[span(`the journal cannot be read: ${unread}`, 'status.bad')]]),
+    ...(opens?.includes(PERHAPS)
+      ? [[span(`${PERHAPS}: by its dates only; that the key fits shows when a backup is opened`, 'text.dim')]]
+      : []),
     [span(`kept in: ${store}; compare fingerprints within this key store only`, 'text.dim')],
   ];
 }

@@ -188,7 +188,7 @@ const BACKUP_COLUMNS = columnsOf(
   { title: 'requested (UTC)', drop: 3 },
   { title: 'size', align: 'right', drop: 2 },
   { title: 'proven' },
-  { title: 'opened by', drop: 1 },
+  { title: 'key', drop: 1 },
   { title: 'status', least: 6, drop: 4 },
 );
 
@@ -248,7 +248,7 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
       [span(triggeredAt === undefined ? '?' : formatTime(triggeredAt))],
       [span(size === undefined ? '?' : formatBytes(size))],
       [span(provenAt === undefined ? 'no' : 'proven', provenAt === undefined ? 'text.dim' : 'status.ok')],
-      [span(keyWords(keys))],
+      [span(keyWords(row))],
       [span(status)],
     ],
     disabled: why,
@@ -268,11 +268,14 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
   };
 }
 
-function keyWords(keys: BackupRow['keys']): string {
+/** Only a backup that was opened has a key for certain; any other has what the dates leave. */
+function keyWords({ keys, provenAt }: BackupRow): string {
   const [first, ...others] = keys;
   if (first === undefined) return 'unknown';
-  if (others.length > 0) return `one of ${keys.length} keys`;
-  return `${first.fingerprint} ${first.isHeld === true ? 'held' : first.isHeld === false ? 'NOT HELD' : '?'}`;
+  const perhaps = provenAt === undefined ? 'perhaps ' : '';
+  if (others.length > 0) return `${perhaps}one of ${keys.length} keys`;
+  const held = first.isHeld === undefined ? '?' : first.isHeld ? 'held' : 'NOT HELD';
+  return `${perhaps}${first.fingerprint} ${held}`;
 }
 
 function provenWords({ provenAt, keys }: BackupRow): string {
