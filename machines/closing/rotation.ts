@@ -15,7 +15,10 @@ export function closingOfRotation(context: RunContext, finalState: string): Clos
     { title: 'what proves it', facts: proofFacts(context) },
   ]);
   if (finalState === 'done' && context.record.isProven) {
-    return { outcome: 'done', proven: true, title: 'the key is rotated and proven', summary, deviations };
+    const { leaves = [] } = context.record;
+    const title = 'the key is rotated and proven';
+    const later = leaves.length === 0 ? {} : { leaves };
+    return { outcome: 'done', proven: true, title, summary, deviations, ...later };
   }
   if (finalState === 'stopped') {
     return { outcome: 'stopped', proven: false, title: stoppedTitle(context), summary, deviations };

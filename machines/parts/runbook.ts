@@ -111,6 +111,8 @@ export interface Closing {
   readonly deviations: readonly { readonly step: string; readonly reason: string }[];
   /** The instance into which this run may have restored something, where it does not know what came of it. */
   readonly unknown?: string;
+  /** Follow-ups that it has handed to the ledger of the instance, each in one line: they outlive the run. */
+  readonly leaves?: readonly string[];
 }
 
 /** One recovery flow: its machine and what the rest of the program needs to know of it. */

@@ -252,5 +252,11 @@ export const RotationRecord = () =>
   });
 export type RotationRecord = z.infer<ReturnType<typeof RotationRecord>>;
 
-export const Recorded = () => z.object({ fingerprint: Fingerprint(), proven: z.boolean() });
+export const Recorded = () =>
+  z.object({
+    fingerprint: Fingerprint(),
+    proven: z.boolean(),
+    /** What the ledger has as follow-ups since then, each in one line; missing in older records. */
+    leaves: z.array(z.string()).optional(),
+  });
 export type Recorded = z.infer<ReturnType<typeof Recorded>>;

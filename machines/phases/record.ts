@@ -13,6 +13,8 @@ export const RecordSlice = () =>
   z.object({
     /** The ledger knows the new key as proven. */
     isProven: z.boolean(),
+    /** What it has handed to the ledger to be done later. */
+    leaves: z.array(z.string()).optional(),
   });
 
 interface Record {
@@ -46,7 +48,7 @@ export function recordRotation(given: Record): Phase {
       verb: 'recordRotation',
       title: 'writing the record',
       input: (context) => ({ record: rotationOf(context) }),
-      keep: (context, { proven }) => changed(context, 'record', { isProven: proven }),
+      keep: (context, { proven, leaves }) => changed(context, 'record', { isProven: proven, leaves }),
       next: 'over',
       failed: { step, ...FAILED },
     }),

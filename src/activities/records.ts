@@ -37,8 +37,9 @@ export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'>
       ...(closes ? [{ type: 'key.set', body: { fingerprint, run, answer: 'adopted' } }] : []),
       ...(proven ? [proofFact(fingerprint, { run, ...record })] : []),
     ];
-    const opened = proven ? await retirements(deps, context, { record, facts }) : [];
-    return ok({ fingerprint, proven }, [...facts, ...opened]);
+    const retired = proven ? await retirements(deps, context, { record, facts }) : [];
+    const opened = retired.map((followUp) => ({ type: 'follow-up.opened', body: asJson({ followUp, run }) }));
+    return ok({ fingerprint, proven, leaves: retired.map(({ what }) => what) }, [...facts, ...opened]);
   });
 }
 
@@ -131,9 +132,9 @@ const DAY_S = 86_400;
  */
 async function retirements(
   deps: ActivityDeps,
-  { runId, instance, now, signal }: ActivityContext,
+  { instance, now, signal }: ActivityContext,
   { record, facts }: { readonly record: RotationRecord; readonly facts: readonly LedgerFact[] },
-): Promise<LedgerFact[]> {
+): Promise<FollowUp[]> {
   const ledger = await deps.ledger();
   const at = now().toISOString();
   // The ledger as it will be once the facts of this verb are in it.
@@ -145,10 +146,7 @@ async function retirements(
     .filter((fingerprint) => !ledger.retiring.includes(fingerprint));
   if (replaced.length === 0) return [];
   const days = record.retentionDays ?? (await retentionOf(deps, signal));
-  return replaced.map((fingerprint) => ({
-    type: 'follow-up.opened',
-    body: asJson({ followUp: followUpFor(fingerprint, { instance, at, days }), run: runId }),
-  }));
+  return replaced.map((fingerprint) => followUpFor(fingerprint, { instance, at, days }));
 }
 
 async function retentionOf({ service }: ActivityDeps, signal: AbortSignal): Promise<number | undefined> {

@@ -18,7 +18,7 @@ export function formatSummary(view: RunView, end: RunEnd): string {
     open.length === 0
       ? outcome === undefined
         ? []
-        : [closedWords(view.followUps, outcome.unknown).text]
+        : [closedWords(view.followUps, outcome).text]
       : [
           `${counted(open.length, 'open follow-up')}; list them with: lifeboat followups list`,
           ...open.map((followUp) => `  ${followUpLine(followUp)}`),

@@ -1,7 +1,7 @@
 import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { counted } from '../base/format.ts';
 import { plain } from './fallback/shell-text.ts';
-import type { FollowUpView, QuestionOption, QuestionView, Tone } from './run-view.ts';
+import type { FollowUpView, OutcomeView, QuestionOption, QuestionView, Tone } from './run-view.ts';
 
 /**
  * The words about follow-ups that every renderer uses. The renderer cleans the texts of the follow-up itself.
@@ -25,15 +25,17 @@ export function openWords(followUps: readonly FollowUpView[]): {
     : { short, long: `${short}, ${overdue} overdue`, tone: 'bad' };
 }
 
-/**
- * How it stands with the follow-ups of a run when none is open: `follow-ups: all 4 done`. `unknown` is the
- * instance of which the run does not know what it holds.
- */
+/** How it stands with the follow-ups of a run that is over when none is open: `follow-ups: all 4 done`. */
 export function closedWords(
   followUps: readonly FollowUpView[],
-  unknown?: string,
+  { unknown, leaves = [] }: Pick<OutcomeView, 'unknown' | 'leaves'>,
 ): { readonly text: string; readonly tone: Tone } {
   const skipped = followUps.filter(({ closed }) => closed?.tone === 'warn').length;
+  if (leaves.length > 0)
+    return {
+      text: `this run leaves for later: ${leaves.join('; ')} (lifeboat followups list)`,
+      tone: 'warn',
+    };
   if (followUps.length === 0 && unknown !== undefined)
     return { text: `no follow-up is tracked: look at what ${unknown} holds before it is used`, tone: 'warn' };
   if (followUps.length === 0) return { text: 'this run leaves no follow-up', tone: 'good' };

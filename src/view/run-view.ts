@@ -234,6 +234,8 @@ export interface OutcomeView {
   readonly took: string;
   /** The instance into which a restore may have gone, of which the run does not know what it holds. */
   readonly unknown?: string;
+  /** What the run leaves to be done later, in the ledger of its instance. */
+  readonly leaves?: readonly string[];
   /** What leads on from a run that was stopped at a failure; missing where nothing does. */
   readonly ways?: readonly WayOn[];
   /** What has to be known before everything that went well, the worst first. */

@@ -47,6 +47,7 @@ export function viewOutcome(run: EndedRun): OutcomeView | undefined {
   return {
     ...ending(run, verdict, closing.title, closing.summary),
     ...(closing.unknown === undefined ? {} : { unknown: readable(closing.unknown, 120) }),
+    ...(closing.leaves === undefined ? {} : { leaves: closing.leaves.map((what) => readable(what)) }),
     ...(ways.length === 0 ? {} : { ways: ways.map(viewWay) }),
     remarks: [
       ...approvals.bypassed.map((text) => ({ tone: 'bad' as const, text })),

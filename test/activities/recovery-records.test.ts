@@ -173,7 +173,11 @@ describe('a rotation that is proven', () => {
   test('opens a follow-up to retire the key that it replaced, due when the retention is over', async () => {
     const service = rotated();
     service.config = { retention_time: 14 };
-    const { ledger } = await recordRotation(service.deps).run({ record: RECORD }, context);
+    const result = await recordRotation(service.deps).run({ record: RECORD }, context);
+    const { ledger } = result;
+    expect(result).toMatchObject({
+      output: { proven: true, leaves: [`retire key ${OLD} of orders when no retained backup needs it`] },
+    });
     expect(ledger?.map(({ type }) => type)).toEqual(['key.proven', 'follow-up.opened']);
     expect(followUps(ledger)).toEqual([
       {

@@ -116,7 +116,9 @@ async function standsAt(terminal: Terminal, wanted: RegExp, goesOn = () => {}): 
 
 /** What does not differ from drill to drill: the size, the words, and which colours there are. */
 function drawnIn(svg: string): string {
-  const styles = [...svg.matchAll(/\b(?:fill|class|font-weight|opacity)="([^"]*)"/gu)].map(([, style]) => style);
+  const styles = [...svg.matchAll(/\b(?:fill|class|font-weight|opacity)="([^"]*)"/gu)].map(
+    ([, style]) => style,
+  );
   const [size] = svg.split('\n');
   return JSON.stringify([size, wordsIn(svg), [...new Set(styles)].toSorted()]);
 }

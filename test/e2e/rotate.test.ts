@@ -23,6 +23,7 @@ describe.concurrent('a rotation against a foreign service', () => {
       const { code, stdout, stderr } = await rotate();
       expect(code, stderr).toBe(0);
       expect(stdout).toContain('the key is rotated and proven');
+      expect(stdout).toMatch(/^this run leaves for later: retire key [0-9a-f]{12} of orders/mu);
       expect(changes(server)).toEqual({ patches: 1, posts: 1, patchesDone: 1, postsDone: 1 });
 
       const journal = await entries();

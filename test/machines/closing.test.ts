@@ -77,3 +77,12 @@ test('a proof without an old key to try says so', () => {
     { step: 'negative', reason: 'no other key of this instance is held here, so none could be tried' },
   ]);
 });
+
+test('a rotation names the key that is to be retired later', () => {
+  const leaves = ['retire key aaaaaaaaaaaa of orders when no retained backup needs it'];
+  const record = { isProven: true, leaves };
+  expect(closingOf({ ...rotated({ answer: 'accepted' }), ...proven, record }, 'done')).toMatchObject({
+    leaves,
+  });
+  expect(closingOf({ ...rotated({ answer: 'accepted' }), ...proven }, 'done')).not.toHaveProperty('leaves');
+});

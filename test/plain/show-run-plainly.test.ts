@@ -45,6 +45,18 @@ describe('showRunPlainly', () => {
     );
   });
 
+  it('names what the run leaves for later', async () => {
+    const io = createFakeStreams();
+    const { outcome } = VIEWS.outcome;
+    const leaves = ['retire key 0a1b2c3d4e5f of orders when no retained backup needs it'];
+    const run = createFakeRun({ ...VIEWS.outcome, outcome: outcome && { ...outcome, leaves } });
+    const shown = showRunPlainly(run, io.streams);
+    run.finish({ how: 'ended', exitCode: 0 });
+    await shown;
+    expect(io.stdout()).not.toContain('leaves no follow-up');
+    expect(io.stdout()).toContain(`leaves for later: ${leaves[0]} (lifeboat followups list)\n`);
+  });
+
   it('claims no clean end where nobody knows what an instance holds', async () => {
     const io = createFakeStreams();
     const { outcome } = VIEWS.outcome;

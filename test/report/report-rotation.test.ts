@@ -91,7 +91,10 @@ test('the record of a rotation stays the same when the key is changed again, and
   expect(buildReport(entries, { ...options, history: [...first, ...later] })).toEqual(report);
   expect(report.rotation?.oldKey).toContainEqual({ label: 'Set', value: at(-500) });
   expect(report.rotation?.disposition[0]).toEqual({ label: 'Key', value: oldKey, code: true });
-  expect(renderReport(report, 'md')).toContain('The old key is kept. A follow-up in the ledger');
+  const text = renderReport(report, 'md');
+  expect(text).toContain('The old key is kept. A follow-up in the ledger');
+  expect(text).not.toContain('the run opened none');
+  expect(text).toContain(`In the ledger of the instance, for later: retire key ${oldKey}.`);
 });
 
 test('a rotation that has put no follow-up into the ledger claims none', () => {

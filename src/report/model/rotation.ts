@@ -79,6 +79,9 @@ export function rotationOf(
   };
 }
 
+/** The row that names what is left to be done. */
+export const FOLLOW_UP = 'Follow-up';
+
 const ORIGINS: Readonly<Record<string, string>> = {
   generated: 'generated here from 32 random bytes (256 bits)',
   given: 'given by the operator',
@@ -139,7 +142,7 @@ function dispositionOf({ since, dueSeconds, subject, what }: Fields): Fact[] {
   const until = Number.isFinite(due) ? isoOf(due) : undefined;
   return facts([
     ['Key', subject, 'code'],
-    ['Follow-up', what],
+    [FOLLOW_UP, what],
     ['Kept at least until', until],
     ['Destroyed', 'not by this run'],
   ]);

@@ -2,6 +2,7 @@ import { leftUnbound } from '../../../machines/parts/unfinished.ts';
 import { counted, formatSeconds } from '../../base/format.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { FollowUpRow } from '../model/model-rows.ts';
+import { FOLLOW_UP } from '../model/rotation.ts';
 import {
   alarmText,
   type Block,
@@ -104,17 +105,27 @@ function comparedText({ proven, tables }: NonNullable<Report['comparison']>): Te
   return [`${counted(rows, 'row')} in ${counted(tables.length, 'table')}: `, verdict, '.'];
 }
 
-function openText({ outcome, followUps: all }: Report): Text {
+function openText({ outcome, followUps: all, rotation }: Report): Text {
   const open = all.filter(({ closed }) => closed === undefined);
   const skipped = all.filter(({ closed }) => closed?.how === 'skipped');
   const run = outcome.status === 'open' ? [{ bad: 'The run itself.' }] : [];
   const followUps =
     open.length === 0 ? [] : [{ bad: counted(open.length, 'follow-up') }, `: ${named(open)}.`];
   const both = run.length > 0 && followUps.length > 0 ? [...run, ' ', ...followUps] : [...run, ...followUps];
+  const later = handedOver(rotation);
+  const nothing = later.length === 0 ? ['Nothing.'] : [];
   return [
-    ...(both.length === 0 ? ['Nothing.'] : both),
+    ...(both.length === 0 ? nothing : both),
+    ...(later.length === 0
+      ? []
+      : [both.length === 0 ? '' : ' ', `In the ledger of the instance, for later: ${later.join('; ')}.`]),
     ...(skipped.length === 0 ? [] : [' ', { strong: 'Skipped' }, `: ${named(skipped)}.`]),
   ];
+}
+
+/** What a rotation has left for the time after it. */
+function handedOver(rotation: Report['rotation']): readonly string[] {
+  return (rotation?.disposition ?? []).flatMap(({ label, value }) => (label === FOLLOW_UP ? [value] : []));
 }
 
 /** More are found in their section. */
@@ -138,7 +149,7 @@ function named(followUps: readonly FollowUpRow[]): string {
 /**
  * Only what is shown is good: what was skipped is not, and what somebody says to be done stands for itself.
  */
-function figures({ outcome, measured, followUps, deviations, alarms }: Report): Figure[] {
+function figures({ outcome, measured, followUps, deviations, alarms, rotation }: Report): Figure[] {
   const result = (label: string, one: Measured['rto']): Figure => ({
     label,
     value: seconds(one.measuredSeconds, one.result === 'does not apply' ? 'none' : 'not measured'),
@@ -158,7 +169,7 @@ function figures({ outcome, measured, followUps, deviations, alarms }: Report): 
     ...(measured === undefined
       ? []
       : [result('Recovery time (RTO)', measured.rto), result('Recovery point (RPO)', measured.rpo)]),
-    followUpsFigure(followUps),
+    followUpsFigure(followUps, handedOver(rotation).length),
     {
       label: 'Deviations',
       value: String(deviations.length),
@@ -182,7 +193,9 @@ const TONES = {
 } as const;
 
 /** How many are done, and apart from them those that are open, skipped, or shown by somebody's word alone. */
-function followUpsFigure(followUps: readonly FollowUpRow[]): Figure {
+function followUpsFigure(followUps: readonly FollowUpRow[], later: number): Figure {
+  if (followUps.length === 0 && later > 0)
+    return { label: 'Follow-ups', value: `${later} for later`, note: 'see Key rotation', tone: 'plain' };
   const open = followUps.filter(({ closed }) => closed === undefined).length;
   const skipped = followUps.filter(({ closed }) => closed?.how === 'skipped').length;
   const said = followUps.filter(({ closed, proofs }) => closed?.how === 'hand' && proofs.length === 0).length;

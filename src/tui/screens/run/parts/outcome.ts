@@ -62,9 +62,10 @@ function finishedLines(
     const sign = signOf(tone, look);
     return wrapLine([span(`  ${sign === ' ' ? '' : `${sign} `}${text}`, tokenOf(tone))], width, 4);
   });
+  const openHead = followUpHead(view, outcome, width, look);
   const open = followUpLines(view, width, look);
   // The last row of a text that is longer says so.
-  const room = height - 1 - head.length - bars.length - proof.length - 3 * gap.length - 1;
+  const room = height - openHead.length - head.length - bars.length - proof.length - 3 * gap.length - 1;
   const openRows = Math.min(open.length, Math.max(LEAST, room - Math.min(remarks.length, LEAST)));
   const first = firstRows(remarks, Math.max(LEAST, room - openRows), 'of remarks', look);
   const openLines = firstRows(open, openRows, 'of follow-ups', look);
@@ -74,7 +75,7 @@ function finishedLines(
     ...gap,
     ...bars,
     ...(bars.length === 0 ? [] : gap),
-    followUpHead(view, width, look),
+    ...openHead,
     ...openLines,
     ...gap,
     ...proof,
@@ -106,12 +107,17 @@ function resultLines(
   ];
 }
 
-function followUpHead({ followUps, outcome }: RunView, width: number, look: Look): Line {
+function followUpHead(
+  { followUps }: RunView,
+  outcome: OutcomeView,
+  width: number,
+  look: Look,
+): readonly Line[] {
   const open = stillOpen(followUps).length;
   if (open > 0)
-    return ruleLine(`still to be done: ${counted(open, 'follow-up')}`, width, look, 'status.warn');
-  const { text, tone } = closedWords(followUps, outcome?.unknown);
-  return cutLine([span(`${signOf(tone, look)} `, tokenOf(tone)), span(text)], width, look);
+    return [ruleLine(`still to be done: ${counted(open, 'follow-up')}`, width, look, 'status.warn')];
+  const { text, tone } = closedWords(followUps, outcome);
+  return wrapLine([span(`${signOf(tone, look)} `, tokenOf(tone)), span(text)], width, 2);
 }
 
 function followUpLines({ followUps }: RunView, width: number, look: Look): Line[] {
