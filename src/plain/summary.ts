@@ -69,7 +69,7 @@ function objectiveWords(objective: ObjectiveView, isOver: boolean): string {
   const { name, value, limit, tone, verdict, detail, why = '' } = objective;
   const word =
     verdict !== undefined && (isOver || verdict === 'missed')
-      ? `${verdict}: `
+      ? `${verdict}${verdict === 'given up' ? ' after ' : ': '}`
       : tone === 'warn'
         ? 'attention: '
         : '';

@@ -153,6 +153,16 @@ test('a restore that the service refused and a person marks as done is decided n
   expect(md).toContain('until all steps were done; nothing shows that it was a recovery');
 });
 
+test('a recovery that was stopped within its limit is given up after that time, and no limit is called missed', () => {
+  const stopped = closed(90, { proven: false, outcome: 'stopped', followUps: [] });
+  const report = reportOf(journalOf(started({ objectives }), armed(10, 'restoreBackup'), stopped));
+  expect(report.measured?.rto.result).toBe('given up');
+  const md = renderReport(report, 'md');
+  expect(md).toMatch(/Recovery time \*\*given up\*\* after 1 min 30 s, limit /u);
+  expect(md).not.toContain('missed');
+  expect(tiles(report)).toMatchObject({ 'Recovery time (RTO)': 'bad' });
+});
+
 test.each([
   ['operator.skip', 'SKIPPED'],
   ['operator.hasBegun', 'DONE OUTSIDE'],

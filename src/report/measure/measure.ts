@@ -108,14 +108,16 @@ export interface Result {
 }
 
 /**
- * What became of the recovery time objective. What was left without the data is given up: whatever time it
- * took, nobody recovered in it. A limit that was passed is missed all the same.
+ * What became of the recovery time objective. What was left without the data, or stopped, is given up:
+ * whatever time it took, nobody recovered in it. A limit that was passed is missed all the same.
  */
 export function resultOfTime(measures: Measures): Result {
-  const { objectives, time, meetsRto } = measures;
+  const { objectives, time, meetsRto, unshown } = measures;
   const isPassed = objectives.rtoSeconds !== undefined && time.totalMs > objectives.rtoSeconds * 1000;
-  if (time.unbound !== undefined && time.status === 'given-up')
+  if (time.status === 'given-up' && time.unbound !== undefined)
     return { result: isPassed ? 'missed' : 'given up', why: time.unbound };
+  if (time.status === 'given-up' && meetsRto === false && !isPassed)
+    return { result: 'given up', why: unshown };
   return resultOf(measures, meetsRto);
 }
 

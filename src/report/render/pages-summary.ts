@@ -81,7 +81,8 @@ function objectiveText(label: string, one: Measured['rto']): Inline[] {
   const figure = seconds(one.measuredSeconds, 'not measured');
   const limit = one.limitSeconds === undefined ? 'no limit set' : `limit ${formatSeconds(one.limitSeconds)}`;
   const why = one.why === undefined ? '' : ` (${one.why})`;
-  return [`${label} `, verdictOf(one.result), `: ${figure}, ${limit}${why}.`];
+  const joint = one.result === 'given up' ? ' after ' : ': ';
+  return [`${label} `, verdictOf(one.result), `${joint}${figure}, ${limit}${why}.`];
 }
 
 function verdictOf(result: Measured['rto']['result']): Inline {

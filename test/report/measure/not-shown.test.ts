@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { measure } from '../../../src/report/measure/measure.ts';
+import { measure, resultOfTime } from '../../../src/report/measure/measure.ts';
 import {
   armed,
   at,
@@ -101,6 +101,24 @@ describe('a recovery is not over, whatever the clock says,', () => {
     });
   });
 });
+
+test.each([
+  ['sent once', [armed(10, 'restoreBackup')]],
+  ['to be sent again', [armed(10, 'restoreBackup'), moved(60, 'confirming')]],
+])(
+  'a run that was stopped within the limit after a restore (%s) was given up, which is no missed limit',
+  (_how, lines) => {
+    const measures = measure(journalOf(started({ objectives }), lines, closed(90, { proven: false })), {
+      sliceOf,
+    });
+    if (measures === undefined) throw new Error('nothing is measured');
+    expect(measures.meetsRto).toBe(false);
+    expect(resultOfTime(measures)).toEqual({
+      result: 'given up',
+      why: 'the service does not show that anything was restored in this run',
+    });
+  },
+);
 
 test('what was written behind the end of a run changes nothing of its measure', () => {
   const more = journalOf(
