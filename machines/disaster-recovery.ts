@@ -74,7 +74,7 @@ export const disasterRecoveryMachine = lazyMachine({
         ],
       }),
       before: keepBefore({ onDone: 'confirm' }),
-      confirm: confirmTarget({ target: 'target', onDone: 'restore' }),
+      confirm: confirmTarget({ target: 'target', source: 'source', onDone: 'restore' }),
       restore: restore({
         verb: 'performRecovery',
         title: 'asking for the recovery',

@@ -114,7 +114,10 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         retry: 'sendingAgain',
         next: 'over',
         ways: {
-          retry: 'looks at the instance, asks for the name and sends another restore',
+          retry:
+            on === undefined
+              ? 'looks at the instance, asks for the name and sends another restore'
+              : 'looks at the target, offers another key, asks for the name and sends another restore',
           skip: 'what the instance holds is not known; the run goes on to its follow-ups',
           markDone: 'how was it restored, and when?',
         },

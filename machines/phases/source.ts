@@ -144,6 +144,22 @@ export function recoveryInput({ source: { from }, card, run }: RunContext) {
   };
 }
 
+/** The key on record for what is recovered, whichever was chosen; empty where none is. */
+function keyOnRecord(context: RunContext): string {
+  return fromGuid(context, context.source.from?.guid ?? '').fingerprint;
+}
+
+/** What speaks against the chosen key, as a sentence without a stop: the restore finds a wrong one out. */
+export function doubtOfKey(context: RunContext): string | undefined {
+  const { fingerprint = '' } = context.source.from ?? {};
+  const { card, proven = [] } = context.card.onRecord ?? {};
+  const known = keyOnRecord(context);
+  if (known !== '' && known !== fingerprint) return `key ${fingerprint} is not the one on record (${known})`;
+  const isProven = [...proven, card?.proven].some((one) => one?.fingerprint === fingerprint);
+  if (isProven) return undefined;
+  return `key ${fingerprint} was never proven to open a backup of ${context.run.instance}`;
+}
+
 function withKey(context: RunContext, fingerprint: string): Partial<RunContext> {
   const { from } = context.source;
   return changed(context, 'source', { from: from && { ...from, fingerprint } });
@@ -242,9 +258,9 @@ function askForGuid({ card: { onRecord }, run: { instance } }: RunContext): RunQ
   } as RunQuestion;
 }
 
-function askForRestoreKey({ card: { onRecord }, source: { from } }: RunContext): RunQuestion {
-  const held = onRecord?.keysHeld ?? [];
-  const likely = from?.fingerprint ?? '';
+function askForRestoreKey(context: RunContext): RunQuestion {
+  const held = context.card.onRecord?.keysHeld ?? [];
+  const likely = keyOnRecord(context);
   const lacking = likely !== '' && !held.includes(likely) ? ` (key ${likely} is not held here)` : '';
   return choice(`which key was the backup made with?${lacking}`, [
     ...held.map(
@@ -260,12 +276,14 @@ function askForRestoreKey({ card: { onRecord }, source: { from } }: RunContext):
   ]);
 }
 
-function askForKey(): RunQuestion {
+/** An old key may be short. Where its fingerprint is not known, only a second entry shows a slip. */
+function askForKey(context: RunContext): RunQuestion {
+  const known = keyOnRecord(context);
   return {
     kind: 'secret',
-    prompt: 'the key that the backup was made with',
+    prompt: `the key that the backup was made with${known === '' ? '' : `: ${known} by the record`}`,
     event: 'operator.provideKey',
-    twice: false,
+    twice: known === '',
     minLength: 1,
     options: [{ event: { type: 'operator.back' }, label: 'back', hint: 'choose a key that is held' }],
   };

@@ -7,11 +7,12 @@ import { targetFallback } from '../fallback/disaster-recovery.ts';
 import { targetDifferences } from '../parts/baseline.ts';
 import { TargetFacts } from '../parts/recovery-data.ts';
 import { assignWith, changed } from '../setup.ts';
-import { type RunQuestion, stop, typedName } from './asking.ts';
+import { type Option, type RunQuestion, stop, typedName } from './asking.ts';
 import { expectedTarget } from './expected-origin.ts';
 import { failureQuestion } from './failing.ts';
 import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, state, type Way } from './phase.ts';
+import { doubtOfKey } from './source.ts';
 import { task } from './task.ts';
 
 export const TargetSlice = () =>
@@ -91,6 +92,8 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
 interface ConfirmTarget {
   /** Where the target is looked at. */
   readonly target: string;
+  /** Where what is recovered was chosen, with its key. */
+  readonly source: string;
   readonly onDone: Way;
 }
 
@@ -98,7 +101,7 @@ interface ConfirmTarget {
  * The last look at the target: its name is typed, and it is read once more. Any difference is confirmed
  * again.
  */
-export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
+export function confirmTarget({ target, source, onDone }: ConfirmTarget): Phase {
   const head = { title: 'confirm by the name of the target', slice: 'decide' as const, onDone };
   return phase(head, () => ({
     asking: state({
@@ -112,6 +115,7 @@ export function confirmTarget({ target, onDone }: ConfirmTarget): Phase {
           ),
           target: 'lookingAgain',
         },
+        'operator.back': `#${source}.choosingKey`,
         'operator.stop': '#stopped',
       },
     }),
@@ -206,9 +210,20 @@ function askForConfirmation(context: RunContext): RunQuestion {
   const target = restoredName(context);
   const what = from?.what === 'backup' ? `backup ${from.guid}` : `the newest backup of guid ${from?.guid}`;
   const order = `recover ${what} of ${instance} into ${target} with key ${from?.fingerprint}`;
+  const doubts = [
+    drift.length === 0 ? [] : `the target has changed (${drift.join('; ')})`,
+    doubtOfKey(context) ?? [],
+  ].flat();
   const prompt =
-    drift.length === 0
+    doubts.length === 0
       ? `type the name of the TARGET to ${order}`
-      : `the target has changed (${drift.join('; ')}): type its name to ${order} anyway`;
-  return typedName({ prompt, order }, target, 'operator.confirm', stakesOfRestore(context), [stop]);
+      : `${doubts.join(', and ')}: type the name of the TARGET to ${order} anyway`;
+  const stakes = stakesOfRestore(context);
+  return typedName({ prompt, order }, target, 'operator.confirm', stakes, [anotherKey, stop]);
 }
+
+const anotherKey: Option = {
+  event: { type: 'operator.back' },
+  label: 'choose another key',
+  hint: 'asks again which key the backup was made with, then for the name',
+};
