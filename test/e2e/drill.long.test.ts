@@ -146,6 +146,10 @@ describe.skipIf(!isLinux)('a drill', () => {
     expect(report).not.toMatch(/DIFFERENT|\bNO\b/);
     expect(report).toMatch(/RTO: [\d.]+ (ms|s)/);
     expect(report).toMatch(/RPO: [\d.]+ (ms|s)/);
+    const runs = [...report.matchAll(/\| Recovery point \(RPO\) \| [^|]+ \| (?<measured>[^|]+) \|/gu)];
+    const said = runs.map(({ groups }) => groups?.['measured']).filter((text) => /^[\d.]/u.test(text ?? ''));
+    expect(said).toHaveLength(2);
+    for (const text of said) expect(report).toContain(`- RPO: ${text} (objective `);
   });
 
   test('leaves no process and no file behind, though the one before it was killed', () => {

@@ -156,9 +156,11 @@ export const runs = {
         tables: z.array(drillTable),
         measures: z.object({
           rtoSeconds: seconds.optional(),
-          rpoSeconds: seconds.optional(),
+          rpoSeconds: seconds.optional().describe('as the report of the run has it'),
           rtoHow: z.string().optional(),
           rpoHow: z.string().optional(),
+          rowsLostSeconds: seconds.optional().describe('the age of what is missing, measured on rows'),
+          rowsLostHow: z.string().optional(),
         }),
         facts: z.record(z.string(), z.json()),
         files: z.array(z.object({ name: z.string(), sha256 })),

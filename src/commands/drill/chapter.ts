@@ -1,4 +1,5 @@
 import { secondsOf } from '../../base/format.ts';
+import type { RecoveryPoint } from '../../report/measure/recovery-point.ts';
 import type { Entry, Json } from '../../store/journal.ts';
 import type { ComparedTable } from '../../store/recovery-facts.ts';
 import { measuresOfRun, slicesInWords } from '../run/run-report.ts';
@@ -19,6 +20,12 @@ export interface ChapterProof extends Pick<Chapter, 'runbook' | 'title' | 'insta
     /** How each was measured, in a few words. */
     readonly rtoHow?: string;
     readonly rpoHow?: string;
+    /**
+     * The age of what is missing, by the rows themselves, which only a lab can ask. It is no recovery point:
+     * that is measured by what a run knows, and is what the objective is set against.
+     */
+    readonly rowsLostSeconds?: number;
+    readonly rowsLostHow?: string;
   };
   /** Further facts for whoever reads the JSON. */
   readonly facts: Readonly<Record<string, Json>>;
@@ -59,3 +66,20 @@ export function recoveryTimeOf(
     return {};
   return { rtoSeconds: secondsOf(measures.time.totalMs), rtoHow: slicesInWords(measures) };
 }
+
+/** How much a recovery lost, as the report of its run has it; nothing where that was not measured. */
+export function recoveryPointOf(
+  runbook: string,
+  entries: readonly Entry[],
+): Pick<ChapterProof['measures'], 'rpoSeconds' | 'rpoHow'> {
+  const point = measuresOfRun(runbook, entries)?.point;
+  if (point === undefined) return {};
+  return { rpoSeconds: point.lostMs / 1000, rpoHow: `from ${RECOVERED[point.by]} to ${point.lostBy}` };
+}
+
+/** What is there again, by how it was measured. */
+const RECOVERED: Readonly<Record<RecoveryPoint['by'], string>> = {
+  data: 'the newest restored record',
+  restored_from: 'the moment that the service restored',
+  'chosen-time': 'the chosen moment',
+};

@@ -97,6 +97,7 @@ function measureLines(
   return [
     ...line('RTO', measures.rtoSeconds, objectives.rto, measures.rtoHow),
     ...line('RPO', measures.rpoSeconds, objectives.rpo, measures.rpoHow),
+    ...line('data lost, measured on rows', measures.rowsLostSeconds, undefined, measures.rowsLostHow),
   ];
 }
 

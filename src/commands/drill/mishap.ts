@@ -4,7 +4,7 @@ import { dateAt } from '../../base/date.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type SampleDigest, sampleDigest } from '../../lab/sample-data.ts';
-import { allHold, type Chapter, outputOf, recoveryTimeOf } from './chapter.ts';
+import { allHold, type Chapter, outputOf, recoveryPointOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';
 import { queryOf } from './stage.ts';
@@ -76,8 +76,9 @@ export function mishap(instance: string): Chapter {
         tables,
         measures: {
           ...recoveryTimeOf('restore-point-in-time', entries),
-          rpoSeconds: Math.max(0, (deletedAt.getTime() - lastGood.getTime()) / 1000),
-          rpoHow: 'from the chosen moment to the DELETE',
+          ...recoveryPointOf('restore-point-in-time', entries),
+          rowsLostSeconds: Math.max(0, (deletedAt.getTime() - lastGood.getTime()) / 1000),
+          rowsLostHow: 'from the chosen moment to the DELETE',
         },
         facts: {
           time: service,

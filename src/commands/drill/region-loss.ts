@@ -4,7 +4,7 @@ import { dateAt } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
 import type { AppState } from '../../lab/cloud-foundry/app-process.ts';
 import type { Query } from '../../lab/engine/engine.ts';
-import { allHold, type Chapter, outputOf, recoveryTimeOf } from './chapter.ts';
+import { allHold, type Chapter, outputOf, recoveryPointOf, recoveryTimeOf } from './chapter.ts';
 import { compareSamples, newestOrder } from './rows.ts';
 import { queryOf, type Stage } from './stage.ts';
 
@@ -75,11 +75,12 @@ export function regionLoss(instance: string, target: string): Chapter {
         tables,
         measures: {
           ...recoveryTimeOf('disaster-recovery', entries),
+          ...recoveryPointOf('disaster-recovery', entries),
           ...(lost === undefined
             ? {}
             : {
-                rpoSeconds: Math.max(0, lost / 1000),
-                rpoHow: 'from the newest restored order to the newest lost one',
+                rowsLostSeconds: Math.max(0, lost / 1000),
+                rowsLostHow: 'from the newest restored order to the newest lost one',
               }),
         },
         facts: {
