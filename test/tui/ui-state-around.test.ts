@@ -88,6 +88,23 @@ describe('leaving', () => {
     expect(ui.effects).toEqual([{ type: 'leave' }]);
   });
 
+  it.each([30, 100, 250, 450, 600])('takes two Ctrl-C that are %i ms apart', (apart) => {
+    const ui = drive(VIEWS.choice);
+    ui.at(1);
+    ui.press('ctrl+c');
+    ui.at(1 + apart);
+    ui.press('ctrl+c');
+    expect(ui.effects).toEqual([{ type: 'leave' }]);
+  });
+
+  it('closes a run that has just ended with Ctrl-C, however fast it is pressed', () => {
+    const ui = drive(VIEWS.task);
+    ui.at(1);
+    ui.show(VIEWS.outcome);
+    ui.press('ctrl+c');
+    expect(ui.effects).toEqual([{ type: 'close' }]);
+  });
+
   it('works while an answer is on its way', () => {
     const ui = drive(VIEWS.choice);
     ui.press('enter', 'q', 'down', 'enter');

@@ -360,13 +360,18 @@ describe('a key that is held down', () => {
     expect(ui.state().question?.opened).toBeDefined();
   });
 
-  it('closes no outcome, and Ctrl-C leaves only when it comes a second time', () => {
+  it('closes no outcome', () => {
     const ui = drive(VIEWS.task);
-    ui.hold('ctrl+c', { delay: 500, every: 30, ms: 2_000 });
-    expect(ui.effects).toEqual([]);
-    ui.show(VIEWS.outcome);
     ui.hold('enter', { delay: 500, every: 30, ms: 2_000 });
+    ui.show(VIEWS.outcome);
+    ui.hold('enter', { delay: 30, every: 30, ms: 2_000 });
     expect(ui.effects).toEqual([]);
+  });
+
+  it('does nothing but leave where it is Ctrl-C', () => {
+    const ui = drive(VIEWS.choice);
+    ui.hold('ctrl+c', { delay: 500, every: 30, ms: 2_000 });
+    expect(new Set(ui.effects.map(({ type }) => type))).toEqual(new Set(['leave']));
   });
 
   it('is distinguished from the same key pressed again when that comes later than any keyboard repeats', () => {

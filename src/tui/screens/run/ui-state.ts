@@ -45,7 +45,8 @@ export function modeOf(state: UiState): Mode {
 
 /** The next state, and what has to be done. Pure: time comes in with the action. */
 export function update(state: UiState, action: Action): Step {
-  const counts = !('key' in action) || isMeant(state.keyboard, action);
+  // Ctrl-C answers nothing, so it never waits: pressed twice it leaves, however fast, and the run stays open.
+  const counts = !('key' in action) || action.key === 'ctrl+c' || isMeant(state.keyboard, action);
   const pressed = 'key' in action ? { ...state, keyboard: withKey(state.keyboard, action) } : state;
   const [next, ...effects] = act(pressed, action, counts);
   if (!isNewToRead(pressed, next)) return [next, ...effects];
