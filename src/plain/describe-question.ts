@@ -154,7 +154,9 @@ export function followUpLine(followUp: FollowUpView): string {
 export function describeFollowUp(followUp: FollowUpView, ways: readonly QuestionOption[]): string[] {
   return [
     `${show(followUp.subject)}: ${followUpLine(followUp)}`,
-    ...(followUp.commands.length === 0 ? [] : ['by hand, in this order:']),
+    ...(followUp.commands.length === 0
+      ? []
+      : [followUp.doable === 'run' ? 'from a shell, after you left this run:' : 'by hand, in this order:']),
     ...followUp.commands.map((command) => show(command, COMMAND_LIMIT)),
     ...ways.map(({ label, hint }, at) => `  ${at + 1} ${label}${hint === undefined ? '' : `: ${hint}`}`),
   ];

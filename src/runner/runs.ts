@@ -1,7 +1,9 @@
 import { ulid } from 'ulid';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { counted } from '../base/format.ts';
 import { LAST } from '../base/similar.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
@@ -32,7 +34,12 @@ export interface Start {
   readonly asked?: { readonly who: object; readonly approvals: object };
   readonly tool: { readonly name: string; readonly version: string; readonly node: string };
   readonly clock?: ClockMark | undefined;
+  /** What an open run leaves to be done; without it, nothing is known of that. */
+  readonly followUpsOf?: FollowUpsOf | undefined;
 }
+
+/** The follow-ups of a run, open and closed. */
+type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
 
 /**
  * Begins a run: its id and first entry, on disk when this resolves. Refuses (`run.open`, exit 3) while
@@ -42,19 +49,23 @@ export interface Start {
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
-  await refuseWhileOpen(journal, touched);
+  await refuseWhileOpen(journal, touched, start.followUpsOf);
   await using holds = new Holds(journal);
   await holds.take(...touched.map((name): StreamName => `instance/${name}`));
-  await refuseWhileOpen(journal, touched);
+  await refuseWhileOpen(journal, touched, start.followUpsOf);
   await refuseInDoubt(journal, changedBy(start));
   return await begin(journal, start, holds);
 }
 
-async function refuseWhileOpen(journal: Journal, touched: readonly string[]): Promise<void> {
+async function refuseWhileOpen(
+  journal: Journal,
+  touched: readonly string[],
+  followUpsOf?: FollowUpsOf,
+): Promise<void> {
   const [open] = await openRunsOn(journal, touched);
   if (open === undefined) return;
   const shared = [open.instance, open.target].find((name) => name && touched.includes(name));
-  throw runIsOpen(open, shared ?? open.instance);
+  throw runIsOpen(open, shared ?? open.instance, { followUps: await followUpsOf?.(open) });
 }
 
 /** Open runs on any of these instances, or into it, oldest first. */
@@ -67,12 +78,25 @@ export async function openRunsOn(
   );
 }
 
-/** That a change of an instance would come between the steps of a run on it. */
-export function runIsOpen(open: RunSummary, instance: string, more: readonly string[] = []): LifeboatError {
+/**
+ * That a change of an instance would come between the steps of a run on it. A run that leaves work to be done
+ * is not to be abandoned for it: its applications may be without a binding.
+ */
+export function runIsOpen(
+  open: RunSummary,
+  instance: string,
+  {
+    followUps = [],
+    more = [],
+  }: { readonly followUps?: readonly FollowUp[] | undefined; readonly more?: readonly string[] } = {},
+): LifeboatError {
+  const left = stillOpen(followUps).length;
   return new LifeboatError('run.open', `run ${open.runId} on ${instance} is still open: ${open.where}`, {
     hints: [
       `resume it: lifeboat resume ${open.runId}`,
-      `or abandon it: lifeboat resume ${open.runId} --abandon REASON`,
+      left === 0
+        ? `or abandon it: lifeboat resume ${open.runId} --abandon REASON`
+        : `or do what it leaves to be done (${counted(left, 'open follow-up')}): lifeboat followups`,
       ...more,
     ],
   });

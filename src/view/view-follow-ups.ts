@@ -43,7 +43,10 @@ export function viewFollowUp(followUp: RawFollowUp, operator: string, now: Date)
     owner: show(owner ?? operator, 60),
     age,
     left: isRunning ? dueSeconds - age : undefined,
-    commands: (commands ?? []).map((command) => show(command, COMMAND_LIMIT)),
+    // What changes an instance is refused while the run is open, but for what the run does itself.
+    commands: (doable === 'run' ? [runCommand(id)] : (commands ?? [])).map((command) =>
+      show(command, COMMAND_LIMIT),
+    ),
     doable,
     closed: closed === undefined ? undefined : viewClosed(closed),
   };
@@ -117,7 +120,9 @@ export function followUpLines(row: FollowUpRow): string[] {
   if (row.closed !== undefined) return [head, `  ${whereOf(row)}`, `  closed (${row.closed.text})`];
   const due = dueWords(row).text;
   const since = [whereOf(row), ageWords(row), due].filter((words) => words !== '').join(', ');
-  return [head, `  ${since}`, `  ${waysOf(row)}`, ...row.commands.map((command) => `    ${command}`)];
+  const named = runCommand(row.id);
+  const commands = row.commands.filter((command) => command !== named);
+  return [head, `  ${since}`, `  ${waysOf(row)}`, ...commands.map((command) => `    ${command}`)];
 }
 
 function whereOf({ instance, run, runbook }: FollowUpRow): string {

@@ -32,6 +32,29 @@ test('a second run of an instance is refused while one is open, with both ways o
   ]);
 });
 
+test('a run that leaves work to be done is not to be abandoned for another one', async () => {
+  const world = await makeWorld(obedient());
+  const runbook = runbooks['rotate-key'];
+  if (runbook === undefined) throw new Error('the runbook is gone');
+  const followUp = { id: 'a', kind: 'rebind' as const, subject: 'api', what: 'bind api', commands: [] };
+  const start = {
+    runbook,
+    instance: 'orders',
+    input: { instance: 'orders' },
+    mode: 'LIVE' as const,
+    operator: 'tester',
+    tool: { name: 'lifeboat', version: '0', node: 'v24' },
+    followUpsOf: async () => [followUp],
+  };
+  await expect(startRun(world.journal, start)).rejects.toMatchObject({
+    code: 'run.open',
+    hints: [
+      `resume it: lifeboat resume ${world.runId}`,
+      'or do what it leaves to be done (1 open follow-up): lifeboat followups',
+    ],
+  });
+});
+
 test('the follow-ups of a run go to the ledger when it is given up, without the way that only the run had', async () => {
   const world = await makeWorld(obedient());
   const followUp = {

@@ -22,6 +22,17 @@ test('a follow-up of a run is shown with id, run, age, limit, ways and commands 
   ]);
 });
 
+test('what the open run does itself is done from a shell by the command that lets the run do it', () => {
+  const own = openFollowUp('rebind-billing', {
+    id: 'fresh-backup',
+    commands: ['lifeboat backups create --instance orders'],
+    doable: 'run',
+  });
+  const row = followUpRow(own, run);
+  expect(row.commands).toEqual(['lifeboat followups run fresh-backup']);
+  expect(followUpLines(row).join('\n').split('followups run fresh-backup')).toHaveLength(2);
+});
+
 test('the commands that close it stay one command, whatever somebody has called a key or an application', () => {
   const lines = followUpLines(
     followUpRow(openFollowUp('rebind-orders-api', { id: "service-key-a'; rm -rf ~ #" }), run),

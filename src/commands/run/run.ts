@@ -3,6 +3,7 @@ import type { Action } from '../../cli/define.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
 import { openInstances, servicesOfRun } from '../../compose/instances.ts';
+import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openWorkspace, openWorkspaceAhead, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
@@ -71,6 +72,7 @@ export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean
       asked,
       tool: { name: 'lifeboat', version: context.version, node: process.version },
       clock: clockMark(),
+      followUpsOf: (open) => followUpsOfRun(workspace.journal, open),
     });
     const summary = { ...started, runId, runbook: runbook.id, version: runbook.version };
     return await drive(context, instances, workspace, summary, {

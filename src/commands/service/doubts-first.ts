@@ -27,7 +27,11 @@ export async function doubtsFirst(
   const { openRunsOn, runIsOpen } = await import('../../runner/runs.ts');
   const [open, ...others] = await openRunsOn(journal, [name]);
   if (open === undefined) return;
-  if (refusesRuns) throw runIsOpen(open, name, ['to do it anyway: add --anyway REASON']);
+  if (refusesRuns) {
+    const { followUpsOfRun } = await import('../../compose/open-follow-ups.ts');
+    const followUps = await followUpsOfRun(journal, open);
+    throw runIsOpen(open, name, { followUps, more: ['to do it anyway: add --anyway REASON'] });
+  }
   for (const run of [open, ...others]) warnOfOpenRun(context, run, name);
 }
 

@@ -93,9 +93,14 @@ function choiceOf(
 function openRun(status: InstanceStatus | undefined): InstanceChoice['disabled'] {
   const [run] = status?.openRuns ?? [];
   if (run === undefined) return undefined;
+  // Whoever abandons a run whose applications wait for their bindings leaves them without.
+  const waysOut =
+    (status?.followUps?.open ?? 0) > 0
+      ? 'do what is left to be done: lifeboat followups'
+      : `abandon it: lifeboat resume ${run} --abandon REASON`;
   return {
     why: `run ${run} on it is still open`,
-    instead: `resume that run (r on the board), or abandon it: lifeboat resume ${run} --abandon REASON`,
+    instead: `resume that run (r on the board), or ${waysOut}`,
   };
 }
 

@@ -97,6 +97,13 @@ test('an instance with an open run takes no second one', () => {
   for (const { id } of SITUATIONS) expect(whyNot(id, [busy])?.why).toContain('run 01RUN');
 });
 
+test('an open run is suggested to be abandoned only where it leaves nothing to be done', () => {
+  const busy = { ...status('orders'), openRuns: ['01RUN'] };
+  expect(whyNot('region-gone', [busy])?.instead).toContain('--abandon');
+  const left = { ...busy, followUps: { open: 2, overdue: 0 } };
+  expect(whyNot('region-gone', [left])?.instead).toMatch(/lifeboat followups$/u);
+});
+
 test('targets come first; the others say why they are none', () => {
   const home = [
     instance('orders'),
