@@ -150,3 +150,11 @@ export interface Answer {
   /** The moment of a `time` question, RFC 3339. */
   readonly time?: string;
 }
+
+/**
+ * The command that recovers a lost instance into a target; `TARGET` stands where none is known. Both are
+ * words of a shell, quoted where they have to be.
+ */
+export function recoverCommand(instance: string, target = 'TARGET'): string {
+  return `lifeboat run disaster-recovery ${instance} --target ${target} --perform`;
+}

@@ -2,7 +2,7 @@ import type { Failure } from '../../src/base/failure.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
 import { touchesOfRun } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { OtherWay, Question, QuestionOption } from '../parts/question.ts';
+import { type OtherWay, type Question, type QuestionOption, recoverCommand } from '../parts/question.ts';
 import type { RunQuestion } from './asking.ts';
 import type { PhaseConfig } from './phase.ts';
 
@@ -164,11 +164,11 @@ export function otherWays(context: RunContext, isOver = false): readonly OtherWa
     touchesOfRun(context).source !== 'not-called';
   if (!isOfSource || !AWAY.test(failure.code)) return [];
   const named = run.target.kind === 'other' ? { target: run.target.name } : {};
-  const target = named.target === undefined ? 'TARGET' : shellQuoted(named.target);
+  const target = named.target && shellQuoted(named.target);
   return [
     {
       when: `if ${run.instance} is lost: ${isOver ? '' : 'stop the run, '}recover it into a target`,
-      command: `lifeboat run disaster-recovery ${instance} --target ${target} --perform`,
+      command: recoverCommand(instance, target),
       leadsTo: { kind: 'recover', instance: run.instance, ...named },
     },
   ];

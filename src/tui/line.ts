@@ -32,6 +32,15 @@ export function cutLine(line: Line, width: number, look: Look): Line {
   return kept;
 }
 
+/** The first `limit` rows; the last of them ends with an ellipsis when rows are missing. */
+export function limitRows(rows: readonly Line[], limit: number, width: number, look: Look): Line[] {
+  if (rows.length <= limit) return [...rows];
+  const kept = rows.slice(0, Math.max(0, limit));
+  const last = kept.at(-1);
+  if (last !== undefined) kept[kept.length - 1] = cutLine([...last, span(' '.repeat(width))], width, look);
+  return kept;
+}
+
 /** Fills a line up with blanks to `width` cells. */
 export function padLine(line: Line, width: number): Line {
   const missing = width - lineWidth(line);

@@ -35,6 +35,8 @@ export interface RunFacts {
   readonly gone?: string | undefined;
   /** What earlier runs of the kind took, once that is read. */
   readonly usual?: UsualTimes | undefined;
+  /** The instances that the config keeps to recover into. */
+  readonly targets?: readonly string[] | undefined;
   readonly now: Date;
 }
 
@@ -66,7 +68,9 @@ export function buildRunView(facts: RunFacts): RunView {
   const followUps = withDeadlines(runbook.followUps?.(snapshot.context as never, leftIn) ?? [], promised);
   const outcome = viewOutcome({ ...facts, state, timeline, followUps, ...record });
   const isOver = outcome !== undefined;
-  const question = isOver ? undefined : askedNow(facts, meta, { operator, now, promised });
+  const question = isOver
+    ? undefined
+    : askedNow(facts, meta, { operator, now, promised, targets: facts.targets });
   const activity = isOver ? undefined : viewActivity(facts, meta, state, record);
   const banner = isOver ? undefined : viewBanner(facts, meta);
   return {

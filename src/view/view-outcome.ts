@@ -20,6 +20,8 @@ export interface EndedRun {
   readonly state: string;
   readonly timeline: Timeline | undefined;
   readonly followUps: readonly FollowUp[];
+  /** See `RunFacts`. */
+  readonly targets?: readonly string[] | undefined;
   /** What the record says of second people. */
   readonly approvals: readonly Entry[];
   /** The entry that gave the run up. */
@@ -48,7 +50,7 @@ export function viewOutcome(run: EndedRun): OutcomeView | undefined {
     ...ending(run, verdict, closing.title, closing.summary),
     ...(closing.unknown === undefined ? {} : { unknown: readable(closing.unknown, 120) }),
     ...(closing.leaves === undefined ? {} : { leaves: closing.leaves.map((what) => readable(what)) }),
-    ...(ways.length === 0 ? {} : { ways: ways.map(viewWay) }),
+    ...(ways.length === 0 ? {} : { ways: ways.map((way) => viewWay(way, run.targets)) }),
     remarks: [
       ...approvals.bypassed.map((text) => ({ tone: 'bad' as const, text })),
       ...undone.map((text) => ({ tone: 'warn' as const, text })),

@@ -4,6 +4,7 @@ import {
   type OtherWay,
   optionKey,
   type Question,
+  recoverCommand,
   type Stakes,
 } from '../../machines/parts/question.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
@@ -11,6 +12,7 @@ import { isoOf } from '../base/date.ts';
 import { readable } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
+import { plain } from './fallback/shell-text.ts';
 import type { QuestionOption, QuestionView, StakesView, TroubleView, WayOn } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
@@ -20,6 +22,8 @@ export interface Asked {
   readonly now: Date;
   /** What sets the deadlines of the follow-ups. */
   readonly promised: Promised;
+  /** The instances that the config keeps to recover into. */
+  readonly targets?: readonly string[] | undefined;
 }
 
 /**
@@ -28,7 +32,7 @@ export interface Asked {
  */
 export function viewQuestion(
   question: Question,
-  { operator, now, promised }: Asked,
+  { operator, now, promised, targets }: Asked,
   trouble?: TroubleView,
 ): QuestionView {
   const prompt = readable(question.prompt);
@@ -38,7 +42,7 @@ export function viewQuestion(
       const { kind, otherWays = [] } = question;
       if (trouble === undefined) return { kind, prompt, options };
       const shown = options.map((option) => withTries(option, trouble, otherWays));
-      const commands = [...otherWays.map(viewWay), ...trouble.commands];
+      const commands = [...otherWays.map((way) => viewWay(way, targets)), ...trouble.commands];
       return { kind, prompt, options: shown, trouble: { ...trouble, commands } };
     }
     case 'secret':
@@ -76,9 +80,20 @@ export function viewQuestion(
   }
 }
 
-/** A command that leads on, cleaned. */
-export function viewWay({ when, command, leadsTo }: OtherWay): WayOn {
-  return { when: readable(when), command: show(command, COMMAND_LIMIT), leadsTo };
+/**
+ * A command that leads on, cleaned. A recovery that knows no target gets the only one that it could have
+ * among `targets`.
+ */
+export function viewWay({ when, command, leadsTo }: OtherWay, targets: readonly string[] = []): WayOn {
+  const shown = { when: readable(when), command: show(command, COMMAND_LIMIT), leadsTo };
+  if (leadsTo.kind !== 'recover' || leadsTo.target !== undefined) return shown;
+  const [target, second] = targets.filter((name) => name !== leadsTo.instance);
+  if (target === undefined || second !== undefined) return shown;
+  return {
+    when: shown.when,
+    command: show(recoverCommand(plain(leadsTo.instance), plain(target)), COMMAND_LIMIT),
+    leadsTo: { ...leadsTo, target },
+  };
 }
 
 /** Where the instance may be lost, another try says what it would take. */

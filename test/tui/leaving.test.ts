@@ -6,6 +6,7 @@ import type { AppPort, ShowRun } from '../../src/view/app/app-port.ts';
 import { createFakeRun, type FakeRun } from './fake-run.ts';
 import { VIEWS } from './fake-views.ts';
 import { randomFrom } from './random.ts';
+import { rowOf } from './walker-checks.ts';
 import { createWorld } from './walker-world.ts';
 
 const SIZE = { columns: 80, rows: 24 };
@@ -135,6 +136,11 @@ test('a run that has the process for itself is not stopped for a way that cannot
     ?.keys()
     .find(({ label }) => label === 'suggestion');
   expect(way?.disabled).toMatch(/in the app/u);
+  // The command is shown to be copied, and no key is offered that could not begin it.
+  const screen = Array.from({ length: SIZE.rows }, (_, row) => rowOf(host.layOut(SIZE), row)).join('\n');
+  expect(screen).toContain('lifeboat run disaster-recovery orders --target orders-dr --perform');
+  expect(screen).toContain('(y copies it)');
+  expect(screen).not.toMatch(/suggestion|\(w/u);
   // The dialogue is not there: Enter answers the question.
   press(host, 'w', 'enter');
   expect(run.answers).toEqual([{ event: 'operator.retry' }]);

@@ -18,6 +18,20 @@ test('what is said takes the lowest row of the screen, and no other', () => {
   expect([0, 1, 2].map((row) => rowOf(said, row).trimEnd())).toEqual(['header', 'body', ' copied run 7']);
 });
 
+test('what is longer than a row is wrapped, over the rows above', () => {
+  const size = { columns: 40, rows: 12 };
+  const rows = 'header body 3 4 5 6 7 8 9 10 11 footer'.split(' ').map((text) => band([[span(text)]], 40));
+  const text = 'lifeboat was started for this run alone: leave it, then start it';
+  const said = withSaid({ page: { height: 1, last: 0 }, bands: rows }, text, size, LOOK);
+  expect(troublesOf(said, size)).toEqual([]);
+  expect([0, 9, 10, 11].map((row) => rowOf(said, row).trimEnd())).toEqual([
+    'header',
+    '10',
+    ' lifeboat was started for this run',
+    ' alone: leave it, then start it',
+  ]);
+});
+
 test('a window that is too small still says so when something else is said', () => {
   const size = { columns: 39, rows: 11 };
   const said = withSaid(tooSmall('lifeboat runs', size, LOOK), 'copied run 7', size, LOOK);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { OtherWay } from '../../machines/parts/question.ts';
+import { recoverCommand } from '../../machines/parts/question.ts';
 import type { Failure } from '../../src/base/failure.ts';
 import { describeQuestion } from '../../src/plain/describe-question.ts';
 import type { Entry } from '../../src/store/journal.ts';
@@ -140,12 +141,29 @@ describe('where the instance may be lost', () => {
   } as const;
   const stop = { event: { type: 'operator.stop' }, label: 'stop the run' } as const;
   const leadsTo = { kind: 'recover', instance: 'orders' } as const;
-  const asked = (otherWays: readonly OtherWay[]) =>
+  const viewed = (otherWays: readonly OtherWay[], targets: readonly string[] = []) =>
     viewQuestion(
       { kind: 'choice', prompt: 'it failed', options: [retry, stop], otherWays },
-      { operator: 'ada', now: new Date(0), promised: { from: undefined } },
+      { operator: 'ada', now: new Date(0), promised: { from: undefined }, targets },
       { facts: [], commands: [], tries: 'the last 3 tries got 502' },
-    ).options;
+    );
+  const asked = (otherWays: readonly OtherWay[]) => viewed(otherWays).options;
+  const ways = (...given: Parameters<typeof viewed>) => {
+    const question = viewed(...given);
+    return question.kind === 'choice' ? (question.trouble?.commands ?? []) : [];
+  };
+
+  test.each([
+    ['the only target is named', ['orders-dr'], 'orders-dr'],
+    ['the instance itself is none', ['orders', 'o dr'], "'o dr'"],
+    ['of several none is chosen', ['orders-dr', 'billing-dr'], 'TARGET'],
+    ['without one the place is left open', [], 'TARGET'],
+  ] as const)('%s', (_, targets, word) => {
+    const command = recoverCommand('orders');
+    const [way] = ways([{ when: 'if orders is lost', command, leadsTo }], targets);
+    expect(way?.command).toBe(`lifeboat run disaster-recovery orders --target ${word} --perform`);
+    expect(way?.leadsTo).toEqual({ ...leadsTo, ...(word === 'TARGET' ? {} : { target: targets.at(-1) }) });
+  });
 
   test('another try stays open and says what it would take', () => {
     const [again] = asked([{ when: 'if orders is lost', command: 'lifeboat run', leadsTo }]);

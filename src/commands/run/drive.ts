@@ -30,6 +30,7 @@ import { type FallbackScript, fallbackScriptFor } from './fallback-script.ts';
 import { historyOf } from './history.ts';
 import { leaveOnSignals } from './leave-on-signals.ts';
 import { printEntries, printWaiting } from './print-headless.ts';
+import { targetsIn } from './run-input.ts';
 import { portOf } from './run-port.ts';
 import { watchClock } from './watch-clock.ts';
 
@@ -79,7 +80,12 @@ export async function drive(
     const history = historyOf(workspace.journal, runbook, summary);
     const leaving = leaveOnSignals(run, context, options.gone);
     const port = {
-      ...portOf(run, workspace.journal.log, runbook, prose, fallback.text, approval, options.gone, history),
+      ...portOf(run, workspace.journal.log, runbook, prose, fallback.text, {
+        approval,
+        gone: options.gone,
+        history,
+        targets: targetsIn(instances.config),
+      }),
       detach: leaving.detach,
     };
     const signal = early.release();

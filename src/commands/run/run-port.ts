@@ -9,19 +9,24 @@ import type { ApprovalView, RunView } from '../../view/run-view.ts';
 import { withApproval } from '../../view/view-approval.ts';
 import type { History } from './history.ts';
 
-/**
- * A live run as renderers see it. `gone` says why nobody can carry it on once it was left; without it,
- * anybody can.
- */
+/** What a renderer is told of a run besides what is on record. */
+interface Beside {
+  readonly approval?: ((state: RunState) => ApprovalView | undefined) | undefined;
+  /** Why nobody can carry it on once it was left; without it, anybody can. */
+  readonly gone?: string | undefined;
+  readonly history?: History | undefined;
+  /** The instances that the config keeps to recover into. */
+  readonly targets?: readonly string[] | undefined;
+}
+
+/** A live run as renderers see it. */
 export function portOf(
   run: Run,
   log: Pick<Log, 'origin' | 'head'>,
   runbook: Runbook,
   prose: ReadonlyMap<string, ProseSection>,
   fallback: (state: RunState) => string,
-  approval?: (state: RunState) => ApprovalView | undefined,
-  gone?: string,
-  history?: History,
+  { approval, gone, history, targets }: Beside = {},
 ): RunPort {
   const listeners = new Set<() => void>();
   let anchor: string | undefined;
@@ -36,7 +41,8 @@ export function portOf(
   return {
     view: () => {
       const state = run.state();
-      const view = buildRunView({ ...state, runbook, prose, gone, usual: history?.times(), now: new Date() });
+      const usual = history?.times();
+      const view = buildRunView({ ...state, runbook, prose, gone, usual, targets, now: new Date() });
       return withAnchor(withApproval(view, approval?.(state)), anchor);
     },
     fallback: () => fallback(run.state()),

@@ -13,6 +13,7 @@ import { buildRunView } from '../../view/build-run-view.ts';
 import type { RunPort } from '../../view/run-port.ts';
 import { driverOf } from '../../view/run-record.ts';
 import { historyOf } from './history.ts';
+import { targetsIn } from './run-input.ts';
 import { withAnchor } from './run-port.ts';
 
 /** How often the store is asked who holds the run. Milliseconds. */
@@ -30,7 +31,9 @@ export async function watchPort(
 ): Promise<RunPort> {
   const runbook = runbookOf(summary.runbook, summary.version);
   if (runbook === undefined) throw unreadable(summary);
-  const prose = await proseOf(runbook, (await configIfAny(context))?.runbooks);
+  const config = await configIfAny(context);
+  const prose = await proseOf(runbook, config?.runbooks);
+  const targets = config && targetsIn(config);
   const run = await watchRun(journal, runbook, summary);
   const history = historyOf(journal, runbook, summary);
   const listeners = new Set<() => void>();
@@ -61,7 +64,8 @@ export async function watchPort(
   return {
     view: () => {
       const state = run.state();
-      const view = buildRunView({ ...state, runbook, prose, usual: history.times(), now: new Date() });
+      const usual = history.times();
+      const view = buildRunView({ ...state, runbook, prose, usual, targets, now: new Date() });
       return { ...withAnchor(view, anchor), watched: { driver: driver() } };
     },
     fallback: () =>

@@ -1,7 +1,7 @@
 import { cells, cutText } from '../../plain/width.ts';
 import type { Badge } from '../../view/app/home.ts';
-import { band, type Layout, type Size } from '../bands.ts';
-import { cutLine, lineWidth, padLine } from '../line.ts';
+import { band, isTooSmall, type Layout, type Size } from '../bands.ts';
+import { cutLine, limitRows, lineWidth, padLine, wrapLine } from '../line.ts';
 import type { ShownKey } from '../live-screen.ts';
 import { type Line, type Look, type Span, span } from '../span.ts';
 import { headerLine, ruleOf } from './header.ts';
@@ -76,14 +76,23 @@ export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
   return cutLine(line, width, look);
 }
 
-/** The lowest row says it, until the next key. */
-export function withSaid(layout: Layout, said: string, { columns }: Size, look: Look): Layout {
-  const last = layout.bands.at(-1);
-  if (last === undefined) return layout;
-  const line = padLine(cutLine([span(` ${said} `, 'selected')], columns, look), columns);
-  const height = last.height - 1;
-  const panes = last.panes.map((pane) => ({ ...pane, height, lines: pane.lines.slice(0, height) }));
-  // The window that is too small is one band, which gives up no more than its last row.
-  const above = height > 0 ? [{ height, panes }] : [];
-  return { ...layout, bands: [...layout.bands.slice(0, -1), ...above, band([line], columns)] };
+/** What is said takes no more rows than this. */
+const MOST_SAID = 4;
+
+/** The lowest rows say it, until the next key; in a window that is too small only the lowest. */
+export function withSaid(layout: Layout, said: string, size: Size, look: Look): Layout {
+  const { columns } = size;
+  const most = isTooSmall(size) ? 1 : MOST_SAID;
+  const rows = wrapLine([span(said, 'selected')], columns - 2);
+  const lines = limitRows(rows, most, columns - 2, look).map((row) =>
+    padLine([span(' ', 'selected'), ...row, span(' ', 'selected')], columns),
+  );
+  let missing = lines.length;
+  const above = layout.bands.toReversed().flatMap((whole) => {
+    const height = Math.max(0, whole.height - missing);
+    missing -= whole.height - height;
+    const panes = whole.panes.map((pane) => ({ ...pane, height, lines: pane.lines.slice(0, height) }));
+    return height > 0 ? [{ height, panes }] : [];
+  });
+  return { ...layout, bands: [...above.toReversed(), band(lines, columns)] };
 }

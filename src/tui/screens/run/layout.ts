@@ -14,7 +14,7 @@ import {
   WIDE,
   wall,
 } from '../../bands.ts';
-import { cutLine, ruleLine } from '../../line.ts';
+import { cutLine, limitRows, ruleLine } from '../../line.ts';
 import { memoised } from '../../memo.ts';
 import { headerLine } from '../../parts/header.ts';
 import { proseLines } from '../../prose.ts';
@@ -22,7 +22,7 @@ import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Mode } from './key-binding.ts';
 import { activityLines } from './parts/activity.ts';
 import { askedBelow, bannerLines, cutWords, mostOfBanner } from './parts/banner.ts';
-import { factLines, limitRows } from './parts/facts.ts';
+import { factLines } from './parts/facts.ts';
 import { fallbackLines } from './parts/fallback-script.ts';
 import { followUpLines, followUpPanel } from './parts/follow-ups.ts';
 import { helpLines, runFooter } from './parts/footer.ts';

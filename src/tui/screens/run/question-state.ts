@@ -134,6 +134,19 @@ export function wayAt({
   return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;
 }
 
+/** The same without a recovery as what a key begins: where none can be begun, the command alone is shown. */
+export function withoutRecoveries(view: RunView): RunView {
+  const { question, outcome } = view;
+  const isAway = ({ leadsTo }: WayOn) => leadsTo?.kind === 'recover';
+  const shown = (ways: readonly WayOn[]): readonly WayOn[] =>
+    ways.map((way) => (isAway(way) ? { when: way.when, command: way.command } : way));
+  if (outcome?.ways?.some(isAway)) return { ...view, outcome: { ...outcome, ways: shown(outcome.ways) } };
+  const trouble = question?.kind === 'choice' ? question.trouble : undefined;
+  if (question?.kind !== 'choice' || !trouble?.commands.some(isAway)) return view;
+  const commands = shown(trouble.commands);
+  return { ...view, question: { ...question, trouble: { ...trouble, commands } } };
+}
+
 /** What the app does where a way leads. Nothing is begun by it: the page asks, and the terminal is asked. */
 export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
   const { kind, instance } = way;

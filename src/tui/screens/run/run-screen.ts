@@ -1,5 +1,6 @@
 import type { MomentReader } from '../../../view/moment-reader.ts';
 import { LEFT, type RunPort } from '../../../view/run-port.ts';
+import type { RunView } from '../../../view/run-view.ts';
 import { isTooSmall, type Size } from '../../bands.ts';
 import type { Stroke } from '../../keys.ts';
 import type { AppEffect, LiveScreen, ShownKey } from '../../live-screen.ts';
@@ -9,7 +10,7 @@ import type { Reading } from '../../watch-terminal.ts';
 import type { Intent, Mode } from './key-binding.ts';
 import { intentOf, KEYMAP } from './keymap.ts';
 import { layOut, modeIn } from './layout.ts';
-import { effectOf, wayAt } from './question-state.ts';
+import { wayAt, withoutRecoveries } from './question-state.ts';
 import type { UiState } from './screen-state.ts';
 import { createStore } from './store.ts';
 import { modeOf } from './ui-state.ts';
@@ -36,7 +37,7 @@ export interface RunScreenOptions {
 
 /** Why another run cannot be begun from here. */
 const ALONE =
-  'lifeboat was started for this run alone: run the command in a shell, or start it in the app (`lifeboat`)';
+  'lifeboat was started for this run alone: leave it, then run the command in a shell or start it in the app';
 
 /** Where a key may answer a question. */
 const ANSWERS: ReadonlySet<Mode> = new Set<Mode>([
@@ -55,23 +56,31 @@ export function runScreen(
   port: RunPort,
   { now, reading, hasPalette, readMoment, onDone, onSuspend, onEffect, onLead }: RunScreenOptions,
 ): LiveScreen & { stop(): void } {
-  const store = createStore(port, {
-    now,
-    reading,
-    hasPalette,
-    readMoment,
-    onLeave: () => onDone('left'),
-    onClose: () => onDone('closed'),
-    onSuspend,
-    onEffect,
-    onLead,
-  });
+  /** As it was looked at last, with the ways that cannot be taken from here. */
+  let seen: RunView | undefined;
+  const view = () => {
+    seen = port.view();
+    return onLead === undefined ? withoutRecoveries(seen) : seen;
+  };
+  const store = createStore(
+    { ...port, view, fallback: () => port.fallback() },
+    {
+      now,
+      reading,
+      hasPalette,
+      readMoment,
+      onLeave: () => onDone('left'),
+      onClose: () => onDone('closed'),
+      onSuspend,
+      onEffect,
+      onLead,
+    },
+  );
   /** Why a key does nothing here, where the keymap cannot know. */
   const disabledOf = (intent: Intent | undefined): string | undefined => {
     if (intent !== 'lead-on') return undefined;
-    const way = wayAt(store.state().view);
-    if (way === undefined) return 'no command is suggested here';
-    return onLead === undefined && effectOf(way).type === 'open' ? ALONE : undefined;
+    if (wayAt(store.state().view) !== undefined) return undefined;
+    return seen === undefined || wayAt(seen) === undefined ? 'no command is suggested here' : ALONE;
   };
   const layouts = memoised((state: UiState, columns: number, rows: number, look: Look) =>
     layOut(state, { columns, rows }, look),

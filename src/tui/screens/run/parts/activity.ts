@@ -1,8 +1,7 @@
 import { formatBytes, formatElapsed, formatSpan } from '../../../../base/format.ts';
 import type { ActivityView } from '../../../../view/run-view.ts';
-import { cutLine, lineWidth, wrapLine } from '../../../line.ts';
+import { cutLine, limitRows, lineWidth, wrapLine } from '../../../line.ts';
 import { type Line, type Look, type Span, span } from '../../../span.ts';
-import { limitRows } from './facts.ts';
 
 const BAR_WIDTH = 24;
 const TITLE_ROWS = 2;

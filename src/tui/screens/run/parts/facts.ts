@@ -1,6 +1,6 @@
 import { cells } from '../../../../plain/width.ts';
 import type { FactLine } from '../../../../view/run-view.ts';
-import { cutLine, padLine, wrapLine } from '../../../line.ts';
+import { cutLine, limitRows, padLine, wrapLine } from '../../../line.ts';
 import { type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 
@@ -19,13 +19,4 @@ export function factLines(facts: readonly FactLine[], width: number, look: Look,
       (row, at) => [...(at === 0 ? label : blank), ...row],
     );
   });
-}
-
-/** The first `limit` rows; the last of them ends with an ellipsis when rows are missing. */
-export function limitRows(rows: readonly Line[], limit: number, width: number, look: Look): Line[] {
-  if (rows.length <= limit) return [...rows];
-  const kept = rows.slice(0, Math.max(0, limit));
-  const last = kept.at(-1);
-  if (last !== undefined) kept[kept.length - 1] = cutLine([...last, span(' '.repeat(width))], width, look);
-  return kept;
 }

@@ -1,10 +1,9 @@
 import { ageWords, dueWords, stillOpen, waysInWords } from '../../../../view/follow-up-words.ts';
 import type { FollowUpView } from '../../../../view/run-view.ts';
 import { commandLines } from '../../../command-lines.ts';
-import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
+import { cutLine, limitRows, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
-import { limitRows } from './facts.ts';
 
 /**
  * One row of the list of follow-ups: what has to be done to what, by when and by whom. The columns stand

@@ -1,9 +1,8 @@
 import { formatElapsed, formatSeconds } from '../../../../base/format.ts';
 import type { ObjectiveView } from '../../../../view/run-view.ts';
-import { cutLine, lineWidth, padLine, wrapLine } from '../../../line.ts';
+import { cutLine, limitRows, lineWidth, padLine, wrapLine } from '../../../line.ts';
 import { type Line, type Look, type Span, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
-import { limitRows } from './facts.ts';
 
 const DETAIL_ROWS = 2;
 

@@ -1,13 +1,13 @@
 import type { QuestionOption, QuestionView, WayOn } from '../../../../view/run-view.ts';
 import type { Size } from '../../../bands.ts';
 import { commandLines } from '../../../command-lines.ts';
-import { hasText, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
+import { hasText, limitRows, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
 import { hintLines } from '../../../parts/failure.ts';
 import { type Line, type Look, span } from '../../../span.ts';
 import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
 import { approvalRows } from './approval.ts';
 import { aboveName, roomNote } from './confirmation.ts';
-import { factLines, limitRows } from './facts.ts';
+import { factLines } from './facts.ts';
 import { fieldRow, secretLines } from './fields.ts';
 import { followUpDetail, followUpRow } from './follow-ups.ts';
 import { momentLines } from './moment.ts';
