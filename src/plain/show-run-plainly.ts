@@ -6,7 +6,8 @@ import { type MomentReader, momentReader, nowOf } from '../view/moment-reader.ts
 import { questionKey } from '../view/question-words.ts';
 import { type Answer, LEFT, leftBySignal, type RunEnd, type RunPort } from '../view/run-port.ts';
 import type { QuestionView } from '../view/run-view.ts';
-import { type AskingHelp, askLine, openAsking } from './ask.ts';
+import { openAsking } from './ask.ts';
+import { type AskingHelp, askLine } from './ask-question.ts';
 import { describeQuestion } from './describe-question.ts';
 import { createReporter } from './reporter.ts';
 import { formatSummary } from './summary.ts';

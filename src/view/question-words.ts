@@ -43,6 +43,24 @@ function agoWords(since: string | undefined, now: number): string {
   return seconds >= 60 ? ` (${formatSpan(Math.floor(seconds / 60) * 60)} ago)` : '';
 }
 
+/** Why a text that was pasted is not taken: put together, its lines would be one that nobody has written. */
+export const SEVERAL_LINES = 'that text has line breaks or control characters: nothing was taken';
+
+/** Why a name that was typed confirms nothing: what differs, where that is hard to see. */
+export function notTheName(typed: string, expected: string): string {
+  const why = unseen(typed, expected);
+  return why === undefined ? 'that is not the name: nothing happens' : `that is not the name: ${why}`;
+}
+
+function unseen(typed: string, expected: string): string | undefined {
+  const [isAfter, isBefore] = [typed.trimEnd() !== typed, typed.trimStart() !== typed];
+  if (typed.trim() === expected) {
+    const where = isAfter && isBefore ? 'spaces around' : isAfter ? 'a space after' : 'a space before';
+    return `there ${isAfter && isBefore ? 'are' : 'is'} ${where} it`;
+  }
+  return typed.toLowerCase() === expected.toLowerCase() ? 'small and capital letters differ' : undefined;
+}
+
 /**
  * The way around an approval that cannot be had in time: first a reason, then the name as ever. It is no
  * event of any machine.

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { showRunPlainly } from '../../src/plain/show-run-plainly.ts';
-import { QUIET_MS } from '../../src/view/question-words.ts';
+import { QUIET_MS, SEVERAL_LINES } from '../../src/view/question-words.ts';
 import type { QuestionView, RailStep, RunView } from '../../src/view/run-view.ts';
 import { holdProcessUp, openWire } from '../bench-kit/wire.ts';
 import { createFakeRun } from '../tui/fake-run.ts';
@@ -348,6 +348,8 @@ describe('an operator without the full screen', () => {
     const { run, say, end } = open(asking(TYPED_NAME));
     await say('> ', '\r');
     await say('> ', 'orders\r');
+    await say('that is not the name: nothing happens\n> ', 'orders-dr \r');
+    await say('that is not the name: there is a space after it\n> ', ' \r');
     expect(run.answers).toEqual([]);
     await say('> ', 'orders-dr\r');
     await expect.poll(() => run.answers).toEqual([{ event: 'CONFIRM', typed: 'orders-dr' }]);
@@ -357,11 +359,21 @@ describe('an operator without the full screen', () => {
   it('is not taken at a paste: its line waits for a key', async () => {
     const { run, say, end } = open(asking(TYPED_NAME));
     await say('> ', '\u001b[200~orders-dr\n\u001b[201~');
-    await say('orders-dr\\s+orders-dr', '\u001b[200~\n\u001b[201~');
+    await say('> orders-dr\\s+> orders-dr', '\u001b[200~\n\u001b[201~');
     expect(run.answers).toEqual([]);
     await say('orders-dr', '\r');
     await expect.poll(() => run.answers).toEqual([{ event: 'CONFIRM', typed: 'orders-dr' }]);
     await end();
+  });
+
+  it('takes nothing from a paste of several lines, and says why', async () => {
+    const { io, run, say, end } = open(VIEWS.choice);
+    await say('> ', '1');
+    await say('> 1', '\u001b[200~1\norders\n\u001b[201~');
+    await say(`${SEVERAL_LINES}\n> 1`, '\r');
+    await expect.poll(() => run.answers).toEqual([{ event: 'SET' }]);
+    await end();
+    expect(io.stderr()).not.toContain('1orders');
   });
 
   it('gives a secret twice, and none of it is shown', async () => {

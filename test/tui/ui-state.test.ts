@@ -156,6 +156,18 @@ describe('a typed name', () => {
     },
   );
 
+  it.each([
+    ['orders-dr ', 'that is not the name: there is a space after it'],
+    [' orders-dr', 'that is not the name: there is a space before it'],
+    [' orders-dr ', 'that is not the name: there are spaces around it'],
+    ['Orders-dr', 'that is not the name: small and capital letters differ'],
+    ['orders-dr2', 'that is not the name: nothing happens'],
+  ])('says of %j what is hard to see of it', (text, says) => {
+    const ui = drive(asking(TYPED_NAME));
+    ui.press(...text, 'enter');
+    expect(ui.state().question?.problem?.text).toBe(says);
+  });
+
   it('is confirmed by the exact name', () => {
     const ui = drive(asking(TYPED_NAME));
     ui.press(...'orders-drr', 'backspace', 'enter');

@@ -1,6 +1,6 @@
 import { isoOf } from '../../../base/date.ts';
 import { Secret } from '../../../base/secret.ts';
-import { BREAK_GLASS } from '../../../view/question-words.ts';
+import { BREAK_GLASS, notTheName, SEVERAL_LINES } from '../../../view/question-words.ts';
 import type { Answer } from '../../../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../../../view/run-view.ts';
 import { EMPTY_FIELD, edited, type Field, inserted } from '../../parts/field.ts';
@@ -157,7 +157,7 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
   if (view.kind === 'typed-name') {
     if (text === '') return refuse(state, question, 'nothing was typed, so nothing happens');
     // The real characters are compared, not what is shown of them.
-    if (text !== view.expected) return refuse(state, question, 'that is not the name: nothing happens');
+    if (text !== view.expected) return refuse(state, question, notTheName(text, view.expected));
     const { breakGlass } = question;
     return send(state, question, {
       event: view.event,
@@ -285,10 +285,7 @@ const MOST_GIVEN = 20;
 function takeText(raw: string, before: Field, kind: 'exact' | 'reason'): Entry {
   const ended = raw.replace(/[\r\n]+$/u, '');
   const line = kind === 'exact' ? ended : ended.replace(/\s*[\r\n]+\s*|\t/gu, ' ');
-  if (/\p{Cc}/u.test(line))
-    return {
-      problem: 'that text has line breaks or control characters: nothing was taken',
-    };
+  if (/\p{Cc}/u.test(line)) return { problem: SEVERAL_LINES };
   const field = inserted(before, line);
   return field.text.length > ENTRY_LIMIT
     ? { problem: `more than ${ENTRY_LIMIT} characters: nothing was taken` }
