@@ -1,5 +1,5 @@
 import { counted } from '../base/format.ts';
-import { cutLine } from './line.ts';
+import { cutLine, wrapLine } from './line.ts';
 import { BLANK, type Line, type Look, span } from './span.ts';
 
 /** The size of the terminal, in cells. */
@@ -57,12 +57,10 @@ export function band(lines: readonly Line[], width: number, height = lines.lengt
 
 /** What is drawn in a terminal that is too small: `title` and how large it must be. */
 export function tooSmall(title: string, { columns, rows }: Size, look: Look): Layout {
-  const texts = [
-    title,
-    'this window is too small',
-    `make it at least ${SMALLEST.columns} x ${SMALLEST.rows}`,
-  ];
-  const lines = texts.map((text) => cutLine([span(text)], columns, look)).slice(0, rows);
+  const advice = ['this window is too small', `make it at least ${SMALLEST.columns} x ${SMALLEST.rows}`];
+  const wrapped = advice.flatMap((text) => wrapLine([span(text)], columns));
+  const head = wrapped.length < rows ? [cutLine([span(title)], columns, look)] : [];
+  const lines = [...head, ...wrapped].slice(-rows);
   return { page: { height: 1, last: 0 }, bands: [band(lines, columns, rows)] };
 }
 

@@ -187,6 +187,36 @@ describe('the screen', () => {
     expect(text).toContain('Which backup?');
   });
 
+  it('says in the smallest window how many answers there are, and cuts nothing of what is asked', () => {
+    const prompt = 'prepare the recovery of orders with a new key, or without?';
+    const labels = [
+      'without a new key: the key in force stays',
+      'with a new key: this is a rotation',
+      'stop',
+    ];
+    const options = labels.map((label, at) => ({
+      event: `E${at}`,
+      label,
+      hint: 'asks for the guid of the backups and changes nothing',
+      recommended: at === 0,
+    }));
+    const facts = [{ label: 'state', value: 'provisioned', tone: 'plain' as const }];
+    const view: RunView = { ...VIEWS.choice, facts, question: { kind: 'choice', prompt, options } };
+    const text = textIn(layOut(firstState(view, 0), { columns: 40, rows: 12 }, look));
+    expect(text.replace(/\s+/gu, ' ')).toContain(prompt);
+    expect(text).toContain('question: 1 of 3, up/down moves');
+    expect(text).toContain('stays');
+  });
+
+  it.each([
+    [20, 5],
+    [39, 11],
+    [30, 3],
+  ])('says at %i x %i, which is too small, how large the window has to be', (columns, rows) => {
+    const text = textIn(layOut(firstState(VIEWS.choice, 0), { columns, rows }, look));
+    expect(text.replace(/\s+/gu, ' ')).toContain('this window is too small make it at least 40 x 12');
+  });
+
   it('says what has failed once, where the question repeats the announcement', () => {
     const said = 'orders-report has its binding name taken';
     const banner = { tone: 'bad', text: said, hints: ['remove the old one', 'or bind it by hand'] } as const;

@@ -146,7 +146,7 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
   const { view } = state;
   const { columns } = size;
   const least = leastOf(state, size, look);
-  const wantedBody = free < 9 ? 1 : free < 18 ? 3 : 6;
+  const wantedBody = free < 9 ? 1 : free < 12 ? 2 : free < 18 ? 3 : 6;
   const leastBody = Math.max(0, least === 0 ? wantedBody : Math.min(wantedBody, free - least));
   const bottom = bottomLines(state, size, free - leastBody, look);
   const left = free - bottom.length;

@@ -27,10 +27,8 @@ export function questionLines(
   now: number,
   needed?: Size,
 ): Line[] {
-  const asked = [
-    ruleLine(nameOf(question, state), width, look, 'accent'),
-    ...promptLines(question, state, width),
-  ];
+  const name = nameOf(question, state);
+  const asked = [ruleLine(name, width, look, 'accent'), ...promptLines(question, state, width)];
   const tail = tailLines(state, width);
   const rows = rowsOf(question, state.opened);
   const drawn = (withHints: boolean, head: readonly Line[]) => {
@@ -65,6 +63,11 @@ export function questionLines(
     limit - shortTail.length - Math.max(focused.length, Math.min(4, count(...bare))),
   );
   const shortHead = limitRows(head, headRoom, width, look);
+  // Nobody is to take the answers that are shown for all there are.
+  if (rows.length > 1 && state.option === undefined) {
+    const place = `${name}: ${state.row + 1} of ${rows.length}, up/down moves`;
+    shortHead[0] = ruleLine(place, width, look, 'accent');
+  }
   const room = limit - shortHead.length - shortTail.length;
   return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
 }
