@@ -7,8 +7,8 @@ export interface KeptPassphrase {
   readonly isOptional: boolean;
   /** The one that is kept; without one, asks for it, once for all that want it at the same time. */
   get(ask: () => Promise<Secret>): Promise<Secret>;
-  /** Another one is to be asked for: this one was refused. */
-  forget(): void;
+  /** Another one is to be asked for: this one was refused, with `why`. */
+  forget(why?: unknown): void;
 }
 
 export function keepPassphrase(): KeptPassphrase {
@@ -31,27 +31,42 @@ export function keepPassphrase(): KeptPassphrase {
   };
 }
 
+/** The passphrase for what looks on by itself. */
+export interface LookingPassphrase extends KeptPassphrase {
+  /** Somebody wants to enter it: whoever needs it next asks once more. */
+  askAgain(): void;
+}
+
 /**
  * The same for what looks on by itself, again and again: when the passphrase was not given or was refused, it
- * asks no second time, and takes what was entered for something else.
+ * asks no second time before `askAgain`, and takes what was entered for something else.
  */
-export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
+export function askOnlyOnce(kept: KeptPassphrase): LookingPassphrase {
   let isAsked = false;
+  let refused: unknown;
   return {
     isOptional: true,
     get: (ask) =>
       kept.get(() => {
-        if (isAsked) return Promise.reject(locked());
+        if (isAsked) return Promise.reject(refused ?? locked());
         isAsked = true;
         return ask();
       }),
-    forget: kept.forget,
+    forget(why) {
+      // Said once more of the same passphrase, it says nothing of one that came since.
+      if (why !== refused || why === undefined) kept.forget(why);
+      refused = why;
+    },
+    askAgain() {
+      isAsked = false;
+      refused = undefined;
+    },
   };
 }
 
 function locked(): LifeboatError {
   return new LifeboatError('keys.no-passphrase', 'the vault is locked: no passphrase was entered', {
-    hints: ['starting or resuming a run asks for the passphrase again'],
+    hints: ['p on the keys asks for it again, as does a run that is started or resumed'],
     exitCode: EXIT.credentials,
   });
 }

@@ -205,7 +205,7 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
       ? { askPassphrase: (purpose: 'open' | 'create') => askPassphrase(purpose, context) }
       : {}),
   }).catch((thrown: unknown) => {
-    if (failureOf(thrown).code === 'keys.wrong-passphrase') context.passphrase?.forget();
+    if (failureOf(thrown).code === 'keys.wrong-passphrase') context.passphrase?.forget(thrown);
     throw thrown;
   });
   const keyring = openKeyring(store);

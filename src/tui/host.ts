@@ -121,6 +121,9 @@ export function createHost(options: HostOptions): Host {
         return opening.open(effect.screen);
       case 'back':
         return back();
+      case 'unlock':
+        app?.port.unlock();
+        return perform({ type: 'refresh' });
       case 'refresh':
         app?.facts.refresh();
         return tell();

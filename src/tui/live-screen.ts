@@ -73,6 +73,8 @@ export type AppEffect =
    * it.
    */
   | { readonly type: 'add-key'; readonly instance: string; readonly file?: string }
+  /** Asks again for everything that is shown, and for the passphrase of the key store. */
+  | { readonly type: 'unlock' }
   /** Hides names and ids on every screen, or shows them again. */
   | { readonly type: 'present' }
   /** A line that goes away with the next key, or with an empty one. */

@@ -68,6 +68,7 @@ await showApp(process, () => ({
   writeReport: never,
   changeLab: never,
   addKey: never,
+  unlock: never,
   shell: async () => undefined,
 }));
 process.exit(0);

@@ -51,10 +51,26 @@ test.for([
   const looking = askOnlyOnce(kept);
   expect([kept, looking].map(({ isOptional }) => isOptional)).toEqual([false, true]);
   await looking.get(ask).catch(() => undefined);
-  if (forget) looking.forget();
-  await expect(looking.get(ask)).rejects.toMatchObject({ code: 'keys.no-passphrase' });
+  const refusal = new Error('it does not open the vault');
+  if (forget) looking.forget(refusal);
+  const why = forget ? refusal : { code: 'keys.no-passphrase' };
+  await expect(looking.get(ask)).rejects.toMatchObject(why);
   expect(asked()).toBe(1);
   // What a person asked for asks again, and what looks on has it too.
   await kept.get(ask);
   expect((await looking.get(ask)).reveal()).toBe('later');
+});
+
+test('what looks on asks again when somebody wants to enter it, and says until then what was refused', async () => {
+  const { ask, asked } = person('wrong', 'right');
+  const looking = askOnlyOnce(keepPassphrase());
+  await looking.get(ask);
+  const refusal = new Error('it does not open the vault');
+  looking.forget(refusal);
+  await expect(looking.get(ask)).rejects.toBe(refusal);
+  // Whoever was told so says it again, as of any error.
+  looking.forget(refusal);
+  expect(asked()).toBe(1);
+  looking.askAgain();
+  expect((await looking.get(ask)).reveal()).toBe('right');
 });

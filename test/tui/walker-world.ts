@@ -158,6 +158,7 @@ export function createWorld(random: Random, now: () => Date): World {
       if (random.inPercent(25)) throw failure(random);
       return text(random);
     },
+    unlock: () => undefined,
     shell: async () => {
       if (random.inPercent(25)) throw failure(random);
     },

@@ -12,7 +12,8 @@ import type { loadersFor } from './loaders.ts';
 /** What the app does in the world: the same commands as on the command line, shown on its screen. */
 export function connect(context: CommandContext, config: LoadedConfig, lend: Lend): AppPort {
   const { passphrase } = context;
-  const looking = { ...beside(context, lend, []), passphrase: passphrase && askOnlyOnce(passphrase) };
+  const lookingOn = passphrase && askOnlyOnce(passphrase);
+  const looking = { ...beside(context, lend, []), passphrase: lookingOn };
   // What only looks on is loaded with the first thing that somebody looks at.
   let opened: Promise<ReturnType<typeof loadersFor>> | undefined;
   const loadersOf = () => {
@@ -59,6 +60,7 @@ export function connect(context: CommandContext, config: LoadedConfig, lend: Len
       await keysAdd(beside(context, lend, lines), [], { instance, ...flags });
       return lines.join('; ');
     },
+    unlock: () => lookingOn?.askAgain(),
     shell: () => shell(context),
   };
 }

@@ -12,7 +12,7 @@ import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import { type InstanceFacts, type InstanceStatus, nothingAsked } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import { knownDrills } from '../drill/drill-records.ts';
-import { keptKeyring } from './load-keys.ts';
+import { keptKeyring, openedKeyring } from './load-keys.ts';
 
 /** As `lifeboat status` asks. */
 const AT_ONCE = 8;
@@ -95,6 +95,9 @@ function keyringOnce(context: CommandContext): () => Promise<Keyring> {
   let opened: Promise<Keyring> | undefined;
   let failedAt: number | undefined;
   return () => {
+    // Somebody may have opened it elsewhere.
+    const elsewhere = openedKeyring(context);
+    if (elsewhere !== undefined) return elsewhere;
     if (failedAt !== undefined && performance.now() - failedAt > KEYS_AGAIN_MS) opened = undefined;
     if (opened === undefined) {
       failedAt = undefined;

@@ -39,6 +39,11 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
+/** The key store that is open for this context, or being opened; undefined where somebody has to begin. */
+export function openedKeyring(context: CommandContext): Promise<Keyring> | undefined {
+  return opened.get(context);
+}
+
 const opened = new WeakMap<CommandContext, Promise<Keyring>>();
 
 /**

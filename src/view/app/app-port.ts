@@ -29,6 +29,8 @@ export interface AppPort {
    * somebody typed it: a `~` at its beginning is the home of the user.
    */
   addKey(instance: string, file?: string): Promise<string>;
+  /** What looks into a locked key store next asks for its passphrase again. */
+  unlock(): void;
   /**
    * Opens a shell on the ordinary terminal, with this home and config in its environment; waits for its end.
    */

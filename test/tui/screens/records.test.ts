@@ -83,6 +83,20 @@ describe('the keys', () => {
     expect(empty.text()).toContain('press : and type `add a key`');
   });
 
+  test.each(['keys.no-passphrase', 'keys.wrong-passphrase'])(
+    'a vault that is locked (%s) is opened by p or Ctrl-R, which ask for its passphrase again',
+    (code) => {
+      const part = { state: 'failed', at: new Date(), code, why: 'the vault is locked' } as const;
+      const one = shown(keysScreen({ name: 'keys' }), {}, undefined, { keys: { part, isAsking: false } });
+      expect(one.screen.keys().find(({ shown: key }) => key === 'p')).toMatchObject({ inFooter: true });
+      one.press('p', 'ctrl+r');
+      expect(one.effects).toEqual([{ type: 'unlock' }, { type: 'unlock' }]);
+      const open = shown(keysScreen({ name: 'keys' }), answers);
+      open.press('p');
+      expect(open.effects).toEqual([{ type: 'say', text: 'the key store is not locked' }]);
+    },
+  );
+
   test('ask for the backups of the instance at the cursor alone, and only where the config names it', () => {
     const one = shown(keysScreen({ name: 'keys' }), answers);
     expect(one.screen.needs()).toContainEqual({ source: 'backups', of: 'orders' });

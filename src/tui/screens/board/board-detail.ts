@@ -1,4 +1,5 @@
 import { formatSpan } from '../../../base/format.ts';
+import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
 import {
   backupCell,
   cardCell,
@@ -67,7 +68,8 @@ function reasonLines(status: InstanceStatus, reason: Reason, width: number, look
       ? span(`${look.glyphs.failed} NO`, 'status.bad')
       : span('? unknown', 'status.warn');
   const where = way === '' ? '' : ` ${way}`;
-  return wrapLine([sign, span(`${where}: ${reason.text}`)], width, 2);
+  const next = wantsPassphrase(reason.code) ? '; K, then p, tries again' : '';
+  return wrapLine([sign, span(`${where}: ${reason.text}${next}`)], width, 2);
 }
 
 function signed(sign: Span, text: string, width: number): readonly Line[] {

@@ -1,5 +1,6 @@
 import { timeOr } from '../../../base/format.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
+import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
 import type { KeyRow, KeysFacts } from '../../../view/app/sources.ts';
 import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
@@ -31,7 +32,7 @@ import {
   keyFileLayout,
 } from './key-file.ts';
 
-type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | ListIntent | KeyFileIntent;
+type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | 'unlock' | ListIntent | KeyFileIntent;
 
 interface State {
   readonly list: ListState;
@@ -73,6 +74,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       const keys = rowsOf(list, around).map(keyOf);
       if (isListIntent(input.intent))
         return [{ ...state, list: moved(list, input.intent, keys, input.page.height) }];
+      if (input.intent === 'unlock') return [state, { type: 'unlock' }];
       const wanted = wantingKey(list, around);
       if (input.intent === 'add')
         return 'instance' in wanted ? [state, { type: 'add-key', ...wanted }] : [state];
@@ -255,9 +257,22 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
       ...letterKey('f', 'add-file', 'from a file', 'store a key of this instance from a file'),
       disabled: 'why' in wanted ? wanted.why : undefined,
     },
+    unlockKey(around),
     ...listKeys(list),
     ...(list.filter.text === '' ? [BACK_KEY] : []),
   ];
+}
+
+/** Ctrl-R asks for the passphrase only where it is what is missing. */
+function unlockKey({ facts }: Around): BoundKey<Intent> {
+  const { part } = facts.get('keys', null);
+  const isLocked = part.state === 'failed' && wantsPassphrase(part.code);
+  return {
+    ...letterKey('p', 'unlock', 'passphrase', 'enter the passphrase of the vault again, where it is locked'),
+    keys: isLocked ? ['p', 'ctrl+r'] : ['p'],
+    inFooter: isLocked,
+    disabled: isLocked ? undefined : 'the key store is not locked',
+  };
 }
 
 /** What the state of a key means, in one sentence without a stop. */
