@@ -99,7 +99,7 @@ function newsOfSteps(before: RunView['rail'] | undefined, after: RunView['rail']
   );
   const current = after.find(({ state }) => state === 'current');
   const was = current === undefined ? undefined : stateBefore(current.id);
-  const again = was === 'done' || was === 'skipped' ? 'back to ' : '';
+  const again = was === 'done' || was === 'open' || was === 'skipped' ? 'back to ' : '';
   return [
     ...skipped.map((step) => {
       const why = step.note === undefined ? '' : ` (${show(step.note)})`;

@@ -3,6 +3,7 @@ import { type FollowUp, withDeadlines } from '../../machines/parts/follow-up.ts'
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook, StateMeta } from '../../machines/parts/runbook.ts';
 import { isFinalAt, metaAt, statePath, stepOf, stepsOf } from '../../machines/parts/states.ts';
+import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { dateAt } from '../base/date.ts';
 import type { Failure } from '../base/failure.ts';
 import { formatTime, readable } from '../base/format.ts';
@@ -83,7 +84,7 @@ export function buildRunView(facts: RunFacts): RunView {
     clock: formatTime(now.toISOString()),
     elapsed: timeline === undefined ? 0 : elapsedOf(timeline, now),
     paused: facts.paused !== undefined,
-    rail: viewRail({ ...facts, now: endOf(timeline) ?? now }, state, record),
+    rail: viewRail({ ...facts, now: endOf(timeline) ?? now }, state, record, followUps),
     prose: section ?? { title: meta?.title ?? state, markdown: '' },
     facts: factLines(facts, followUps),
     followUps: followUps.map((followUp) => viewFollowUp(followUp, operator, now)),
@@ -109,7 +110,12 @@ function endOf(timeline: Timeline | undefined): Date | undefined {
   return dateAt(timeline.endedMs + timeline.clockMovedMs);
 }
 
-function viewRail(facts: RunFacts, state: string, record: RunRecord): RailStep[] {
+function viewRail(
+  facts: RunFacts,
+  state: string,
+  record: RunRecord,
+  followUps: readonly FollowUp[],
+): RailStep[] {
   const { runbook, snapshot } = facts;
   const { states } = record;
   const { machine } = runbook;
@@ -133,8 +139,17 @@ function viewRail(facts: RunFacts, state: string, record: RunRecord): RailStep[]
     if (index > current) return { ...step, usual, state: 'ahead' };
     if (index === current)
       return { ...noted, usual, state: over || snapshot.hasTag('failed' as never) ? 'failed' : 'current' };
-    return { ...noted, state: note !== undefined || !reached.has(step.id) ? 'skipped' : 'done' };
+    if (note !== undefined || !reached.has(step.id)) return { ...noted, state: 'skipped' };
+    return { ...noted, state: step.id === FOLLOW_UPS_STEP && isLeft(followUps) ? 'open' : 'done' };
   });
+}
+
+/** The phase that a run goes on from, and comes back to, before all its follow-ups are closed. */
+const FOLLOW_UPS_STEP = 'followUps';
+
+/** Whether a follow-up is open that no step of the run itself does. */
+function isLeft(followUps: readonly FollowUp[]): boolean {
+  return stillOpen(followUps).some(({ doable }) => doable !== 'run');
 }
 
 /** What there is to see of a step besides its state: how long it took, and what the runbook says of it. */

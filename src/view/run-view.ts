@@ -12,7 +12,8 @@ export type Tone = 'plain' | 'good' | 'warn' | 'bad' | 'dim';
 export interface RailStep {
   readonly id: string;
   readonly title: string;
-  readonly state: 'done' | 'current' | 'ahead' | 'skipped' | 'failed';
+  /** `open`: passed, and what it is about is not done yet. */
+  readonly state: 'done' | 'open' | 'current' | 'ahead' | 'skipped' | 'failed';
   /** One short remark, for instance the reason of a skip. */
   readonly note?: string | undefined;
   /** How long the run has been in it. */

@@ -217,6 +217,14 @@ describe('the screen', () => {
     expect(text.replace(/\s+/gu, ' ')).toContain('this window is too small make it at least 40 x 12');
   });
 
+  it('marks a step that was passed with open follow-ups as open, and not as done', () => {
+    const [first, ...rest] = VIEWS.choice.rail;
+    if (first === undefined) throw new Error('the view has no steps');
+    const rail = [{ ...first, title: 'bind the apps', state: 'open' as const }, ...rest];
+    const text = textIn(layOut(firstState({ ...VIEWS.choice, rail }, 0), { columns: 100, rows: 30 }, look));
+    expect(text).toContain('! bind the apps (open)');
+  });
+
   it('says what has failed once, where the question repeats the announcement', () => {
     const said = 'orders-report has its binding name taken';
     const banner = { tone: 'bad', text: said, hints: ['remove the old one', 'or bind it by hand'] } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createActor } from 'xstate';
+import { createActor, createMachine } from 'xstate';
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { Question } from '../../machines/parts/question.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
@@ -36,6 +36,30 @@ function viewOf(
     now: new Date(at(465)),
   });
 }
+
+test('the step of the follow-ups is done on the rail only when what no later step does is closed', () => {
+  const machine = createMachine({
+    id: 'small-recovery',
+    types: {} as { input: object },
+    context: ({ input }) => input,
+    initial: 'followUps',
+    states: {
+      followUps: { meta: { title: 'bind the applications to it' }, on: { 'operator.go': 'fresh' } },
+      fresh: { meta: { title: 'back up the restored data' } },
+      done: { type: 'final' },
+    },
+  });
+  const [rebind] = open as [FollowUp];
+  const own: FollowUp = { ...rebind, id: 'fresh-backup', kind: 'fresh-backup', doable: 'run' };
+  const closed = { how: 'hand', text: 'ticket 4711', at: at(400), evidence: {} } as const;
+  const railWith = (...left: FollowUp[]) =>
+    viewOf({ followUps: left, event: 'operator.go' }, journalOf(started()), {
+      ...followUpRunbook,
+      machine,
+    }).rail.map(({ state }) => state);
+  expect(railWith(rebind, own)).toEqual(['open', 'current']);
+  expect(railWith({ ...rebind, closed }, own)).toEqual(['done', 'current']);
+});
 
 describe('an outcome', () => {
   const [rebind, other] = open as [FollowUp, FollowUp];

@@ -57,7 +57,7 @@ const STEPS: Readonly<
   Record<
     RailStep['state'],
     {
-      glyph: 'done' | 'current' | 'ahead' | 'skipped' | 'failed';
+      glyph: 'done' | 'current' | 'ahead' | 'skipped' | 'failed' | 'warn';
       mark: Token;
       title: Token;
       word: string;
@@ -65,6 +65,7 @@ const STEPS: Readonly<
   >
 > = {
   done: { glyph: 'done', mark: 'status.ok', title: 'text', word: '' },
+  open: { glyph: 'warn', mark: 'status.warn', title: 'text', word: 'open' },
   current: { glyph: 'current', mark: 'selected', title: 'selected', word: '' },
   ahead: { glyph: 'ahead', mark: 'text.dim', title: 'text.dim', word: '' },
   skipped: {
@@ -85,7 +86,7 @@ type StepInRail = Omit<RailStep, 'usual'> & { readonly usual?: number | undefine
 
 /** The state of a step in a word, with its remark. */
 export function stepWords({ state, note }: RailStep): string {
-  const word = { done: 'done', current: 'now', ahead: 'ahead', skipped: 'skipped', failed: 'failed' }[state];
+  const word = state === 'current' ? 'now' : state;
   return note === undefined ? word : `${word}: ${note}`;
 }
 
