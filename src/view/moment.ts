@@ -63,16 +63,23 @@ export function readMoment(text: string, options: MomentOptions): Moment | { rea
   const { earliest, latest } = edges(options);
   if (!(earliest <= latest)) return { problem: 'there is no range to choose a time from' };
   if (read >= earliest && read <= latest) return momentOf(dateAt(read), zone);
-  const [first, last] = [earliest, latest].map((edge) => {
-    const [here, utc] = formatHere(edge, zone);
-    return utc === undefined ? here : `${here} (${utc})`;
-  });
   const side =
     read < earliest
       ? `${formatSpan((earliest - read) / 1000)} before the earliest`
-      : `${formatSpan((read - latest) / 1000)} after the latest`;
-  const problem = `${formatHere(read, zone)[0]} is ${side}: choose between ${first} and ${last}`;
-  return { problem };
+      : read > options.now.getTime()
+        ? 'in the future'
+        : `${formatSpan((read - latest) / 1000)} after the latest`;
+  return { problem: `${formatHere(read, zone)[0]} is ${side}: ${rangeWords(earliest, latest, zone)}` };
+}
+
+/** The range in whole seconds within it; nothing happened before 1970, which is no edge for anybody. */
+function rangeWords(earliest: number, latest: number, zone: string): string {
+  const [from, to] = [Math.ceil(earliest / 1000) * 1000, Math.floor(latest / 1000) * 1000];
+  const [first, last] = (from <= to ? [from, to] : [earliest, latest]).map((edge) => {
+    const [here, utc] = formatHere(edge, zone);
+    return utc === undefined ? here : `${here} (${utc})`;
+  });
+  return earliest <= 0 ? `choose a time up to ${last}` : `choose between ${first} and ${last}`;
 }
 
 /** How people read a moment. `zone` is an IANA name; this machine's by default. */

@@ -80,6 +80,14 @@ test('a time outside the range is answered with both edges, in both zones', () =
   );
 });
 
+test('a time that lies ahead of a range without a beginning is answered with its end, in whole seconds', () => {
+  const latest = new Date('2026-11-25T23:11:01.849Z');
+  const until = { now: latest, earliest: new Date(0), latest, zone: 'UTC' };
+  expect(read('tomorrow 10:00', until)).toBe(
+    '2026-11-26 10:00:00 UTC is in the future: choose a time up to 2026-11-25 23:11:01 UTC',
+  );
+});
+
 describe('on the nights when the clocks change', () => {
   const spring = { now: new Date('2026-03-29T12:00:00Z'), latest: '2026-03-29T12:00:00Z' };
   const autumn = { now: new Date('2026-10-25T12:00:00Z'), latest: '2026-10-25T12:00:00Z' };
