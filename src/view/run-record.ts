@@ -57,6 +57,8 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>
       record.started = entry;
       record.promised = promisedBy(entry);
     }
+    // What ends a step stands with it, though it names the next one.
+    const step = record.here === undefined ? {} : { step: stepOf(record.here.state) };
     if (entry.type === 'event') {
       const state = String((entry.body as { readonly to?: string }).to);
       record.states.delete(state);
@@ -73,7 +75,6 @@ export const recordOf: (entries: readonly Entry[]) => RunRecord = growing<Draft>
     if (entry.type.startsWith('approval.')) record.approvals.push(entry);
     const said = record.say(entry);
     if (NOISE.has(entry.type)) return;
-    const step = record.here === undefined ? {} : { step: stepOf(record.here.state) };
     record.log.push({ at: formatTime(entry.at).slice(11), ...said, ...step });
     // Trimmed now and then, so that an entry costs the same however long the run is.
     if (record.log.length > 2 * LOG_LINES) record.log.splice(0, LOG_LINES);

@@ -35,7 +35,7 @@ export interface LogLine {
   readonly at: string;
   readonly text: string;
   readonly tone: Tone;
-  /** The step of the rail that it was written in. */
+  /** The step of the rail that it was written in; undefined before the run has left its first state. */
   readonly step?: string;
   /** What the run is at since then, as an `ActivityView` calls it; the text says it too. */
   readonly next?: string;

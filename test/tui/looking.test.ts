@@ -121,3 +121,15 @@ describe.each(SIZES)('a step of the rail at %i x %i', (columns, rows) => {
     expect(ui.effects).toEqual([]);
   });
 });
+
+it('shows with the first step what was written before the run has left its first state', () => {
+  const [line] = LOG;
+  if (line === undefined) throw new Error('the log is empty');
+  const { step: _, ...early } = line;
+  const log = [{ ...early, text: 'ada started it' }, ...LOG.slice(150)];
+  const ui = drive({ ...VIEW, log });
+  ui.press('[');
+  const text = textOf(ui.state(), 80, 24);
+  expect(text).toContain('step 1/3: look at the instance');
+  expect(text).toContain('ada started it');
+});

@@ -41,6 +41,17 @@ test('the rail shows what is done, where the run stands and what lies ahead', as
   await run.detach();
 });
 
+test('what ends a step stands in the log of that step, and what comes before all in that of none', async () => {
+  const world = await makeWorld(obedient());
+  const run = await world.takeUp();
+  await reaches(run, 'oldBackup.asking');
+  const { log } = viewOf(run);
+  const steps = log.filter(({ text }) => text.includes('looked at the instance')).map(({ step }) => step);
+  expect([log[0]?.step, ...steps]).toEqual([undefined, undefined]);
+  expect(log.map(({ step }) => step)).not.toContain('key');
+  await run.detach();
+});
+
 test('a run that ended proven has every step done and its outcome in green', async () => {
   const { run } = await rotated();
   const view = viewOf(run);

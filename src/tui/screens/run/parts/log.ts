@@ -79,7 +79,8 @@ function filtered(log: readonly LogLine[], { text }: Field): readonly LogLine[] 
 export function stepLines({ rail, log }: RunView, row: number, width: number, look: Look): Line[] {
   const step = rail[row];
   if (step === undefined) return [];
-  const entries = log.filter((entry) => entry.step === step.id);
+  const first = rail[0]?.id;
+  const entries = log.filter((entry) => (entry.step ?? first) === step.id);
   const time = step.seconds === undefined ? '' : `, ${briefly(step.seconds)}`;
   return [
     ruleLine(
