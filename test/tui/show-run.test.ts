@@ -66,6 +66,20 @@ describe('showRun', () => {
     expect(terminal.screen()).not.toContain('question');
   });
 
+  it.each([
+    ['in one piece', ['\u001b[200~half of a text']],
+    ['in pieces', ['\u001b[20', '0~half', ' of a text', 'more']],
+    ['after a whole one', ['\u001b[200~whole\u001b[201~', '\u001b[200~half']],
+  ])('hears Ctrl-C although the end of a paste was lost that came %s', async (_, pieces) => {
+    const { terminal, run, shown, pass } = await open(VIEWS.choice);
+    await terminal.type(...pieces, KEYS.enter, KEYS.ctrlC);
+    await terminal.until('leave this run?');
+    pass();
+    await terminal.type(KEYS.ctrlC);
+    await shown;
+    expect(run.answers).toEqual([]);
+  });
+
   it('keeps a finished run on the screen until it is closed, and sums it up', async () => {
     const { terminal, run, shown, pass } = await open(VIEWS.task);
     run.show(VIEWS.outcome);
