@@ -8,9 +8,9 @@ import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { firstState } from '../../src/tui/screens/run/ui-state.ts';
 import type { Look } from '../../src/tui/span.ts';
 import type { QuestionView, RunView } from '../../src/view/run-view.ts';
-import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
+import { FOLLOW_UPS, OBJECTIVES, OPEN_FOLLOW_UPS, TEXT, TIME } from './fake-recovery.ts';
 import { FALLBACK } from './fake-run.ts';
-import { VIEWS, type ViewName } from './fake-views.ts';
+import { LOST, VIEWS, type ViewName } from './fake-views.ts';
 import { textIn } from './shown.ts';
 
 const SIZES = [
@@ -206,6 +206,17 @@ describe('the screen', () => {
     expect(text.replace(/\s+/gu, ' ')).toContain(prompt);
     expect(text).toContain('question: 1 of 3, up/down moves');
     expect(text).toContain('stays');
+  });
+
+  it('cuts what is said of an answer in the smallest window, and never the answer', () => {
+    const text = 'the router got no proper answer from the service (502)';
+    const hints = ['try again in a moment'];
+    const banner = { tone: 'bad' as const, text, hints };
+    const question: QuestionView = { ...LOST, prompt: text };
+    const view: RunView = { ...VIEWS.lost, banner, question, objectives: OBJECTIVES };
+    const shown = textIn(layOut(firstState(view, 0), { columns: 40, rows: 12 }, look));
+    expect(shown).toContain(`${look.glyphs.cursor} try again`);
+    expect(shown).toContain('question: 1 of 2, up/down moves');
   });
 
   it.each([

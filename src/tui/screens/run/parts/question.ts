@@ -69,6 +69,9 @@ export function questionLines(
     shortHead[0] = ruleLine(place, width, look, 'accent');
   }
   const room = limit - shortHead.length - shortTail.length;
+  // Of an answer its label stays; of a field, the field, which is the end of its rows.
+  if (rows[state.row]?.kind === 'option' && state.option === undefined)
+    bare[state.row] = limitRows(focused, room, width, look);
   return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
 }
 
