@@ -60,10 +60,10 @@ describe('a config that is wrong is refused with the place and the words of each
     ],
     [
       'a time that no timer could keep',
-      'instances:\n  a: { url: https://h/x, router: 0s, reconcile: { command: x, timeout: 30d } }',
+      'instances:\n  a: { url: https://h/service-instances/1, router: 0s, reconcile: { command: x, timeout: 30d } }',
       [
-        '2:34: instances.a.router: a limit is longer than zero',
-        '2:72: instances.a.reconcile.timeout: a limit',
+        '2:52: instances.a.router: a limit is longer than zero',
+        '2:90: instances.a.reconcile.timeout: a limit',
       ],
     ],
     [

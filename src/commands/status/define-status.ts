@@ -12,7 +12,7 @@ export function defineStatus(program: Command, command: Define): void {
     [
       instance('only this instance (repeatable)').argParser(repeated),
       new Option('--prometheus <file>', 'also write metrics for the textfile collector'),
-      new Option('--limit <duration>', 'how long an instance may take, at most 1h (default: 20s)'),
+      new Option('--limit <duration>', 'how long each may take, at most 1h (default: 20s)'),
     ],
     {
       about: `It sends only GETs. The exit code is 1 when an instance could not be recovered
