@@ -21,7 +21,10 @@ type Step = readonly [keys: string, sees: RegExp];
 
 /** One sitting at the app over a lab with a run that stands at its first question: a picture at each stop. */
 const PICTURES: readonly { readonly file: string; readonly way: readonly Step[] }[] = [
-  { file: 'board.svg', way: [['', /lifeboat {2}all instances[\s\S]*answers at most[\s\S]*rotate-key[\s\S]*orders-dr/u]] },
+  {
+    file: 'board.svg',
+    way: [['', /lifeboat {2}all instances[\s\S]*answers at most[\s\S]*rotate-key[\s\S]*orders-dr/u]],
+  },
   { file: 'start.svg', way: [['s', / start ─/u]] },
   {
     file: 'question.svg',
