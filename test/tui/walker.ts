@@ -5,7 +5,7 @@
 import { mock } from 'node:test';
 import { setImmediate as settled } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { isTooSmall, type Size } from '../../src/tui/bands.ts';
+import { isTooSmall, type Layout, type Size } from '../../src/tui/bands.ts';
 import { createFacts } from '../../src/tui/facts.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { createHost, type Host } from '../../src/tui/host.ts';
@@ -170,7 +170,8 @@ async function sit(random: Random, most: number, { walked, acts }: Notes): Promi
     const begun = world.begun.length;
     const isShown = isFor(screen, stroke);
     // An answer may have come since it was looked at.
-    const frame = textIn(host.layOut(window));
+    const before = host.layOut(window);
+    const frame = textIn(before);
     walked.set(nameOf(screen), (walked.get(nameOf(screen)) ?? 0) + 1);
     pressed += 1;
     const wished = named?.needs() ?? [];
@@ -179,9 +180,11 @@ async function sit(random: Random, most: number, { walked, acts }: Notes): Promi
     if (wish !== undefined && !wished.some((need) => isAbout(need, wish)))
       throw new Error(`a run was begun that no page had shown: ${JSON.stringify(wish)}`);
     if (isShown || isDone || isTooSmall(window) || host.top() === undefined) return;
-    const after = textIn(host.layOut(window));
-    // What was said goes away with any key, so only the rows above it count.
-    if (withoutLast(after) !== withoutLast(frame))
+    const now = host.layOut(window);
+    const after = textIn(now);
+    // What was said goes away with any key, which may say why it does nothing: the rows above that count.
+    const said = Math.max(saidRows(before), saidRows(now));
+    if (withoutLast(after, said) !== withoutLast(frame, said))
       throw new Error(`a key that is not shown did something\nbefore:\n${frame}\nafter:\n${after}`);
   };
   const hold = async (stroke: Stroke) => {
@@ -293,8 +296,16 @@ function nameOf(screen: LiveScreen | undefined): string {
   return title === 'find anything' ? 'palette' : 'notice';
 }
 
-function withoutLast(frame: string): string {
-  return frame.slice(0, frame.lastIndexOf('\n'));
+function withoutLast(frame: string, rows: number): string {
+  return frame.split('\n').slice(0, -rows).join('\n');
+}
+
+/** How many of the lowest rows say something until the next key; one of them always may. */
+function saidRows({ bands }: Layout): number {
+  const lowest = bands.at(-1);
+  const lines = lowest?.panes.flatMap(({ lines }) => lines) ?? [];
+  const isSaid = lines.length > 0 && lines.every(([first]) => first?.token === 'selected');
+  return isSaid ? (lowest?.height ?? 1) : 1;
 }
 
 if (import.meta.main) {
