@@ -124,6 +124,8 @@ describe.concurrent('a drill that does not come to its end', () => {
     const proven = drillAt(new Date(Date.now() - 60_000).toISOString());
     mkdirSync(join(drills, proven.id), { recursive: true, mode: 0o700 });
     writeFileSync(join(drills, proven.id, 'drill.json'), JSON.stringify(proven));
+    // The target is on record before the drill begins.
+    expect((await run('notify', 'send')).stdout).toBe('nothing to send now\n');
     const id = '20990101-000000';
     mkdirSync(join(drills, id), { mode: 0o700 });
     const open = await beginRecord(join(drills, id), { scope: 'full', revision: '62', version: '1' });
