@@ -38,9 +38,10 @@ export async function timed(
       ms = performance.now() - start;
       child.kill('SIGINT');
     });
-  // The kernel keeps the peak; the last look before the end is near enough.
+  // The kernel keeps the peak, and gives none while it ends the process: the highest look is near enough.
   const looking = setInterval(async () => {
-    peakRssMiB = (await peakOf(child.pid)) ?? peakRssMiB;
+    const now = await peakOf(child.pid);
+    if (now !== undefined && now > (peakRssMiB ?? 0)) peakRssMiB = now;
   }, 20);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
