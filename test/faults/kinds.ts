@@ -5,6 +5,7 @@ import type { Seen } from './seen.ts';
 export const KINDS = [
   'decision',
   'comfort',
+  'retention',
   'others',
   'aside',
   'poll',
@@ -78,6 +79,7 @@ export function kindOf(seen: Seen): Kind {
     if (once === 'task' || once === 'nameless') return 'list';
     if (once !== undefined) return at.verb === 'recreate' ? 'no-trace' : 'look';
     if (route.endsWith('/metrics')) return 'comfort';
+    if (at.verb === 'recordRotation') return 'retention';
     if (route.endsWith('/restores') && /^(?:preflight|recheck)$/u.test(at.verb)) return 'others';
     return at.verb.startsWith('waitFor') ? 'poll' : 'decision';
   }
