@@ -1,10 +1,10 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { readInstanceUrl } from '../base/instance-url.ts';
 import { plainAddress } from '../base/redact.ts';
 import { show } from '../base/text.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import { inputOf } from '../runner/run-log.ts';
-import { addressFrom } from '../service/address.ts';
 import { type Entry, fieldsOf } from '../store/journal.ts';
 import type { DrivenRun } from './instances.ts';
 
@@ -46,11 +46,13 @@ export function refuseElsewhere(
  * address that can be read says nothing about where the run began.
  */
 function isSame(recorded: string, now: string): boolean {
-  return !URL.canParse(recorded) || idIn(recorded) === idIn(now);
+  const id = idIn(recorded);
+  return id === undefined || id === idIn(now);
 }
 
-function idIn(url: string): string {
-  return addressFrom(url).id.toLowerCase();
+function idIn(url: string): string | undefined {
+  const read = readInstanceUrl(url);
+  return typeof read === 'string' ? undefined : read.id.toLowerCase();
 }
 
 function refusal(code: string, runId: string, [what, way]: readonly [string, string]): LifeboatError {
