@@ -34,9 +34,12 @@ export function makeDebianPackage(single: string, out: string): string {
     for (const [to, from] of Object.entries(filesOf(single))) put(root, to, from);
     mkdirSync(join(root, 'usr/bin'));
     symlinkSync('../lib/lifeboat/lifeboat', join(root, 'usr/bin/lifeboat'));
-    chmodSync(join(root, 'usr/lib/lifeboat/lifeboat'), 0o755);
+    const program = join(root, 'usr/lib/lifeboat/lifeboat');
     const files = filesBelow(root);
-    for (const path of files) chmodSync(dirname(path), 0o755);
+    for (const path of files) {
+      chmodSync(dirname(path), 0o755);
+      chmodSync(path, path === program ? 0o755 : 0o644);
+    }
     chmodSync(root, 0o755);
     writeControl(root, files);
     const file = join(out, `lifeboat_${packageJson.version}_${architecture()}.deb`);
@@ -49,7 +52,10 @@ export function makeDebianPackage(single: string, out: string): string {
   }
 }
 
-/** Where each file goes: a path to copy, or the content itself. */
+/** The folders of what is there to be read, without Internet. */
+export const DOCUMENTS = ['docs', 'runbooks', 'schemas'] as const;
+
+/** Where each file or folder goes: a path to copy, or the content itself. */
 function filesOf(single: string): Readonly<Record<string, string | Buffer>> {
   const packaging = join(ROOT, 'packaging');
   const completion = (shell: string) => join(single, 'completions', `lifeboat.${shell}`);
@@ -66,6 +72,8 @@ function filesOf(single: string): Readonly<Record<string, string | Buffer>> {
     'usr/lib/systemd/system/lifeboat-drill.timer': unit('lifeboat-drill.timer'),
     'usr/lib/sysusers.d/lifeboat-drill.conf': unit('lifeboat-drill.sysusers'),
     [`${doc}/examples/lifeboat-drill.cron`]: unit('lifeboat-drill.cron'),
+    ...Object.fromEntries(DOCUMENTS.map((name) => [`${doc}/${name}`, join(ROOT, name)])),
+    'usr/share/lintian/overrides/lifeboat': join(packaging, 'debian/lintian-overrides'),
     [`${doc}/copyright`]: Buffer.from(copyright()),
     [`${doc}/changelog.gz`]: gzipSync(changelog(), { level: 9 }),
     [`${doc}/NEWS.md.gz`]: zipped(join(ROOT, 'CHANGELOG.md')),
@@ -76,9 +84,8 @@ function filesOf(single: string): Readonly<Record<string, string | Buffer>> {
 function put(root: string, to: string, from: string | Buffer): void {
   const path = join(root, to);
   mkdirSync(dirname(path), { recursive: true });
-  if (typeof from === 'string') cpSync(from, path);
+  if (typeof from === 'string') cpSync(from, path, { recursive: true });
   else writeFileSync(path, from);
-  chmodSync(path, 0o644);
 }
 
 function zipped(path: string): Buffer {
@@ -96,8 +103,10 @@ function writeControl(root: string, files: readonly string[]): void {
     return `${sum}  ${relative(root, path)}\n`;
   });
   writeFileSync(join(folder, 'md5sums'), sums.join(''), { mode: 0o644 });
-  cpSync(join(ROOT, 'packaging/debian'), folder, { recursive: true });
-  for (const script of ['postinst', 'prerm', 'postrm']) chmodSync(join(folder, script), 0o755);
+  for (const script of ['postinst', 'prerm', 'postrm']) {
+    cpSync(join(ROOT, 'packaging/debian', script), join(folder, script));
+    chmodSync(join(folder, script), 0o755);
+  }
 }
 
 /** What the executable and keytar's binary are linked with; libsecret brings glib. */

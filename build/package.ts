@@ -16,14 +16,16 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { pack } from 'tar-stream';
 import packageJson from '../package.json' with { type: 'json' };
+import { billOfMaterials } from './bill-of-materials.ts';
 import { ROOT } from './bundles.ts';
-import { makeDebianPackage } from './debian-package.ts';
+import { DOCUMENTS, makeDebianPackage } from './debian-package.ts';
 import { makeSingleExecutable } from './single-executable.ts';
 
 /*
  * `npm run package [-- FOLDER]`: makes, for this platform, everything that can be installed, in `release` or
  * in FOLDER, whose content it replaces: the npm package, the single executable with what belongs to it as one
- * archive, the Debian package where there is `dpkg-deb`, and SHA256SUMS over them.
+ * archive, the Debian package where there is `dpkg-deb`, a bill of materials (CycloneDX) beside each, and
+ * SHA256SUMS over all.
  */
 const [given = join(ROOT, 'release')] = process.argv.slice(2);
 const NAME = `lifeboat-${packageJson.version}-${process.platform}-${process.arch}`;
@@ -36,12 +38,17 @@ execFileSync('npm', ['pack', '--silent', '--pack-destination', given], {
 });
 const single = join(given, NAME);
 await makeSingleExecutable(single);
-for (const path of ['LICENSE', 'CHANGELOG.md', 'man/lifeboat.1', 'packaging/systemd'])
+for (const path of ['LICENSE', 'CHANGELOG.md', 'man/lifeboat.1', 'packaging/systemd', ...DOCUMENTS])
   cpSync(join(ROOT, path), join(single, basename(path)), { recursive: true });
 await archive(single, `${single}.tar.gz`);
 if (spawnSync('dpkg-deb', ['--version']).error === undefined) makeDebianPackage(single, given);
 else process.stderr.write('no Debian package: there is no dpkg-deb\n');
 rmSync(single, { recursive: true });
+const bundled = JSON.parse(readFileSync(join(ROOT, 'dist/packages.json'), 'utf8')) as Record<string, string>;
+for (const name of readdirSync(given)) {
+  const bill = billOfMaterials(bundled, { node: !name.endsWith('.tgz') });
+  writeFileSync(join(given, `${name}.cdx.json`), bill);
+}
 const sums = readdirSync(given)
   .toSorted()
   .map((name) => {

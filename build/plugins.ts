@@ -92,7 +92,8 @@ const UNDICI = `
   export const interceptors = { retry };
   export { default as Agent } from './lib/dispatcher/agent.js';
   export { default as Client } from './lib/dispatcher/client.js';
-  export { default as EnvHttpProxyAgent } from './lib/dispatcher/env-http-proxy-agent.js';
+  export { default as Pool } from './lib/dispatcher/pool.js';
+  export { default as ProxyAgent } from './lib/dispatcher/proxy-agent.js';
   export { default as buildConnector } from './lib/core/connect.js';
 `;
 

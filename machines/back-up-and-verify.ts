@@ -15,7 +15,7 @@ export const backUpAndVerifyMachine = lazyMachine({
   version: '2',
   initial: 'preflight',
   states: phases({
-    preflight: preflight({ tolerant: false, onDone: 'backup' }),
+    preflight: preflight({ tolerant: false, needsKey: true, onDone: 'backup' }),
     backup: backup({
       title: 'create a backup',
       task: 'backup',

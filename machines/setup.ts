@@ -34,7 +34,7 @@ export const runbook = setup({
      * The service says that the task failed or is gone; anything else only means that it cannot be seen now.
      */
     taskIsOver: (_, params: { error: unknown }) =>
-      ['backup.failed', 'backup.deleted', 'restore.failed', 'restore.deleted'].includes(
+      ['backup.failed', 'backup.deleted', 'backup.unopenable', 'restore.failed', 'restore.deleted'].includes(
         failureFrom(params.error).code,
       ),
   },
@@ -118,6 +118,7 @@ export type RunEvent =
   | { type: 'operator.doNow'; id: string }
   | { type: 'operator.reportDone'; id: string; text: string }
   | { type: 'operator.skip'; id?: string; text: string }
+  | { type: 'operator.runAgain'; id: string }
   | { type: 'operator.proveApp'; id: string }
   | { type: 'operator.retry' }
   | { type: 'operator.markDone'; text: string }

@@ -3,9 +3,9 @@ import type * as parts from './parts/task-data.ts';
 
 /**
  * How a verb may be performed after a crash: `read` and `repeatable` are done again with the same input,
- * `once` is proven first.
+ * `once` is proven first, `attended` fails with `activity.lost`, so that a person decides.
  */
-export type Kind = 'read' | 'repeatable' | 'once';
+export type Kind = 'read' | 'repeatable' | 'once' | 'attended';
 
 /**
  * What a verb changes: `download` only a backup's file on this machine; `backup` adds a backup; `restore`
@@ -38,6 +38,8 @@ export const VERBS = {
       tolerant?: boolean | undefined;
       /** Whether to look for a restore that is under way, which always blocks. */
       restores?: boolean | undefined;
+      /** Whether it is about a backup that is to be opened: without any key of the instance it blocks. */
+      needsKey?: boolean | undefined;
     },
     parts.PreflightFacts
   >(),
@@ -73,8 +75,10 @@ export const VERBS = {
   >(),
   updatesChangeable: read<Nothing, { changeable: boolean; why?: string | undefined }>(),
 
-  createBackup: once<Sent, parts.Triggered>('backup'),
-  waitForBackup: read<On & { id: number }, parts.BackupFacts>(),
+  /** `needsKey`: it is asked for only where a key of the instance is held. */
+  createBackup: once<Sent & { needsKey?: boolean | undefined }, parts.Triggered>('backup'),
+  /** `mustOpen`: one that the service offers to nobody for download is a failure. */
+  waitForBackup: read<On & { id: number; mustOpen?: boolean | undefined }, parts.BackupFacts>(),
   downloadBackup: read<
     On & { id: number; size?: number | undefined; purpose: 'prove' | 'archive' },
     parts.DownloadedFile
@@ -159,6 +163,12 @@ export const VERBS = {
     { key: recovery.ServiceKey; to: recovery.PlatformInstance; notBefore: string },
     recovery.PlatformProof
   >('platform'),
+  /**
+   * `to`: the instance that has the data now. Runs the application's own command, which may be anything:
+   * nobody knows whether it does harm when it runs again.
+   */
+  reconnectApp: attended<{ app: recovery.BoundApp; to: string }, recovery.PlatformProof>('platform'),
+  /** By its own command where it has one, else by the platform. */
   proveApp: read<
     { app: recovery.BoundApp; to: recovery.PlatformInstance; notBefore: string },
     recovery.PlatformProof
@@ -171,9 +181,9 @@ export const VERBS = {
       verification: parts.Verification;
       negative?: parts.NegativeTest | undefined;
     },
-    Written
+    Looked
   >('none'),
-  recordRecovery: repeatable<On & { record: recovery.RecoveryRecord }, Written>('none'),
+  recordRecovery: repeatable<On & { record: recovery.RecoveryRecord }, Looked>('none'),
   recordRotation: repeatable<{ record: parts.RotationRecord }, parts.Recorded>('none'),
 } as const;
 
@@ -222,12 +232,24 @@ interface Written {
   readonly recorded: true;
 }
 
+/** A record, and the last look at the service before the run closes. */
+interface Looked extends Written {
+  /** What the list shows beyond what was sent. */
+  readonly beside?: parts.TaskBeside[] | undefined;
+  /** Why the list could not be read. */
+  readonly unlooked?: string | undefined;
+}
+
 function read<Input, Output>(effect: 'none' | 'download' = 'none'): Contract<'read', Input, Output> {
   return { kind: 'read', effect };
 }
 
 function repeatable<Input, Output>(effect: Effect): Contract<'repeatable', Input, Output> {
   return { kind: 'repeatable', effect };
+}
+
+function attended<Input, Output>(effect: Effect): Contract<'attended', Input, Output> {
+  return { kind: 'attended', effect };
 }
 
 function once<Input extends Sent, Output>(effect: Effect): Contract<'once', Input, Output> {

@@ -34,7 +34,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-verify-'));
  * of the time; what builds anew stands in one row.
  */
 const STAGES: readonly (readonly (readonly Step[])[])[] = [
-  [[testStep('tests', 'test', 900)]],
+  [[testStep('tests', 'test', 1500)]],
   [[testStep('long tests', 'test:long', 2700)]],
   [
     [

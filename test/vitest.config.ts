@@ -5,14 +5,14 @@ import { quickFolder } from './quick-folder.ts';
 import { SlowestFirst } from './slowest-first.ts';
 
 /**
- * Plain Vitest: real processes need time on a busy two-core machine, so the limits are generous. What takes
- * ten seconds and more (files `*.long.test.ts`) has a run of its own, so that the others stay short enough to
- * be run at every change.
+ * Plain Vitest: real processes need time on a busy machine, so each limit is ten times what is usual. What
+ * takes ten seconds and more (files `*.long.test.ts`) has a run of its own, so that the others stay short
+ * enough to be run at every change.
  */
 export const settings = {
   sequence: { sequencer: SlowestFirst },
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   pool: 'forks' as const,
   // The tests wait for a process, a disk or a clock for half of their time: one file for each core would
   // leave the cores idle.

@@ -5,6 +5,7 @@ import { replacesData } from '../parts/touches.ts';
 import { leftUnbound, stillOpen, unboundWords } from '../parts/unfinished.ts';
 import { sentOf } from '../phases/once.ts';
 import { withBound } from '../phases/open-follow-ups.ts';
+import { besideNotes, isReplaced } from './beside.ts';
 import {
   hasActed,
   isRecovered,
@@ -49,14 +50,16 @@ function noneOpen({ followUps: { list } }: RunContext): string {
 /** Everything that went otherwise than the runbook would have it, with the reason. */
 function deviationsOf(context: RunContext): { step: string; reason: string }[] {
   const otherTime = restoredToAnotherTime(context);
-  const { restore, act } = context;
+  const { restore, act, updates } = context;
   const failed = context.count.counted?.failure;
   return [
-    ...context.skipped,
+    // What the service does not offer could not be done, and nobody decided to leave it out.
+    ...context.skipped.filter(({ step }) => step !== 'freeze' || updates.changeable?.changeable !== false),
     ...(restore.outside === undefined
       ? []
       : [{ step: 'restore', reason: `done outside: ${restore.outside}` }]),
     ...(act.outside === undefined ? [] : [{ step: 'act', reason: `done outside: ${act.outside}` }]),
+    ...besideNotes(context),
     ...(otherTime === undefined ? [] : [{ step: 'restore', reason: otherTime }]),
     ...(failed === undefined ? [] : [{ step: 'count', reason: failed.shortMessage }]),
   ];
@@ -89,6 +92,8 @@ function unprovenTitle(context: RunContext): string {
   const unbound = leftUnbound(context.followUps.list);
   if (isRestored(context) && unbound.length > 0)
     return `closed without proof: ${name} is restored, but ${unboundWords(unbound)}`;
+  if (isRestored(context) && isReplaced(context))
+    return `closed without proof: another restore of ${name} came beside the one that was sent`;
   return `closed without proof: the restore of ${name} is not shown to be done`;
 }
 

@@ -4,8 +4,10 @@ import type { RunContext } from '../context.ts';
 import { guidOf } from '../parts/backup-id.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
+import type { RestoreFacts } from '../parts/task-data.ts';
 import { type Touches, touchesOf } from '../parts/touches.ts';
 import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
+import { isReplaced } from './beside.ts';
 
 /* What phases, facts and closings ask of a run. Pure functions of the context. */
 
@@ -26,9 +28,23 @@ export function restoredName(context: Pick<RunContext, 'run'>): string {
   return restoredSide(context) === 'target' && target.kind === 'other' ? target.name : instance;
 }
 
-/** The open follow-ups that the platform or its tool can do. */
+/** What an application needs once the data is there again. */
+export function credentials(context: RunContext): string {
+  return restoredSide(context) === 'target'
+    ? `the credentials of ${restoredName(context)}`
+    : 'its new credentials';
+}
+
+/** The open follow-ups that the platform, its tool or a command of the config can do. */
 export function platformFollowUps({ followUps: { list } }: RunContext): readonly FollowUp[] {
-  return stillOpen(list).filter(({ doable }) => doable === 'platform' || doable === 'cf');
+  return stillOpen(list).filter(
+    ({ doable }) => doable === 'platform' || doable === 'cf' || doable === 'command',
+  );
+}
+
+/** Whether the config says that there is no platform: then nothing is said in the words of one. */
+export function isWithoutPlatform({ followUps: { bound } }: RunContext): boolean {
+  return bound?.platform === 'none';
 }
 
 /** Whether a failure is about the platform as a whole, so that the next application would meet it as well. */
@@ -55,7 +71,14 @@ export function serviceKeyId(name: string): string {
 
 /** Nothing older than this is taken for a binding to the restored data. */
 export function notBefore({ restore, followUps: { bound } }: RunContext): string {
-  return restore.restore?.finishedAt ?? bound?.foundAt ?? '';
+  return endOf(restore.restore) ?? bound?.foundAt ?? '';
+}
+
+/** When a task was over; undefined where its times cannot be, since they lay in the future of their clock. */
+export function endOf(
+  task: Pick<RestoreFacts, 'finishedAt' | 'aheadSeconds'> | undefined,
+): string | undefined {
+  return task?.aheadSeconds === undefined ? task?.finishedAt : undefined;
 }
 
 /** The platform's instance that applications are bound to after the restore. */
@@ -67,14 +90,26 @@ export function bindsBeside({ followUps: { bound } }: RunContext): boolean {
   return bound?.order === 'no-downtime';
 }
 
-/** Whether a time lies within what can be reached, both edges included. */
+/** Whether a time lies within what the service says it can reach, both edges included. */
 export function isReachable(
-  range: Pick<ReachableRange, 'earliest' | 'latest'> | undefined,
+  range: Pick<ReachableRange, 'start' | 'end'> | undefined,
   time: string | undefined,
 ): boolean {
-  const [at, earliest, latest] = [time, range?.earliest, range?.latest].map(instantOf);
-  if (at === undefined || earliest === undefined || latest === undefined) return false;
-  return earliest <= at && at <= latest;
+  return isWithin(time, range?.start, range?.end);
+}
+
+/** Why a time that can be reached is a risk: it is close to an edge of the range. Undefined for others. */
+export function nearEdge(range: ReachableRange | undefined, time: string | undefined): string | undefined {
+  if (!isReachable(range, time) || isWithin(time, range?.earliest, range?.latest)) return undefined;
+  return (
+    `${time} is close to an edge of the range, ${range?.start} to ${range?.end}: such a restore can fail, ` +
+    'or begin from an empty database'
+  );
+}
+
+function isWithin(time: string | undefined, first: string | undefined, last: string | undefined): boolean {
+  const [at, from, to] = [time, first, last].map(instantOf);
+  return at !== undefined && from !== undefined && to !== undefined && from <= at && at <= to;
 }
 
 /**
@@ -93,9 +128,9 @@ export function isRestored({ restore, available: { ready } }: RunContext): boole
   return restore.restore?.status === 'done' && restore.outside === undefined && ready !== undefined;
 }
 
-/** The same, and that everything that used the data before runs on it again. */
+/** The same, that no other restore replaced it, and that what used the data before runs on it again. */
 export function isRecovered(context: RunContext): boolean {
-  return isRestored(context) && leftUnbound(context.followUps.list).length === 0;
+  return isRestored(context) && !isReplaced(context) && leftUnbound(context.followUps.list).length === 0;
 }
 
 /** What `isRestored` says of a restore, for an action of the instance. */

@@ -6,6 +6,7 @@ import type { DownloadedFile, Verification } from '../parts/task-data.ts';
 import { stillOpen } from '../parts/unfinished.ts';
 import { sizeOf } from '../phases/asking.ts';
 import type { OnceSlice } from '../phases/once.ts';
+import { backupsBeside } from './beside.ts';
 import { isOpen, restoredToAnotherTime } from './evaluate.ts';
 
 /** The facts beside the prose, most important first. */
@@ -102,6 +103,7 @@ function restoreFacts(context: RunContext): Fact[] {
   return [
     ...taskFact('safety backup', safeguard),
     ...taskFact('backup', backup),
+    ...fact('beside', backupsBeside(context), { tone: 'warn' }),
     ...taskFact('restore', { ...restore, backup: facts }, howFound(context)),
     ...timeFact('restore asked for', facts?.triggeredAt),
     ...timeFact('restore done', facts?.finishedAt),
@@ -166,6 +168,7 @@ function keyFacts(context: RunContext): Fact[] {
         : fact('key change', 'answer lost: KEY UNCERTAIN', { tone: 'warn' })),
     ...downloadFacts(file),
     ...verdictFact(verification),
+    ...fact('content', verification?.contentBytes, { unit: 'bytes' }),
     ...(negative === undefined || negative.opened.length === 0
       ? []
       : fact('other keys', `${negative.opened.join(', ')} OPENS IT`, { tone: 'bad' })),
@@ -193,13 +196,16 @@ function boundFacts({ followUps: { bound } }: RunContext): Fact[] {
   if (bound === undefined) return [];
   const { apps, keys, notes, way } = bound;
   const hands = { platform: 'by the platform', cf: 'by cf', hand: 'by hand' }[way];
+  const own = apps.filter(({ reconnect }) => reconnect !== undefined).length;
+  const left = apps.length + keys.length - own;
+  const words = [...(own === 0 ? [] : [`${counted(own, 'application')} by a command of the config`])];
   const names = keys.map(({ name }) => name).join(', ');
   return [
     ...fact(
       'bound',
       `${apps.map(({ key }) => key).join(', ') || 'no application'}${names === '' ? '' : `; keys: ${names}`}`,
     ),
-    ...fact('rebinding', hands),
+    ...fact('rebinding', [...words, ...(own > 0 && left === 0 ? [] : [hands])].join(', the rest ')),
     ...noteFacts(notes),
   ];
 }

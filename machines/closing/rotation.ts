@@ -1,5 +1,6 @@
 import type { RunContext } from '../context.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
+import { backupsBeside } from './beside.ts';
 import { downloadFacts, fact, filled, noteFacts, taskFact, timeFact, verdictFact } from './facts.ts';
 
 /** The facts beside the prose, most important first. */
@@ -83,12 +84,14 @@ function settingFact({ key: { setting, stored: key }, proof, backup }: RunContex
     : fact(label, 'answer lost: KEY UNCERTAIN', { tone: 'warn' });
 }
 
-function proofFacts({ backup, proof, oldBackup }: RunContext): Fact[] {
+function proofFacts(context: RunContext): Fact[] {
+  const { backup, proof, oldBackup } = context;
   const { file, verification, negative } = proof;
   const old = oldBackup.verification;
   return [
     ...fact('old backup', old && `${old.verdict}, opened with key ${old.opens}`, { tone: 'good' }),
     ...taskFact('backup', backup),
+    ...fact('beside', backupsBeside(context), { tone: 'warn' }),
     // A file that a person gave has no size here, and was not looked at from outside.
     ...(file === undefined || file.bytes === 0
       ? []

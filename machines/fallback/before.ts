@@ -1,3 +1,4 @@
+import { isWithoutPlatform } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
@@ -27,11 +28,12 @@ export const keepBindingsFallback: FallbackPart<RunContext> = (context, at) => {
   );
   const look: FallbackAction[] = [
     ...targeting(bound?.from),
-    { do: 'run', command: ['cf', 'service', name] },
+    ...(isWithoutPlatform(context) ? [] : [{ do: 'run' as const, command: ['cf', 'service', name] }]),
     {
       do: 'by-hand',
-      what:
-        files.length === 0
+      what: isWithoutPlatform(context)
+        ? `Write down which applications use ${name}: their credentials change.`
+        : files.length === 0
           ? 'Write down which applications are bound, and the names and parameters (-c) of their bindings: once they are unbound, this cannot be looked up.'
           : 'The parameters of the bindings are in these files on the machine that lifeboat ran on:',
       copy: files,

@@ -1,5 +1,13 @@
 import { boundFrom, type CfCall, keyCalls, rebindCalls, wordsOf } from '../closing/cf-calls.ts';
-import { platformInstance, rebindId, restoredName, restoredSide, serviceKeyId } from '../closing/evaluate.ts';
+import {
+  credentials,
+  isWithoutPlatform,
+  platformInstance,
+  rebindId,
+  restoredName,
+  restoredSide,
+  serviceKeyId,
+} from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackStep } from '../parts/fallback-step.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
@@ -46,23 +54,46 @@ function openOf({ followUps: { list } }: RunContext): readonly FollowUp[] | unde
 
 function rebindStep(context: RunContext, app: BoundApp, state: string): FallbackStep {
   const { from, to } = namesOf(context);
-  const { name, binding, running } = app;
+  const { key, name, binding, running, reconnect } = app;
+  const atIt = context.followUps.doing === rebindId(key);
+  if (reconnect !== undefined)
+    return {
+      state,
+      title: `give ${key} ${credentials(context)}`,
+      notes: [
+        'These are the commands of lifeboat.yaml. The last one ends with 0 when the application works.',
+        ...(atIt || wasBegun(context, key)
+          ? ['The first one was begun before: look at what it has done, and whether it still runs.']
+          : []),
+      ],
+      actions: [
+        { do: 'run', command: reconnect.command },
+        { do: 'run', command: reconnect.proof },
+      ],
+    };
+  if (isWithoutPlatform(context)) return otherStep(withoutCommands(context, key), state);
   const when = `An old binding that could not be removed keeps the name ${binding?.name}, and no second one may have it: then bind without a name, and tell whoever looks after ${name}, because the application may look for it.`;
   return {
     state,
-    title: `unbind, bind and restage ${app.key}`,
+    title: `unbind, bind and restage ${key}`,
     notes: [
       'Keep to this order: an application that is bound already gets no new credentials from cf bind-service, but cf says OK.',
       ...(running === false ? ['It was stopped, so it is not restaged.'] : []),
-      ...(context.followUps.doing === rebindId(app.key)
-        ? ['The run was at this step: parts of it may be done. Doing them again does no harm.']
-        : []),
+      ...(atIt ? ['The run was at this step: parts of it may be done. Doing them again does no harm.'] : []),
       ...(from === to
         ? []
         : [`It was bound to ${from}. If that is gone for good, unbinding may fail: then answer on.`]),
     ],
     actions: [...targeting(app), ...rebindCalls(context, app).map((call) => cf(call, when))],
   };
+}
+
+function wasBegun({ followUps: { list } }: RunContext, key: string): boolean {
+  return list.some(({ id, doable }) => id === rebindId(key) && doable === 'again');
+}
+
+function withoutCommands(context: RunContext, key: string) {
+  return { what: `give ${key} ${credentials(context)} and restart it`, commands: [] };
 }
 
 function keyStep(context: RunContext, key: ServiceKey, state: string): FallbackStep {
@@ -77,25 +108,30 @@ function keyStep(context: RunContext, key: ServiceKey, state: string): FallbackS
 function findApps(context: RunContext, state: string): FallbackStep {
   const { from, to } = namesOf(context);
   const wanted = context.run.onlyApps ?? [];
+  const isBare = isWithoutPlatform(context);
   return {
     state,
-    title: 'unbind, bind and restage every bound application',
+    title: isBare
+      ? `give every application that uses ${from} ${credentials(context)} and restart it`
+      : 'unbind, bind and restage every bound application',
     notes: [
       'Their credentials are from before the restore: until this is done, none of them works.',
       ...(wanted.length === 0 ? [] : [`Asked for at the start: ${wanted.join(', ')}.`]),
     ],
-    actions: [
-      cf({ word: 'service', names: [from], options: [] }),
-      {
-        do: 'by-hand',
-        what: 'For each application in that list, in its own space:',
-        copy: [
-          `cf unbind-service APP ${from} --wait`,
-          `cf bind-service APP ${to} --wait`,
-          'cf restage APP --strategy rolling',
+    actions: isBare
+      ? [{ do: 'by-hand', what: 'Find out which applications these are: nobody has listed them.' }]
+      : [
+          cf({ word: 'service', names: [from], options: [] }),
+          {
+            do: 'by-hand',
+            what: 'For each application in that list, in its own space:',
+            copy: [
+              `cf unbind-service APP ${from} --wait`,
+              `cf bind-service APP ${to} --wait`,
+              'cf restage APP --strategy rolling',
+            ],
+          },
         ],
-      },
-    ],
   };
 }
 
@@ -150,7 +186,7 @@ function cardStep(context: RunContext, state: string): FallbackStep {
   };
 }
 
-function otherStep({ what, commands }: FollowUp, state: string): FallbackStep {
+function otherStep({ what, commands }: Pick<FollowUp, 'what' | 'commands'>, state: string): FallbackStep {
   return { state, title: what, notes: [], actions: [{ do: 'by-hand', what, copy: [...commands] }] };
 }
 

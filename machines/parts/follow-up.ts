@@ -7,7 +7,7 @@ import { instantOf } from '../../src/base/instant.ts';
  */
 export const Closure = () =>
   z.object({
-    how: z.enum(['platform', 'cf', 'hand', 'run', 'skipped']),
+    how: z.enum(['platform', 'cf', 'command', 'hand', 'run', 'skipped']),
     text: z.string(),
     /**
      * When the thing was done, as far as it is known: by the platform's own record, else when it was said.
@@ -52,8 +52,11 @@ export const FollowUp = () =>
     dueSeconds: z.number().optional(),
     /** Exact commands to copy, in order; secrets are shell variables in them. */
     commands: z.array(z.string()).default([]),
-    /** Which ways there are to have it done from here, besides by hand. */
-    doable: z.enum(['platform', 'cf', 'run']).optional(),
+    /**
+     * Which way there is to have it done from here, besides by hand. `command`: by the team's own command;
+     * `again`: that command was begun before, so that it runs again only when a person says so.
+     */
+    doable: z.enum(['platform', 'cf', 'command', 'again', 'run']).optional(),
     closed: Closure().optional(),
   });
 export type FollowUp = z.infer<ReturnType<typeof FollowUp>>;

@@ -23,6 +23,9 @@ export interface QuestionOption<Event extends OperatorEvent = OperatorEvent> {
   readonly disabled?: string | undefined;
 }
 
+/** What ends a run before its end. */
+export const STOP_EVENT = 'operator.stop';
+
 /** A command that leads on where no answer does, and when it is the one to take. */
 export interface OtherWay {
   /** As the beginning of a sentence, lower case: `if orders is lost, recover it into another instance`. */
@@ -107,7 +110,8 @@ export type Question<Event extends OperatorEvent = OperatorEvent> =
   | {
       /**
        * The open follow-ups. Each is done by hand with a proof (`close`, with `id` and `text`), skipped
-       * with a reason (`skip`, the same), or done from here where it is `doable` (`doNow`, with `id`).
+       * with a reason (`skip`, the same), or done from here where it is `doable` (`doNow`, with `id`); a
+       * command that was begun before runs again by an option.
        */
       readonly kind: 'followUps';
       readonly prompt: string;
@@ -147,6 +151,8 @@ export interface Answer {
   readonly text?: string;
   /** Which follow-up is meant. */
   readonly id?: string;
+  /** Whether a command that was begun before shall run again. */
+  readonly again?: boolean;
   /** The moment of a `time` question, RFC 3339. */
   readonly time?: string;
 }

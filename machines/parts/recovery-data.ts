@@ -12,7 +12,8 @@ export type Side = 'target' | undefined;
 
 /**
  * The range of a point-in-time restore as the service tells it (service-api.md section 2.7), and when it was
- * asked. `earliest` and `latest` are what may be chosen: a safety margin is taken off. RFC 3339.
+ * asked. Between `earliest` and `latest` a restore is safe: a margin is taken off, and a short range leaves
+ * nothing between them. RFC 3339.
  */
 export const ReachableRange = () =>
   z.object({
@@ -39,6 +40,8 @@ export const ProvenBackup = () =>
     triggeredAt: z.string().optional(),
     provenAt: z.string(),
     fingerprint: Fingerprint(),
+    /** Bytes of its content; missing where an older version proved it. */
+    contentBytes: z.number().optional(),
   });
 export type ProvenBackup = z.infer<ReturnType<typeof ProvenBackup>>;
 
@@ -77,7 +80,23 @@ export type CardDraft = z.infer<ReturnType<typeof CardDraft>>;
  * The done backups that an instance listed when it was looked at last, the newest first, and when that was.
  * No evidence: a file of this machine, for a recovery of which nothing else is on record.
  */
-export const LastSeen = () => z.object({ at: z.string(), backups: z.array(BackupFacts()) });
+export const LastSeen = () =>
+  z.object({
+    at: z.string(),
+    backups: z.array(BackupFacts()),
+    /** Which held key opened the first block of a backup, if any did, and which were tried. */
+    fits: z
+      .array(
+        z.object({
+          id: z.number(),
+          backupId: z.string().optional(),
+          triggeredAt: z.string().optional(),
+          key: Fingerprint().optional(),
+          tried: z.array(Fingerprint()),
+        }),
+      )
+      .optional(),
+  });
 export type LastSeen = z.infer<ReturnType<typeof LastSeen>>;
 
 /**
@@ -184,6 +203,10 @@ export const Reconciliation = () =>
   });
 export type Reconciliation = z.infer<ReturnType<typeof Reconciliation>>;
 
+/** A program and its arguments each, as the config of the team has them. No secret is in it. */
+export const Reconnect = () => z.object({ command: z.array(z.string()), proof: z.array(z.string()) });
+export type Reconnect = z.infer<ReturnType<typeof Reconnect>>;
+
 /** An application that is bound to an instance, as it was before anything is unbound. */
 export const BoundApp = () =>
   z.object({
@@ -210,6 +233,8 @@ export const BoundApp = () =>
       .optional(),
     /** As the config names whoever sees to it. */
     owner: z.string().optional(),
+    /** The team's own way to give it its new credentials, whatever the platform is. */
+    reconnect: Reconnect().optional(),
     from: z.enum(['config', 'platform', 'both']),
   });
 export type BoundApp = z.infer<ReturnType<typeof BoundApp>>;
@@ -239,6 +264,8 @@ export type PlatformInstance = z.infer<ReturnType<typeof PlatformInstance>>;
 export const Bound = () =>
   z.object({
     way: z.enum(['platform', 'cf', 'hand']),
+    /** The config says that there is none: then nothing is said in the words of one. */
+    platform: z.literal('none').optional(),
     /** Why it is by hand, or what else is worth a word. */
     notes: z.array(z.string()),
     /**

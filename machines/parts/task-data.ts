@@ -14,6 +14,18 @@ export const Fingerprint = () => z.string().regex(/^[0-9a-f]{12}$/);
 /** Characters of a key that is made here: 32 random bytes as base64url. */
 export const GENERATED_KEY_LENGTH = 43;
 
+/** A task that the service shows beyond what was sent. */
+export const TaskBeside = () =>
+  z.object({
+    id: z.number(),
+    status: z.string(),
+    triggeredAt: z.string().optional(),
+    /** Which backup a restore brings back. */
+    backup: z.number().optional(),
+    restoredFrom: z.string().optional(),
+  });
+export type TaskBeside = z.infer<ReturnType<typeof TaskBeside>>;
+
 /** A backup as the flow needs it (service-api.md section 2.1). Texts are the service's own and untrusted. */
 export const BackupFacts = () =>
   z.object({
@@ -25,6 +37,10 @@ export const BackupFacts = () =>
     startedAt: z.string().optional(),
     finishedAt: z.string().optional(),
     downloadable: z.boolean().optional(),
+    /** By how much its times lie in the future of the service's own clock, where they do: one is wrong. */
+    aheadSeconds: z.number().optional(),
+    /** What the list showed beyond what was sent, when it was waited for. */
+    beside: z.array(TaskBeside()).optional(),
   });
 export type BackupFacts = z.infer<ReturnType<typeof BackupFacts>>;
 
@@ -142,6 +158,10 @@ export const RestoreFacts = () =>
      */
     seenRunningAt: z.string().optional(),
     finishedAt: z.string().optional(),
+    /** By how much its end lay in the future of the service's own clock, where it did: one is wrong. */
+    aheadSeconds: z.number().optional(),
+    /** What the list showed beyond what was sent, at the end of the restore. */
+    beside: z.array(TaskBeside()).optional(),
   });
 export type RestoreFacts = z.infer<ReturnType<typeof RestoreFacts>>;
 
@@ -227,6 +247,11 @@ export const Verification = () =>
     contentBytes: z.number(),
     contentSha256: z.string(),
     seconds: z.number(),
+    /**
+     * The newest backup that was proven before, where it held more than twice as much: much may be missing in
+     * this one. Bytes of content.
+     */
+    shrunkFrom: z.object({ id: z.number(), contentBytes: z.number() }).optional(),
   });
 export type Verification = z.infer<ReturnType<typeof Verification>>;
 
@@ -258,5 +283,9 @@ export const Recorded = () =>
     proven: z.boolean(),
     /** What the ledger has as follow-ups since then, each in one line; missing in older records. */
     leaves: z.array(z.string()).optional(),
+    /** What the last look at the list of backups showed beyond what was sent. */
+    beside: z.array(TaskBeside()).optional(),
+    /** Why there was no such look. */
+    unlooked: z.string().optional(),
   });
 export type Recorded = z.infer<ReturnType<typeof Recorded>>;

@@ -1,4 +1,6 @@
+import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
+import type { FollowUp } from './follow-up.ts';
 
 /** What is still to be done: neither done nor skipped. */
 export function stillOpen<One extends { readonly closed?: unknown }>(
@@ -44,4 +46,13 @@ const UNSEEN = /^rebind-(?:unknown$|unseen-)/;
 
 function undone(count: number, what: string, not: string): string[] {
   return count === 0 ? [] : [counted(count, `${what} was ${not}`, `${what}s were ${not}`)];
+}
+
+/** Whether an open follow-up is past its limit. `nowMs` is by the clock of whoever looks. */
+export function isOverdue(
+  { since, dueSeconds }: Pick<FollowUp, 'since' | 'dueSeconds'>,
+  nowMs: number,
+): boolean {
+  const sinceMs = instantOf(since);
+  return dueSeconds !== undefined && sinceMs !== undefined && nowMs - sinceMs > dueSeconds * 1000;
 }

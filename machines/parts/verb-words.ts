@@ -77,6 +77,10 @@ const WORDS: Readonly<Record<string, Words>> = {
     to: 'recreate {the service key|key.name}',
     did: 'recreated {the service key|key.name}',
   },
+  reconnectApp: {
+    to: 'run the command that reconnects {the application|app.name}',
+    did: 'ran the command that reconnects {the application|app.name}',
+  },
   proveApp: { to: 'check {the application|app.name}', did: 'checked {the application|app.name}' },
   recordCard: { to: 'record the recovery card', did: 'recorded the recovery card' },
   recordProof: { to: 'record the proof', did: 'recorded the proof' },

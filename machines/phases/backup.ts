@@ -1,3 +1,4 @@
+import { endOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackPart, TimeSlice } from '../parts/runbook.ts';
 import type { BackupFacts } from '../parts/task-data.ts';
@@ -57,7 +58,8 @@ export function backup(given: Backup): Phase {
         sending: sending(task, `createBackup-${key}`, {
           verb: 'createBackup',
           title: `asking for a backup of ${what}`,
-          input: () => ({ on }),
+          // What is restored elsewhere was opened with the key of the source: its own may not be set.
+          input: () => ({ on, ...(isFollowUp && on === 'target' ? { needsKey: true } : {}) }),
           calls: [
             { method: 'GET', path: '/backups', what: 'what is there before', on },
             { method: 'POST', path: '/backups', what: `one backup of ${what}`, on, needs },
@@ -90,7 +92,11 @@ export function backup(given: Backup): Phase {
       verb: 'waitForBackup',
       what: `the backup of ${what}`,
       title: `waiting for the backup of ${what}`,
-      input: (context) => ({ id: context[task].landed?.id ?? 0, on }),
+      input: (context) => ({
+        id: context[task].landed?.id ?? 0,
+        on,
+        ...(isFollowUp ? { mustOpen: true } : {}),
+      }),
       calls: [{ method: 'GET', path: '/backups/:id', what: 'its status, until it is done', on }],
       onDone: {
         target: 'over',
@@ -101,7 +107,7 @@ export function backup(given: Backup): Phase {
             : closed(context, closes, {
                 how: 'run',
                 text: `backup ${event.output.id} is done`,
-                at: event.output.finishedAt,
+                at: endOf(event.output),
               })),
         })),
       },

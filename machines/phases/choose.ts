@@ -1,12 +1,14 @@
 import { assign } from 'xstate';
 import * as z from 'zod';
-import { isReachable } from '../closing/evaluate.ts';
+import { futureWords } from '../../src/base/quantity.ts';
+import { isReachable, nearEdge } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { chooseBackupFallback, chooseTimeFallback } from '../fallback/restoring.ts';
 import { ReachableRange, RestorableBackups } from '../parts/recovery-data.ts';
 import { BackupFacts } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, sizeOf, stop } from './asking.ts';
+import { noteReason } from './failing.ts';
 import { when, whenEvent } from './guards.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { task } from './task.ts';
@@ -110,11 +112,13 @@ function askForBackup({ choose: { backups }, run: { asked, instance } }: RunCont
 }
 
 function optionOf(backup: BackupFacts): Option {
-  const { id, triggeredAt, finishedAt, size } = backup;
+  const { id, triggeredAt, finishedAt, size, aheadSeconds, downloadable } = backup;
+  const loss = aheadSeconds === undefined ? 'everything written after it is lost' : futureWords(aheadSeconds);
+  const unoffered = downloadable === false ? '; the service does not offer it for download' : '';
   return {
     event: { type: 'operator.chooseBackup', id },
     label: `backup ${id} of ${triggeredAt ?? finishedAt ?? 'an unknown time'}`,
-    hint: `${sizeOf(size)}; everything written after it is lost`,
+    hint: `${sizeOf(size)}; ${loss}${unoffered}`,
   };
 }
 
@@ -160,7 +164,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
           guard: when('the time of the start can be reached', ({ choose, run }) =>
             isReachable(choose.range, run.asked.time),
           ),
-          target: 'over',
+          target: 'nearingEdge',
           actions: assign(({ context }) => changed(context, 'choose', { time: context.run.asked.time })),
         },
         { target: 'asking' },
@@ -178,7 +182,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
           guard: whenEvent<{ time: string }>('it can be reached', ({ choose }, event) =>
             isReachable(choose.range, event.time),
           ),
-          target: 'over',
+          target: 'nearingEdge',
           // The time of the start is given up with it: a range that grows must not bring it back unasked.
           actions: assign(({ context, event }) => ({
             ...changed(context, 'choose', { time: event.time }),
@@ -190,7 +194,53 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
         'operator.stop': '#stopped',
       },
     }),
+    nearingEdge: state({
+      meta: { title: 'whether the time is close to an edge of the range' },
+      always: [
+        {
+          guard: when(
+            'it is close to an edge',
+            ({ choose: { range, time } }) => nearEdge(range, time) !== undefined,
+          ),
+          target: 'nearEdge',
+        },
+        { target: 'over' },
+      ],
+    }),
+    nearEdge: state({
+      tags: ['question'],
+      meta: { title: 'the moment is close to an edge of the range', question: askNearEdge },
+      on: {
+        'operator.goOnWithout': { target: 'over', actions: noteReason(step, 'close to an edge: ') },
+        'operator.lookAgain': {
+          target: 'readingRange',
+          actions: assign(({ context }) => ({
+            ...changed(context, 'choose', { time: undefined }),
+            ...changed(context, 'run', { asked: { ...context.run.asked, time: undefined } }),
+          })),
+        },
+        'operator.stop': '#stopped',
+      },
+    }),
   }));
+}
+
+function askNearEdge({ choose: { range, time } }: RunContext): RunQuestion {
+  return choice(`${nearEdge(range, time)}: go on with it?`, [
+    {
+      event: { type: 'operator.lookAgain' },
+      label: 'choose another moment',
+      hint: `clear of both edges: ${range?.earliest} to ${range?.latest}`,
+      recommended: true,
+    },
+    {
+      event: { type: 'operator.goOnWithout' },
+      label: `go on with ${time}`,
+      hint: 'the service may refuse it, or fail to restore',
+      needs: { what: 'reason', prompt: 'why this moment?' },
+    },
+    stop,
+  ]);
 }
 
 /**
@@ -222,7 +272,7 @@ export function rereadRange(choose: string) {
           target: `#${choose}.asking`,
           actions: assign(({ context }) => {
             const { time, range } = context.choose;
-            const gone = `${time} can no longer be reached: the range is now ${range?.earliest} to ${range?.latest}`;
+            const gone = `${time} can no longer be reached: the range is now ${range?.start} to ${range?.end}`;
             return {
               ...changed(context, 'confirm', { drift: [gone] }),
               ...changed(context, 'run', { asked: { ...context.run.asked, time: undefined } }),
@@ -245,8 +295,8 @@ function askForTime({ choose, confirm: { drift }, run, preflight, card }: RunCon
     kind: 'time',
     prompt: `${before}which moment do you bring the data of ${instance} back to? everything after it is lost`,
     event: 'operator.chooseTime',
-    earliest: range?.earliest ?? '',
-    latest: range?.latest ?? '',
+    earliest: range?.start ?? '',
+    latest: range?.end ?? '',
     suggested,
     wentWrongAt: incidentAt,
     backupsAt: [preflight.facts?.newest, ...(card.onRecord?.proven ?? [])].flatMap(

@@ -4,6 +4,7 @@ import { counted } from '../../src/base/quantity.ts';
 import {
   bindsBeside,
   isOpen,
+  isWithoutPlatform,
   nextForPlatform,
   platformFollowUps,
   restoredSide,
@@ -16,7 +17,7 @@ import { stillOpen } from '../parts/unfinished.ts';
 import { assignWith, changed } from '../setup.ts';
 import { NO_STOP, type Option, type RunQuestion } from './asking.ts';
 import { when, whenEvent } from './guards.ts';
-import { closed, currentApp, currentKey, isLeftToRun, withBound } from './open-follow-ups.ts';
+import { closed, currentApp, currentKey, hasCommand, isLeftToRun, withBound } from './open-follow-ups.ts';
 import { type Phase, phase, type States, state, type Way } from './phase.ts';
 import { rebinding } from './rebind.ts';
 import { task } from './task.ts';
@@ -32,7 +33,10 @@ export const FollowUpsSlice = () =>
     doing: z.string().optional(),
     /** What the platform has proven of it so far. */
     proofs: z.array(
-      z.object({ step: z.enum(['unbind', 'bind', 'restage', 'renew', 'prove']), proof: PlatformProof() }),
+      z.object({
+        step: z.enum(['unbind', 'bind', 'restage', 'renew', 'reconnect', 'prove']),
+        proof: PlatformProof(),
+      }),
     ),
     /** Whether the operator has let the platform do all it can, one after the other. */
     doingAll: z.boolean(),
@@ -78,6 +82,10 @@ export function followUps({ title, restored = false, ways, fallback, onDone }: F
               {
                 guard: when('it is a service key', (context) => currentKey(context) !== undefined),
                 target: 'renewingKey',
+              },
+              {
+                guard: when('it is an application with a command of its own', hasCommand),
+                target: 'reconnecting',
               },
               {
                 guard: when(
@@ -184,6 +192,8 @@ function opened(context: RunContext): Partial<RunContext> {
 function asking(restored: boolean, ways: FollowUps['ways']) {
   const { 'fresh-backup': fresh } = ways;
   const isNamed = whenEvent<{ id?: string }>('it is open', (context, { id }) => isOpen(context, id));
+  const wasBegun = ({ followUps: { list } }: RunContext, named: string) =>
+    stillOpen(list).some(({ id, doable }) => id === named && doable === 'again');
   const close = (how: 'hand' | 'skipped') => ({
     guard: isNamed,
     target: 'evaluating',
@@ -200,7 +210,13 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
     tags: ['question', 'followUp'],
     meta: { title: 'the open follow-ups', question: askForFollowUps(restored) },
     on: {
-      'operator.doNow': doing('starting'),
+      'operator.doNow': {
+        ...doing('starting'),
+        guard: whenEvent<{ id: string }>(
+          'it is open, and no command of it was begun',
+          (context, { id }) => isOpen(context, id) && !wasBegun(context, id),
+        ),
+      },
       'operator.reportDone': close('hand'),
       'operator.skip': close('skipped'),
       ...(restored
@@ -212,6 +228,12 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
               ),
             },
             'operator.goOn': { target: `#${fresh}`, actions: 'clearFailure' as const },
+            'operator.runAgain': {
+              ...doing('starting'),
+              guard: whenEvent<{ id: string }>('its command was begun before', (context, { id }) =>
+                wasBegun(context, id),
+              ),
+            },
             'operator.proveApp': doing('proving'),
             'operator.lookAgain': { target: 'listing', actions: 'clearFailure' as const },
           }
@@ -258,7 +280,7 @@ function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
       : [
           {
             event: { type: 'operator.doAll' as const },
-            label: `let ${bound?.way === 'cf' ? 'cf' : 'the platform'} rebind them, one after the other`,
+            label: doersOf(byPlatform),
             hint: `${byPlatform.length} of them; one that fails stays open, and the others go on`,
             recommended: isCalm,
           },
@@ -274,16 +296,50 @@ function optionsFor(context: RunContext, open: readonly FollowUp[]): Option[] {
         ]
       : []),
     ...open
-      .filter(({ id }) => canProve && apps.has(id))
+      .filter(({ doable }) => doable === 'again')
       .map(({ id, subject }) => ({
-        event: { type: 'operator.proveApp' as const, id },
-        label: `check that ${subject} runs with new credentials`,
-        hint: 'for an application that was bound again by hand; changes nothing',
+        event: { type: 'operator.runAgain' as const, id },
+        label: `run the command of ${subject} again`,
+        hint: 'it was begun before: look first at what it has done, and whether it still runs',
       })),
-    {
-      event: { type: 'operator.lookAgain' },
-      label: 'check again which applications are bound',
-      hint: 'asks the platform; what is done stays done',
-    },
+    ...open
+      .filter(({ id, doable }) => apps.has(id) && (canProve || isOfCommand(doable)))
+      .map(({ id, subject, doable }) => ({
+        event: { type: 'operator.proveApp' as const, id },
+        label: isOfCommand(doable)
+          ? `run the proof of ${subject}`
+          : `check that ${subject} runs with new credentials`,
+        hint: isOfCommand(doable)
+          ? 'ends with 0 if it works with its new credentials; changes nothing'
+          : 'for an application that was bound again by hand; changes nothing',
+      })),
+    isWithoutPlatform(context)
+      ? {
+          event: { type: 'operator.lookAgain' },
+          label: 'read the applications of the config again',
+          hint: 'with their commands of now; what is done stays done',
+        }
+      : {
+          event: { type: 'operator.lookAgain' },
+          label: 'check again which applications are bound',
+          hint: 'asks the platform, and reads the commands of the config; what is done stays done',
+        },
   ];
+}
+
+function isOfCommand(doable: FollowUp['doable']): boolean {
+  return doable === 'command' || doable === 'again';
+}
+
+/** Who does what is left: a command is run only after it was named. */
+function doersOf(followUps: readonly FollowUp[]): string {
+  const [first, ...more] = followUps.filter(({ doable }) => doable === 'command');
+  const others = followUps.find(({ doable }) => doable !== 'command')?.doable;
+  const commands =
+    more.length === 0
+      ? `run the command of ${first?.subject}`
+      : `run the commands of ${more.length + 1} applications`;
+  if (others === undefined) return more.length === 0 ? commands : `${commands}, one after the other`;
+  const rebind = `let ${others === 'cf' ? 'cf' : 'the platform'} rebind them`;
+  return `${rebind}${first === undefined ? '' : `, and ${commands}`}, one after the other`;
 }

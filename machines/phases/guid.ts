@@ -43,7 +43,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
           path: '/disaster-recovery/prepare',
           what: 'the guid, and encryption_key = the new key',
           needs: 'the name was typed, and nothing has changed since',
-          forever: 'backups made before can no longer be downloaded',
+          forever: 'backups made before may no longer be offered for download',
         },
       ],
       wayBack: 'set the old key again; backups made in between keep the key they were made with',

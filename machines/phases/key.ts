@@ -123,7 +123,7 @@ function askForPreparation({ run: { instance } }: RunContext): RunQuestion {
     {
       event: { type: 'operator.rotate' },
       label: 'with a new key: this is a rotation',
-      hint: 'older backups can no longer be downloaded; the name is asked for first',
+      hint: 'older backups may no longer be offered for download; the name is asked for first',
     },
     stop,
   ]);

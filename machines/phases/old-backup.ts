@@ -18,7 +18,7 @@ export const OldBackupSlice = () =>
     verification: Verification().optional(),
   });
 
-/** A last proof of the newest backup under the old key: afterwards it cannot be downloaded any more. */
+/** A last proof of the newest backup under the old key: the service may not offer it any more afterwards. */
 export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
   return phase({ title: 'prove the old backup', fallback: oldBackupFallback, onDone }, (step) => {
     const begin = (purpose: 'prove' | 'archive') => ({
@@ -108,7 +108,7 @@ function askForOldProof({ preflight: { facts }, run: { instance } }: RunContext)
   const id = facts?.newest?.id;
   const noKey = facts?.keysHeld.length === 0 ? 'no key of this instance is held here' : undefined;
   return choice(
-    `after the rotation ${counted(facts?.backups.downloadable ?? 0, 'backup')} can no longer be downloaded: prove the newest first?`,
+    `after the rotation ${counted(facts?.backups.downloadable ?? 0, 'backup')} may no longer be offered for download: prove the newest first?`,
     [
       {
         event: { type: 'operator.prove' },
@@ -134,7 +134,7 @@ function askForOldProof({ preflight: { facts }, run: { instance } }: RunContext)
       {
         event: { type: 'operator.skip' },
         label: 'go on without proof',
-        hint: 'older backups can no longer be downloaded, and stay unproven',
+        hint: 'older backups may no longer be offered for download, and stay unproven',
         needs: { what: 'reason', prompt: 'why is the old backup not proven?' },
       },
       stop,

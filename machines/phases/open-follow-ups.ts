@@ -2,7 +2,16 @@ import type { Failure } from '../../src/base/failure.ts';
 import { counted } from '../../src/base/quantity.ts';
 import { shellQuoted } from '../../src/base/shell-quote.ts';
 import { boundFrom, type CfCall, keyCalls, rebindCalls, targetCalls, wordsOf } from '../closing/cf-calls.ts';
-import { platformInstance, rebindId, restoredName, restoredSide, serviceKeyId } from '../closing/evaluate.ts';
+import {
+  credentials,
+  endOf,
+  isWithoutPlatform,
+  platformInstance,
+  rebindId,
+  restoredName,
+  restoredSide,
+  serviceKeyId,
+} from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { Closure, FollowUp } from '../parts/follow-up.ts';
 import type { Bound, BoundApp, ServiceKey } from '../parts/recovery-data.ts';
@@ -22,7 +31,18 @@ export function withBound(context: RunContext): FollowUp[] {
     ({ id, closed: closure }) => id !== UNKNOWN || closure !== undefined || areUnknown(context),
   );
   const known = new Set(kept.map(({ id }) => id));
-  return [...kept, ...found.filter(({ id }) => !known.has(id))];
+  const current = kept.map((one) => withCommandsOfNow(one, found));
+  return [...current, ...found.filter(({ id }) => !known.has(id))];
+}
+
+/** An open follow-up of an application shows the commands that the config has now. */
+function withCommandsOfNow(followUp: FollowUp, found: readonly FollowUp[]): FollowUp {
+  const now = found.find(({ id }) => id === followUp.id);
+  const isOwn = [followUp, now].some((one) => one?.doable === 'command' || one?.doable === 'again');
+  if (now === undefined || followUp.closed !== undefined || !isOwn) return followUp;
+  const { what, commands } = now;
+  const wasBegun = followUp.doable === 'again' && now.doable === 'command';
+  return { ...followUp, what, commands, doable: wasBegun ? 'again' : now.doable };
 }
 
 const UNKNOWN = 'rebind-unknown';
@@ -68,7 +88,7 @@ export function withOldBinding(context: RunContext, failure: Failure): Partial<R
     kind: 'old-binding',
     subject: app.key,
     what: `remove the binding of ${app.key} to ${from.name}: its broker could not`,
-    since: context.restore.restore?.finishedAt,
+    since: endOf(context.restore.restore),
     commands: linesOf([
       ...targetCalls(app),
       { word: 'unbind-service', names: [app.name, from.name], options: ['--wait'] },
@@ -124,18 +144,30 @@ export function currentApp({ followUps: { bound, doing } }: RunContext) {
   return bound?.apps.find(({ key }) => rebindId(key) === doing);
 }
 
+/** Whether it is an application that has a command of its own. */
+export function hasCommand(context: RunContext): boolean {
+  return currentApp(context)?.reconnect !== undefined;
+}
+
+/**
+ * The command of the application that is worked on was begun: from now on it runs only when a person says so.
+ */
+export function begun({ followUps: { list, doing } }: RunContext): FollowUp[] {
+  return list.map((one) => (one.id === doing ? { ...one, doable: 'again' } : one));
+}
+
 /** The service key that is being made anew. */
 export function currentKey({ followUps: { bound, doing } }: RunContext) {
   return bound?.keys.find(({ name }) => serviceKeyId(name) === doing);
 }
 
 function followUpsAfterRestore(context: RunContext): FollowUp[] {
-  const { followUps, restore } = context;
+  const { followUps } = context;
   const { bound } = followUps;
-  const since = restore.restore?.finishedAt ?? bound?.foundAt;
+  const since = endOf(context.restore.restore) ?? bound?.foundAt;
   const doable = bound === undefined || bound.way === 'hand' ? undefined : bound.way;
   return [
-    ...(bound?.apps ?? []).map((app) => ({ ...rebinding(context, app), doable })),
+    ...(bound?.apps ?? []).map((app) => ({ doable, ...rebinding(context, app) })),
     ...(bound?.unseen ?? []).map(unseenApps),
     ...(areUnknown(context) ? [unknownApps(context)] : []),
     ...(bound?.keys ?? []).map((key) => ({ ...keyRenewal(context, key), doable })),
@@ -149,15 +181,20 @@ function areUnknown({ followUps: { bound } }: RunContext): boolean {
 }
 
 function rebinding(context: RunContext, app: BoundApp): FollowUp {
+  const { key, owner, reconnect } = app;
+  const head = { id: rebindId(key), kind: 'rebind', subject: key, owner } as const;
+  if (reconnect !== undefined) {
+    const commands = [reconnect.command, reconnect.proof].map((argv) => argv.map(word).join(' '));
+    return { ...head, what: `give ${key} ${credentials(context)}`, commands, doable: 'command' };
+  }
+  if (isWithoutPlatform(context))
+    return { ...head, what: `give ${key} ${credentials(context)} and restart it`, commands: [] };
   const isStopped = app.running === false;
   return {
-    id: rebindId(app.key),
-    kind: 'rebind',
-    subject: app.key,
-    owner: app.owner,
+    ...head,
     what: isStopped
-      ? `unbind and bind ${app.key} (it is stopped, so it is not restaged)`
-      : `unbind, bind and restage ${app.key}`,
+      ? `unbind and bind ${key} (it is stopped, so it is not restaged)`
+      : `unbind, bind and restage ${key}`,
     commands: linesOf([...targetCalls(app), ...rebindCalls(context, app)]),
   };
 }
@@ -200,8 +237,15 @@ function unknownApps(context: RunContext): FollowUp {
     id: UNKNOWN,
     kind: 'rebind',
     subject: restoredName(context),
-    what: 'find every bound application, then unbind, bind and restage it: which are bound is not known',
-    commands: [`cf service ${word(context.run.instance)}`],
+    ...(isWithoutPlatform(context)
+      ? {
+          what: `find every application that uses ${context.run.instance}, then give it ${credentials(context)} and restart it: which they are is not known`,
+          commands: [],
+        }
+      : {
+          what: 'find every bound application, then unbind, bind and restage it: which are bound is not known',
+          commands: [`cf service ${word(context.run.instance)}`],
+        }),
   };
 }
 
@@ -215,7 +259,9 @@ function ofRun(context: RunContext): FollowUp[] {
     subject: name,
     what: freshWords(context, name, isElsewhere),
     commands: [
-      ...(isElsewhere ? [`lifeboat run rotate-key --instance ${word(name)}`] : []),
+      ...(isElsewhere
+        ? [`lifeboat backup-config set --instance ${word(name)} --new-key --anyway 'the run waits for it'`]
+        : []),
       `lifeboat backups create --instance ${word(name)}`,
     ],
     doable: 'run',
@@ -233,7 +279,9 @@ function ofRun(context: RunContext): FollowUp[] {
     kind: 'remove-target',
     subject: name,
     what: `remove the rehearsal's target ${name}`,
-    commands: [`cf delete-service ${word(context.followUps.bound?.to?.name ?? name)}`],
+    commands: isWithoutPlatform(context)
+      ? []
+      : [`cf delete-service ${word(context.followUps.bound?.to?.name ?? name)}`],
   };
   return [
     fresh,
@@ -243,7 +291,7 @@ function ofRun(context: RunContext): FollowUp[] {
 }
 
 function freshWords({ choose: { time } }: RunContext, name: string, isElsewhere: boolean): string {
-  if (isElsewhere) return `back up ${name}; if it has no key of its own yet, rotate its key first`;
+  if (isElsewhere) return `back up ${name}; if it has no key of its own yet, set one first`;
   return time === undefined ? `back up ${name} as it is now` : `back up ${name}: it is on a new timeline`;
 }
 

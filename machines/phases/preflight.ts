@@ -33,6 +33,8 @@ interface Preflight {
    * it.
    */
   readonly restores?: boolean;
+  /** The backup that is to be made has to be opened afterwards. */
+  readonly needsKey?: boolean;
   /** The run can do nothing without the calls that V0 does not have. */
   readonly needsAll?: boolean;
   /** Whether the recovery card on record is read as well. */
@@ -42,7 +44,14 @@ interface Preflight {
 
 /** Looks at the instance; what stands in the way is passed by a person, with a reason. */
 export function preflight(given: Preflight): Phase {
-  const { tolerant, restores = false, needsAll = false, withRecord = false, onDone } = given;
+  const {
+    tolerant,
+    restores = false,
+    needsKey = false,
+    needsAll = false,
+    withRecord = false,
+    onDone,
+  } = given;
   const next = withRecord ? 'readingRecord' : 'over';
   const calls = needsAll ? GETS.map(({ method, path, what }) => ({ method, path, what })) : GETS;
   const head = {
@@ -61,6 +70,7 @@ export function preflight(given: Preflight): Phase {
         instance,
         tolerant: tolerant || undefined,
         restores: restores || undefined,
+        needsKey: needsKey || undefined,
       }),
       keep: (context, facts) => ({
         ...changed(context, 'preflight', { facts }),

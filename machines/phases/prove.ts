@@ -4,6 +4,8 @@ import type { RunContext } from '../context.ts';
 import { proveFallback } from '../fallback/backing-up.ts';
 import { DownloadedFile, NegativeTest, Verification } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
+import { choice, type RunQuestion, sizeOf, stop } from './asking.ts';
+import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
 import { type Phase, phase, state } from './phase.ts';
 import { task } from './task.ts';
@@ -43,7 +45,8 @@ export function prove(given: Proof): Phase {
     fallback: proveFallback(given.expects ?? 'held-key'),
     onDone,
   };
-  const next = recorded ? 'recording' : 'over';
+  const proven = recorded ? 'recording' : 'over';
+  const next = notInForce === undefined ? proven : 'evaluating';
   return phase(head, (step) => ({
     ...task('downloading', {
       verb: 'downloadBackup',
@@ -81,7 +84,7 @@ export function prove(given: Proof): Phase {
         expected: stored?.fingerprint ?? facts?.currentKey,
       }),
       keep: (context, verification) => changed(context, 'proof', { verification }),
-      next: notInForce === undefined ? next : 'evaluating',
+      next: 'comparing',
       failed: {
         step,
         title: 'the backup is not proven',
@@ -94,13 +97,33 @@ export function prove(given: Proof): Phase {
         },
       },
     }),
+    comparing: state({
+      meta: { title: 'whether it holds about as much as the last proven one' },
+      always: [
+        { guard: when('it holds less than half of it', hasShrunk), target: 'shrunk' },
+        { target: next },
+      ],
+    }),
+    shrunk: state({
+      tags: ['question'],
+      meta: {
+        title: 'the backup is much smaller than the last proven one',
+        question: askAboutShrunk(without.hint),
+      },
+      on: {
+        'operator.goOnWithout': { target: next, actions: noteReason(step, 'much smaller, and proven: ') },
+        'operator.retry': 'downloading',
+        'operator.skip': { target: without.target, actions: noteReason(step) },
+        'operator.stop': '#stopped',
+      },
+    }),
     ...(notInForce === undefined
       ? {}
       : {
           evaluating: state({
             meta: { title: 'which key opened it' },
             always: [
-              { guard: when('the new key is in force', isInForce), target: next },
+              { guard: when('the new key is in force', isInForce), target: proven },
               { target: `#${notInForce}.notInForce` },
             ],
           }),
@@ -124,6 +147,42 @@ export function prove(given: Proof): Phase {
         })
       : {}),
   }));
+}
+
+function hasShrunk({ proof }: RunContext): boolean {
+  return proof.verification?.shrunkFrom !== undefined;
+}
+
+/** It was opened and read to its end; whether that is the backup to rely on, a person knows. */
+function askAboutShrunk(unproven: string) {
+  return (context: RunContext): RunQuestion => {
+    const { verification } = context.proof;
+    const { contentBytes, shrunkFrom } = verification ?? {};
+    const id = provenBackup(context)?.id;
+    return choice(
+      `backup ${id} holds ${sizeOf(contentBytes)}; backup ${shrunkFrom?.id}, the last proven one, held ${sizeOf(shrunkFrom?.contentBytes)}`,
+      [
+        {
+          event: { type: 'operator.retry' },
+          label: 'download and read it again',
+          hint: 'rules out that the file of this machine is another one',
+        },
+        {
+          event: { type: 'operator.goOnWithout' },
+          label: 'it is right: count it as proven',
+          hint: 'only where you know why the data became less; the reason goes on record',
+          needs: { what: 'reason', prompt: 'why does it hold so much less?' },
+        },
+        {
+          event: { type: 'operator.skip' },
+          label: 'go on without proof',
+          hint: unproven,
+          needs: { what: 'reason', prompt: 'why is it skipped?' },
+        },
+        stop,
+      ],
+    );
+  };
 }
 
 /** A file that a person has downloaded. */

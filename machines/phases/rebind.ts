@@ -1,11 +1,26 @@
 import { assign } from 'xstate';
 import { failureFrom } from '../../src/base/failure.ts';
-import { bindsBeside, isForAll, notBefore, platformInstance, restoredSide } from '../closing/evaluate.ts';
+import {
+  bindsBeside,
+  isForAll,
+  notBefore,
+  platformInstance,
+  restoredName,
+  restoredSide,
+} from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
-import type { PlatformProof } from '../parts/recovery-data.ts';
+import type { Bound, PlatformProof } from '../parts/recovery-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { when, whenEvent } from './guards.ts';
-import { closed, currentApp, currentKey, type PlatformStep, withOldBinding } from './open-follow-ups.ts';
+import {
+  begun,
+  closed,
+  currentApp,
+  currentKey,
+  hasCommand,
+  type PlatformStep,
+  withOldBinding,
+} from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
 /**
@@ -14,18 +29,32 @@ import { state } from './phase.ts';
  */
 const BACK = {
   target: 'evaluating',
+  actions: assignWith<{ error: unknown }>(({ context, event }) => backWith(context, event.error)),
+};
+
+function backWith(context: RunContext, error: unknown): Partial<RunContext> {
+  const { doingAll, stuck, doing } = context.followUps;
+  const failure = failureFrom(error);
+  return {
+    ...changed(context, 'followUps', {
+      // A platform that asks to be left alone, or cannot be reached, is not asked for the next one either.
+      doingAll: doingAll && !isForAll(failure),
+      stuck: [...stuck, ...(doing === undefined ? [] : [doing])],
+      doing: undefined,
+    }),
+    failure,
+  };
+}
+
+/** A command of the team that has run, or may have: what it has done nobody knows but whoever wrote it. */
+const RAN: ReadonlySet<string> = new Set(['activity.lost', 'reconnect.failed', 'reconnect.timeout']);
+
+const BACK_FROM_COMMAND = {
+  target: 'evaluating',
   actions: assignWith<{ error: unknown }>(({ context, event }) => {
-    const { doingAll, stuck, doing } = context.followUps;
-    const failure = failureFrom(event.error);
-    return {
-      ...changed(context, 'followUps', {
-        // A platform that asks to be left alone, or cannot be reached, is not asked for the next one either.
-        doingAll: doingAll && !isForAll(failure),
-        stuck: [...stuck, ...(doing === undefined ? [] : [doing])],
-        doing: undefined,
-      }),
-      failure,
-    };
+    const hasRun = RAN.has(failureFrom(event.error).code);
+    const list = hasRun ? begun(context) : context.followUps.list;
+    return backWith({ ...context, followUps: { ...context.followUps, list } }, event.error);
   }),
 };
 
@@ -56,7 +85,7 @@ function closedBy(context: RunContext, step: PlatformStep, proof: PlatformProof)
   const { proofs: before, bound, doing, stuck } = context.followUps;
   const proofs = [...before, { step, proof }];
   const { followUps } = closed(context, doing ?? '', {
-    how: step === 'prove' ? 'hand' : (bound?.way ?? 'hand'),
+    how: howOf(step, before, bound?.way),
     text: proofs.map((one) => one.proof.text).join('; '),
     at: proof.at,
     evidence: Object.fromEntries(proofs.map((one) => [one.step, one.proof.evidence])),
@@ -66,6 +95,11 @@ function closedBy(context: RunContext, step: PlatformStep, proof: PlatformProof)
     // What failed in the same turn still has to be looked at.
     failure: stuck.length === 0 ? undefined : context.failure,
   };
+}
+
+function howOf(step: PlatformStep, before: readonly { step: PlatformStep }[], way: Bound['way'] = 'hand') {
+  if (step !== 'prove') return way;
+  return before.some((one) => one.step === 'reconnect') ? 'command' : 'hand';
 }
 
 const isBeside = when('the old binding is kept meanwhile', bindsBeside);
@@ -151,6 +185,29 @@ export const rebinding = {
       onError: BACK,
     },
   }),
+  reconnecting: state({
+    meta: {
+      title: 'running the command of the config that reconnects an application',
+      does: ['each `reconnect` command of the config, and its proof'],
+      wayBack: 'as far as the command has one',
+    },
+    invoke: {
+      id: 'reconnect',
+      src: 'reconnectApp',
+      input: ({ context }) => ({ app: appOf(context), to: restoredName(context) }),
+      onDone: {
+        target: 'proving',
+        actions: assignWith<{ output: PlatformProof }>(({ context, event }) => ({
+          followUps: {
+            ...context.followUps,
+            list: begun(context),
+            proofs: [...context.followUps.proofs, { step: 'reconnect', proof: event.output }],
+          },
+        })),
+      },
+      onError: BACK_FROM_COMMAND,
+    },
+  }),
   proving: state({
     meta: { title: 'checking that it runs with new credentials' },
     invoke: {
@@ -158,7 +215,7 @@ export const rebinding = {
       src: 'proveApp',
       input: ({ context }) => ({
         app: appOf(context),
-        to: platformInstance(context),
+        to: hasCommand(context) ? { guid: '', name: restoredName(context) } : platformInstance(context),
         notBefore: notBefore(context),
       }),
       onDone: closes('prove'),

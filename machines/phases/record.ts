@@ -3,7 +3,10 @@ import { restoredSide } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { recordFallback } from '../fallback/steps.ts';
 import type { RecoveryRecord } from '../parts/recovery-data.ts';
+import type { PlannedCall } from '../parts/runbook.ts';
+import { TaskBeside } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
+import type { OutputOf } from '../verbs.ts';
 import { heldKey } from './key.ts';
 import { type Phase, phase, type States, type Way } from './phase.ts';
 import { proofOf } from './prove.ts';
@@ -15,6 +18,10 @@ export const RecordSlice = () =>
     isProven: z.boolean(),
     /** What it has handed to the ledger to be done later. */
     leaves: z.array(z.string()).optional(),
+    /** What the last look at the service showed beyond what was sent. */
+    beside: z.array(TaskBeside()).optional(),
+    /** Why there was no such look. */
+    unlooked: z.string().optional(),
   });
 
 interface Record {
@@ -47,8 +54,10 @@ export function recordRotation(given: Record): Phase {
     task('recording', {
       verb: 'recordRotation',
       title: 'writing the record',
+      calls: [lastLookAt('backups')],
       input: (context) => ({ record: rotationOf(context) }),
-      keep: (context, { proven, leaves }) => changed(context, 'record', { isProven: proven, leaves }),
+      keep: (context, { proven, leaves, beside, unlooked }) =>
+        changed(context, 'record', { isProven: proven, leaves, beside, unlooked }),
       next: 'over',
       failed: { step, ...FAILED },
     }),
@@ -61,11 +70,25 @@ export function recordProof(given: Record): Phase {
     task('recording', {
       verb: 'recordProof',
       title: 'writing the proof',
+      calls: [lastLookAt('backups')],
       input: proofOf,
+      keep: keepLook,
       next: 'over',
       failed: { step, ...FAILED },
     }),
   );
+}
+
+/** The list is looked at once more: somebody in between may have sent a call twice. */
+function lastLookAt(list: 'backups' | 'restores', on?: 'target'): PlannedCall {
+  return { method: 'GET', path: `/${list}`, what: 'what is there beyond what was sent', on };
+}
+
+function keepLook(
+  context: RunContext,
+  { beside, unlooked }: OutputOf<'recordProof'> | OutputOf<'recordRecovery'>,
+): Partial<RunContext> {
+  return changed(context, 'record', { beside, unlooked });
 }
 
 interface Recovery extends Record {
@@ -81,10 +104,12 @@ export function recordRecovery({ runbook, both = false, ...given }: Recovery): P
     ...task('recording', {
       verb: 'recordRecovery',
       title: 'writing the record',
+      calls: [lastLookAt('restores', both ? 'target' : undefined)],
       input: (context) => ({
         record: recoveryOf(context, runbook),
         on: both ? ('target' as const) : undefined,
       }),
+      keep: keepLook,
       next: both ? 'recordingSource' : 'over',
       failed: { step, ...FAILED, ways: { ...WAYS, stop } },
     }),

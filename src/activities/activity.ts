@@ -57,9 +57,21 @@ export interface ActivityContext {
    * does not count anew. RFC 3339.
    */
   readonly arrivedAt?: string | undefined;
+  /** What the run has asked for so far; missing outside of one. */
+  readonly sent?: readonly SentTask[] | undefined;
   readonly signal: AbortSignal;
   now(): Date;
   report(progress: Progress): void;
+}
+
+/** A backup or a restore that a run has asked for. */
+export interface SentTask {
+  readonly what: 'backup' | 'restore';
+  readonly on?: 'target';
+  /** What was listed before it. */
+  readonly baseline: Json;
+  /** Its id, where it is known. */
+  readonly became?: number;
 }
 
 /** What a call that changes something is given besides; without it, none can be made. */
@@ -90,6 +102,15 @@ export interface ReadActivity<Input, Output> {
 /** Changes something, and the same input again changes nothing more; after a crash it is done again. */
 export interface RepeatableActivity<Input, Output> {
   readonly kind: 'repeatable';
+  readonly run: (input: Input, context: ChangeContext) => Promise<ActivityResult<Output>>;
+}
+
+/**
+ * Changes something, and nobody knows what the same again would do: it is performed when a person has said
+ * so, and after a crash it fails with `activity.lost` instead.
+ */
+export interface AttendedActivity<Input, Output> {
+  readonly kind: 'attended';
   readonly run: (input: Input, context: ChangeContext) => Promise<ActivityResult<Output>>;
 }
 
@@ -173,9 +194,11 @@ type Performing<K extends Kind, Input, Output> = K extends 'read'
   ? ReadActivity<Input, Output>
   : K extends 'repeatable'
     ? RepeatableActivity<Input, Output>
-    : Input extends { readonly intent: string }
-      ? OnceActivity<Input, Output>
-      : never;
+    : K extends 'attended'
+      ? AttendedActivity<Input, Output>
+      : Input extends { readonly intent: string }
+        ? OnceActivity<Input, Output>
+        : never;
 
 /** An activity for each verb. */
 export type Activities = { readonly [V in Verb]: ActivityOf<V> };
@@ -184,4 +207,5 @@ export type Activities = { readonly [V in Verb]: ActivityOf<V> };
 export type AnyActivity =
   | ReadActivity<never, unknown>
   | RepeatableActivity<never, unknown>
+  | AttendedActivity<never, unknown>
   | OnceActivity<never, unknown>;

@@ -1,10 +1,12 @@
 import type { BackupFacts, Baseline, RestoreFacts } from '../../machines/parts/task-data.ts';
 import { failureOf } from '../base/errors.ts';
-import { instantOf } from '../base/instant.ts';
+import { futureSeconds, instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
+import { type UnreadRow, unreadWords } from '../service/rows.ts';
 import type { Backup, BackupsConfig, InstanceOverview, Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
+import { clockOf } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { updateLines } from './doubt-action.ts';
 import { ok, readVerb } from './results.ts';
@@ -31,7 +33,8 @@ export async function readInstance(
     config: config?.value,
     backups: backups.value,
     skew: backups.skew,
-    restores: restores ? await restoresOf(service, signal) : undefined,
+    ...(restores ? await restoresOf(service, signal) : { restores: undefined, oddRestores: undefined }),
+    oddBackups: oddRows('backup', backups.value, backups.unread),
   };
 }
 
@@ -41,12 +44,17 @@ const WITHOUT_LIST: ReadonlySet<unknown> = new Set([403, 404, 405, 410, 501]);
 async function restoresOf(
   service: ServiceClient,
   signal: AbortSignal,
-): Promise<readonly Restore[] | 'not reported'> {
+): Promise<{
+  readonly restores: readonly Restore[] | 'not reported';
+  readonly oddRestores?: readonly string[] | undefined;
+}> {
   try {
-    return (await service.restores(signal)).value;
+    const { value, unread } = await service.restores(signal);
+    return { restores: value, oddRestores: oddRows('restore', value, unread) };
   } catch (thrown) {
     const { code, evidence } = failureOf(thrown);
-    if (WITHOUT_LIST.has(evidence['status']) || code === 'service.unsupported') return 'not reported';
+    if (WITHOUT_LIST.has(evidence['status']) || code === 'service.unsupported')
+      return { restores: 'not reported' };
     throw thrown;
   }
 }
@@ -91,9 +99,34 @@ export function doneBackups(backups: readonly Backup[]): readonly Backup[] {
     .toSorted((a, b) => time(b) - time(a) || b.id - a.id);
 }
 
-/** Whether a task has not ended (service-api.md section 3). */
+/**
+ * Whether a task is known not to have ended (service-api.md section 3). Of a status that nobody knows only
+ * what came since a call counts as open (`isOpen`); of what was there before, `oddRows` tells it.
+ */
 export function isUnderWay({ status }: { readonly status: string }): boolean {
   return status === 'queued' || status === 'running';
+}
+
+/** The statuses of section 3; what a newer service may say beside them is not known to have ended or not. */
+const KNOWN: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'failed', 'deleted']);
+/** More say nothing more. */
+const MOST_NAMED = 5;
+
+/**
+ * What a list told that nobody can judge: rows that could not be read, and tasks whose status is in no
+ * document. They stop nothing, since a newer service may well have old tasks with a new word.
+ */
+export function oddRows(
+  what: 'backup' | 'restore',
+  tasks: readonly { readonly id: number; readonly status: string }[],
+  unread: readonly UnreadRow[] | undefined,
+): readonly string[] {
+  const unknown = tasks.filter(({ status }) => !KNOWN.has(status));
+  const named = unknown.slice(0, MOST_NAMED).map(({ id, status }) => `${id} (${show(status, 40)})`);
+  const more = unknown.length > named.length ? ` and ${unknown.length - named.length} more` : '';
+  const word = `${what}${unknown.length === 1 ? '' : 's'}`;
+  const words = `the status of ${word} ${named.join(', ')}${more} is not known: it may be under way`;
+  return [...unreadWords(what, unread), ...(unknown.length === 0 ? [] : [words])];
 }
 
 /** That a restore is under way, in words. */
@@ -113,6 +146,19 @@ export function factsOfBackup(backup: Backup): BackupFacts {
     ...(backup.finished_at === undefined ? {} : { finishedAt: backup.finished_at }),
     ...(backup.downloadable === undefined ? {} : { downloadable: backup.downloadable }),
   };
+}
+
+/** The times of a task that has ended. */
+export type TaskTimes = Pick<BackupFacts, 'triggeredAt' | 'finishedAt'>;
+
+/** The facts of a task, and how far in the future it lies by the service's clock, which shows `clockMs`. */
+export function withAhead<Facts extends TaskTimes>(
+  facts: Facts,
+  clockMs: number,
+): Facts & { readonly aheadSeconds?: number } {
+  const { triggeredAt, finishedAt } = facts;
+  const aheadSeconds = futureSeconds(finishedAt, clockMs) ?? futureSeconds(triggeredAt, clockMs);
+  return aheadSeconds === undefined ? facts : { ...facts, aheadSeconds };
 }
 
 /** The same for a restore. */
@@ -148,9 +194,11 @@ const MOST = 50;
 
 /** The newest 50 of the backups that are done, newest first (service-api.md endpoint 1). */
 export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
-  return readVerb(async (_, { signal }) => {
-    const { value } = await deps.service.backups(signal);
+  return readVerb(async (_, { signal, now }) => {
+    const { value, skew } = await deps.service.backups(signal);
     const done = doneBackups(value);
-    return ok({ newest: done.slice(0, MOST).map(factsOfBackup), total: done.length });
+    const clockMs = clockOf(now(), skew);
+    const newest = done.slice(0, MOST).map((backup) => withAhead(factsOfBackup(backup), clockMs));
+    return ok({ newest, total: done.length });
   });
 }

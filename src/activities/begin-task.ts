@@ -1,11 +1,14 @@
+import type { Triggered } from '../../machines/parts/task-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import { instantOf } from '../base/instant.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Restore } from '../service/schemas.ts';
-import type { ActivityOf, ActivityResult } from './activity.ts';
+import type { ActivityContext, ActivityOf, ActivityResult, Judgement } from './activity.ts';
+import { lookingBeyond } from './could-show.ts';
 import type { ActivityDeps } from './deps.ts';
 import { judgeBackup, judgeTask } from './doubt.ts';
-import { type Look, wasPlainlyAccepted } from './evaluate-tasks.ts';
+import { type Look, type Telling, wasPlainlyAccepted } from './evaluate-tasks.ts';
+import { lackOfKey } from './needs-key.ts';
 import { baselineOf, lookAt, sentTask } from './once-task.ts';
 import { recoveryFromElsewhere, restoreOfBackup, restoreToInstant } from './restore-fits.ts';
 import { because, no, ok } from './results.ts';
@@ -14,11 +17,16 @@ import { because, no, ok } from './results.ts';
 export function createBackup(deps: ActivityDeps): ActivityOf<'createBackup'> {
   return {
     kind: 'once',
-    prepare: (_, { signal }) => baselineOf(deps, 'backups', signal),
+    async prepare({ needsKey }, { instance, signal }) {
+      const lack = needsKey === true ? await lackOfKey(deps.keyring, instance) : undefined;
+      return lack === undefined ? baselineOf(deps, 'backups', signal) : { ok: false, failure: lack };
+    },
     send: async (_, context, baseline) =>
       sentTask(await deps.service.createBackup(context), 'backup', baseline),
-    judge: async (_, memory, context) =>
-      judgeBackup(await lookAt(() => deps.service.backups(context.signal), memory, deps, context)),
+    judge: async (_, memory, context) => {
+      const look = await lookAt(() => deps.service.backups(context.signal), memory, deps, context);
+      return lookingBeyond(deps.service, 'backup', look, context, judgeBackup);
+    },
   };
 }
 
@@ -35,7 +43,7 @@ export function restoreBackup(deps: ActivityDeps): ActivityOf<'restoreBackup'> {
       sentTask(await deps.service.restoreBackup(backup, context), 'restore', baseline),
     judge: async ({ backup }, memory, context) => {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
-      return judgeTask(look, restoreOfBackup(backup));
+      return judgeRestore(deps, look, restoreOfBackup(backup), context);
     },
   };
 }
@@ -63,11 +71,20 @@ export function restoreToTime(deps: ActivityDeps): ActivityOf<'restoreToTime'> {
     judge: async ({ targetTime }, memory, context) => {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
       if (!wasPlainlyAccepted(memory.lost) || !isOnlyOne(look))
-        return judgeTask(look, restoreToInstant(targetTime));
+        return judgeRestore(deps, look, restoreToInstant(targetTime), context);
       const own = await deps.service.backups(context.signal);
-      return judgeTask(look, restoreToInstant(targetTime, own.value));
+      return judgeRestore(deps, look, restoreToInstant(targetTime, own.value), context);
     },
   };
+}
+
+function judgeRestore(
+  { service }: ActivityDeps,
+  look: Look<Restore>,
+  telling: Telling<Restore>,
+  context: ActivityContext,
+): Promise<Judgement<Triggered>> {
+  return lookingBeyond(service, 'restore', look, context, (seen) => judgeTask(seen, telling));
 }
 
 function isOnlyOne({ baseline, tasks }: Look<Restore>): boolean {
@@ -100,7 +117,7 @@ export function performRecovery(deps: ActivityDeps): ActivityOf<'performRecovery
     async judge({ expectFrom }, memory, context) {
       const look = await lookAt(() => deps.service.restores(context.signal), memory, deps, context);
       const own = await deps.service.backups(context.signal);
-      return judgeTask(look, recoveryFromElsewhere(own.value, memory.lost, expectFrom));
+      return judgeRestore(deps, look, recoveryFromElsewhere(own.value, memory.lost, expectFrom), context);
     },
   };
 }

@@ -10,7 +10,7 @@ import type { SendOutcome } from '../service/client.ts';
 import type { ActivityOf, ActivityResult, ChangeContext, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, harmless, no, ok, readVerb, repeatableVerb } from './results.ts';
-import { sentAgain, sentWhenLetIn } from './sent-again.ts';
+import { type Accepted, sentAgain, sentWhenLetIn } from './sent-again.ts';
 
 /**
  * Puts the new key into the key store; nothing is overwritten. If the process dies inside, a generated key
@@ -183,9 +183,7 @@ export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery
     const { signal } = context;
     if (fingerprint === undefined) {
       const send = () => deps.service.prepareRecovery({}, context);
-      const tellsGuid = ({ backupGuid }: { readonly backupGuid?: string | undefined }) =>
-        backupGuid !== undefined;
-      return withoutKey(await sentAgain(send, signal, tellsGuid));
+      return withoutKey(await sentAgain(send, signal, isLastWord));
     }
     const send = (key: Secret) => deps.service.prepareRecovery({ key }, context);
     const { result, sent } = await sendKey(deps, { fingerprint, previous }, context, send);
@@ -194,7 +192,19 @@ export function prepareRecovery(deps: ActivityDeps): ActivityOf<'prepareRecovery
   });
 }
 
-type Answer = SendOutcome<{ readonly backupGuid: Untrusted | undefined }>;
+interface PreparationAnswer {
+  readonly backupGuid: Untrusted | undefined;
+}
+type Answer = SendOutcome<PreparationAnswer>;
+
+/**
+ * Whether another answer would tell no more. A 202 need not tell the guid yet, and one that was cut off or
+ * mistyped told nothing; but a 200 that can be read and leaves the guid out means it.
+ */
+function isLastWord({ value, raw, status }: Accepted<PreparationAnswer>): boolean {
+  if (value.backupGuid !== undefined) return true;
+  return status === 200 && typeof raw === 'object' && raw !== null && !('backup_guid' in raw);
+}
 
 function withoutKey(sent: Answer): ActivityResult<RecoveryPreparation> {
   if (sent.outcome === 'accepted') return ok({ answer: 'accepted', status: sent.status, ...guidOf(sent) });

@@ -104,7 +104,10 @@ export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdat
     };
     const sent = await sentAgain(send, context.signal);
     if (sent.outcome === 'unknown') return because(unsure(harmless(sent.failure)));
-    if (sent.outcome !== 'accepted') return because(wasLost ? unsure(sent.failure) : sent.failure);
+    if (sent.outcome !== 'accepted') {
+      const failure = notOffered(sent.failure);
+      return because(wasLost ? unsure(failure) : failure);
+    }
     const now = sent.value.setting ?? setting;
     if (now.allowed === setting.allowed) return ok({ type: now.type, allowed: now.allowed });
     const word = now.allowed ? 'allowed' : 'forbidden';
@@ -112,6 +115,16 @@ export function changeUpdateSetting(deps: ActivityDeps): ActivityOf<'changeUpdat
       hints: ['setting it again does no harm', 'the operator of the platform may have locked it'],
     });
   });
+}
+
+/** service-api.md section 4.2 item 6: the operator of the platform decides whether this exists. */
+function notOffered(failure: Failure): Failure {
+  if (failure.code !== 'service.not-found') return failure;
+  return {
+    ...failure,
+    shortMessage: 'the operator of the platform does not offer to allow or forbid maintenance updates here',
+    hints: ['nothing was changed', 'ask the operator of the platform'],
+  };
 }
 
 function unsure(failure: Failure): Failure {

@@ -103,6 +103,11 @@ function sinceMs(fromMs: number, { nowMs, skewBefore, skewNow }: Clocks, isLater
   return isLater && byTheirs < -noise - CLOCK_MARGIN_MS ? byOurs : byTheirs;
 }
 
+/** What the clock of the service shows, as far as its answer told. Milliseconds since 1970. */
+export function clockOf(now: Date, skew: Skew | undefined): number {
+  return now.getTime() + (skew?.skewMs ?? 0);
+}
+
 /** Whole seconds the service's clock is ahead; undefined for a skew that may just as well be none. */
 export function secondsAhead(skew: Skew | undefined): number | undefined {
   if (skew === undefined) return undefined;

@@ -25,13 +25,26 @@ export interface ActivityDeps {
   readonly ledger: () => Promise<Ledger>;
   /** The backups that this instance listed when this machine looked at it last. */
   readonly lastSeen: () => LastSeen | undefined;
-  /** As the config names them; bound again after a restore, whether the platform knows them or not. */
-  readonly apps: readonly {
-    readonly name: string;
-    readonly space?: string | undefined;
-    readonly org?: string | undefined;
-    readonly owner?: string | undefined;
-  }[];
+  /**
+   * As the config names them; bound again after a restore, whether the platform knows them or not. Undefined
+   * where it says nothing of them.
+   */
+  readonly apps:
+    | readonly {
+        readonly name: string;
+        readonly space?: string | undefined;
+        readonly org?: string | undefined;
+        readonly owner?: string | undefined;
+        /** The team's own commands; each may take `timeout` milliseconds. */
+        readonly reconnect?:
+          | {
+              readonly command: readonly string[];
+              readonly proof: readonly string[];
+              readonly timeout: number;
+            }
+          | undefined;
+      }[]
+    | undefined;
   /** The service's dashboard address of this instance, by which the platform knows it. */
   readonly dashboardUrl: string;
   /** The same in one spelling: two names with one place are one instance. */
@@ -47,6 +60,10 @@ export interface ActivityDeps {
         readonly hideEnv?: readonly string[];
       }
     | undefined;
+  /** Variables of the environment that hold tokens; no command of the config gets them. */
+  readonly hideEnv: readonly string[];
+  /** A text without the secrets that this process has used. */
+  readonly blank: (text: string) => string;
   readonly objectives: { readonly rtoMs?: number | undefined; readonly rpoMs?: number | undefined };
   /** Whether the instance is a lab or scratch instance. */
   readonly rehearsal: boolean;

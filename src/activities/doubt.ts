@@ -5,12 +5,14 @@ import { instantOf } from '../base/instant.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Judgement } from './activity.ts';
 import { type Clocks, clockSentence, elapsedMs, nextLook, side } from './clocks.ts';
+import { type Gap, gapOf } from './could-show.ts';
 import {
   afterRefusalMs,
   type Certainty,
   type Evaluated,
   isApart,
   isRefusal,
+  LIST_LAG_MS,
   type Look,
   nearestFirst,
   newTasks,
@@ -21,8 +23,6 @@ import {
 } from './evaluate-tasks.ts';
 
 const SHOWN = 20;
-/** So far a list may be behind the service's own answer. */
-const LIST_LAG_MS = 60_000;
 const UNDER_WAY: ReadonlySet<string> = new Set(['queued', 'running']);
 
 /**
@@ -122,13 +122,13 @@ function judgeLost<Row extends Task>(look: Look<Row>, telling: Telling<Row>): Ju
 }
 
 /** No candidate, and the request is no longer under way. Absent only when nothing speaks against it. */
-function nothingFits(
-  look: Look<Task>,
-  telling: Pick<Telling<never>, 'what'>,
+function nothingFits<Row extends Task>(
+  look: Look<Row>,
+  telling: Telling<Row>,
   evaluated: readonly Evaluated[],
   clocks: Clocks,
 ): Judgement<Triggered> {
-  const { baseline, tasks, lost } = look;
+  const { tasks, lost } = look;
   const { what } = telling;
   const unlikely = nearestFirst(evaluated)
     .filter(({ fit }) => fit.is === 'unlikely')
@@ -145,27 +145,51 @@ function nothingFits(
     });
   }
   if (wasAccepted(lost)) return ask(look, telling, 'not-listed', `its list shows no such ${what}`, evidence);
-  const newest = baseline.tasks
-    .toSorted(([id, at], [otherId, otherAt]) => (at ?? 0) - (otherAt ?? 0) || id - otherId)
-    .at(-1);
-  if (newest !== undefined && !tasks.some(({ id }) => id === newest[0]))
-    return ask(
-      look,
-      telling,
-      'list-changed',
-      `the list no longer shows ${what} ${newest[0]}, so it proves nothing`,
-      evidence,
-    );
+  const gap = gapOf(look, what);
+  const question = gap && askAboutGap(gap, look, telling, evidence);
+  if (question !== undefined) return question;
   // Without a clock of the service the waiting was measured by one that may have been set.
   const certainty: Certainty =
     clocks.skewBefore !== null && clocks.skewNow !== undefined ? 'certain' : 'likely';
   return { verdict: 'absent', evidence: { ...evidence, certainty } };
 }
 
+/** The list need not have shown the task; undefined where what it leaves out is surely of others. */
+function askAboutGap<Row extends Task>(
+  gap: Gap<Row>,
+  look: Look<Row>,
+  telling: Telling<Row>,
+  evidence: NonNullable<LifeboatError['evidence']>,
+): Judgement<never> | undefined {
+  const { what } = telling;
+  if (gap.is === 'lost') {
+    const finding = `the list no longer shows ${what} ${gap.id}, so it proves nothing`;
+    return ask(look, telling, 'list-changed', finding, evidence);
+  }
+  if (gap.is === 'unread') {
+    const row = gap.id === undefined ? 'a row' : `${what} ${gap.id}`;
+    const finding = `${row} in the list of ${what}s cannot be read and may be ours`;
+    return ask(look, telling, 'list-changed', finding, evidence);
+  }
+  if (gap.is === 'short') {
+    const finding = `the list of ${what}s shows none, but it may leave out the newest`;
+    return ask(look, telling, 'list-short', finding, evidence);
+  }
+  const shown = newTasks({ ...look, tasks: gap.rows }, telling, clocksOf(look)).filter(
+    ({ fit }) => fit.is !== 'other',
+  );
+  if (shown.length === 0) return undefined;
+  const ids = shown.map(({ task }) => task.id).join(', ');
+  return ask(look, telling, 'ambiguous', `the service has ${what} ${ids}, which its list leaves out`, {
+    ...evidence,
+    candidates: nearestFirst(shown).map(toLine),
+  });
+}
+
 function ask(
   look: Look<Task>,
   { what }: Pick<Telling<never>, 'what'>,
-  word: 'ambiguous' | 'not-listed' | 'list-changed' | 'refused',
+  word: 'ambiguous' | 'not-listed' | 'list-changed' | 'list-short' | 'refused',
   finding: string,
   evidence: LifeboatError['evidence'],
 ): Judgement<never> {

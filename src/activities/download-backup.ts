@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode, FILE_TROUBLE, failureOf, LifeboatError } from '../base/errors.ts';
+import { errorCode, errorFrom, FILE_TROUBLE, failureOf, LifeboatError, withMore } from '../base/errors.ts';
 import { syncFolder } from '../base/folders.ts';
 import { show } from '../base/text.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
@@ -18,9 +18,11 @@ import {
   holdOn,
   isPassing,
   NO_PART,
+  neverBegan,
   type Part,
   readHead,
   readPart,
+  requestsOf,
   requireSame,
   short,
   writeNote,
@@ -127,10 +129,17 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
   const folder = dirname(options.path);
   /** Of the file as it is now: what an earlier process left may be of another. */
   let refusesOffsets = false;
+  let asked = 0;
   for (let requests = 1, fruitless = 0; ; requests += 1) {
     const before = await readPart(part, options.of);
     const began = Date.now();
     let hasEnded = false;
+    let hasBegun = false;
+    const open: SaveOptions['open'] = async (from) => {
+      const download = await options.open(from);
+      hasBegun = true;
+      return download;
+    };
     try {
       if (requests === 1) await requireRoom(folder, Math.max(0, (options.listed ?? 0) - before.size));
       const isThere = before.size > 0 && before.size === before.total;
@@ -141,7 +150,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
             announced: before.total,
             framed: true,
           }
-        : await fetchOnce(options, part, before);
+        : await fetchOnce({ ...options, open }, part, before);
       hasEnded = true;
       const head = await readHead(part);
       const checked = checkDownload({ ...arrived, head, listed: options.listed });
@@ -152,6 +161,7 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
     } catch (thrown) {
       const error = writeError(thrown, options.path) ?? thrown;
       const { code, evidence } = failureOf(error);
+      asked += requestsOf(error);
       const giveUp = async (): Promise<unknown> => {
         const kept = hasEnded && code !== 'backup.empty' ? options.aside : undefined;
         if (kept !== undefined) await rename(part, kept);
@@ -173,6 +183,8 @@ export async function saveDownload(options: SaveOptions): Promise<Saved> {
         const wasSoon = Date.now() - began < (options.anewWithinMs ?? ANEW_WITHIN_MS);
         if (!wasSoon || fruitless >= FRUITLESS) {
           const last = await giveUp();
+          // What answers with an error has broken nothing off.
+          if (!hasBegun) throw neverBegan(last, asked);
           throw code === 'backup.truncated' ? last : cut(last);
         }
         await forgetPart(part, 'all');
@@ -266,11 +278,9 @@ function cut(cause: unknown): LifeboatError {
 
 /** Says where the bytes lie that are no backup as they are. */
 function keptAside(thrown: unknown, path: string): LifeboatError {
-  const { code, shortMessage, hints, evidence } = failureOf(thrown);
-  return new LifeboatError(code, shortMessage, {
-    hints: [`what arrived is kept as ${show(path, 4_096)}: do not take it for a backup`, ...hints],
-    evidence: { ...evidence, kept: path },
-    cause: thrown,
+  return withMore(errorFrom(failureOf(thrown)), {
+    hints: [`what arrived is kept as ${show(path, 4_096)}: do not take it for a backup`],
+    evidence: { kept: path },
   });
 }
 

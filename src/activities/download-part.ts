@@ -4,7 +4,8 @@ import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { finished, PassThrough, type Readable } from 'node:stream';
 import * as z from 'zod';
 import { PROBE_BYTES } from '../backup/beginning.ts';
-import { failureOf, LifeboatError } from '../base/errors.ts';
+import { errorFrom, failureOf, LifeboatError, withMore } from '../base/errors.ts';
+import { counted } from '../base/quantity.ts';
 import { show } from '../base/text.ts';
 import type { Download } from '../service/client.ts';
 
@@ -93,6 +94,20 @@ export function isPassing(thrown: unknown): boolean {
     'backup.truncated',
   ];
   return passing.includes(failureOf(thrown).code);
+}
+
+/** The failure of a download that never began, with how often the service was asked for it. */
+export function neverBegan(thrown: unknown, asked: number): LifeboatError {
+  return withMore(errorFrom(failureOf(thrown)), {
+    hints: [`it was asked for ${counted(asked, 'time')}, and never began`],
+    evidence: { requests: asked },
+  });
+}
+
+/** How many requests a failed attempt took. */
+export function requestsOf(thrown: unknown): number {
+  const { requests } = failureOf(thrown).evidence;
+  return typeof requests === 'number' ? requests : 1;
 }
 
 /** An answer that ended before the announced length. */

@@ -2,10 +2,12 @@ import * as z from 'zod';
 import { formatSeconds } from '../base/format.ts';
 import { instantOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
+import type { UnreadRow } from '../service/rows.ts';
 import type { Backup } from '../service/schemas.ts';
 import type { Json } from '../store/journal.ts';
 import type { InDoubt } from './activity.ts';
 import { type Clocks, isSameInstant, Skew, side, sinceArming, type Times } from './clocks.ts';
+import type { Beyond } from './could-show.ts';
 
 /**
  * What stands for the baseline of a call whose record is lost: nothing is known of what was there before it.
@@ -27,6 +29,9 @@ export const TaskBaseline = z.union([
   KnownTasks,
 ]);
 export type TaskBaseline = z.input<typeof KnownTasks> & { readonly lost?: true };
+
+/** So far a list may be behind the service's own answer. */
+export const LIST_LAG_MS = 60_000;
 
 /** What backups and restores have in common (service-api.md sections 2.1 and 2.2). */
 export type Task = Pick<Backup, 'id' | 'status' | 'triggered_at'>;
@@ -53,10 +58,14 @@ export type Certainty = 'certain' | 'likely' | 'possible' | 'unlikely';
 export interface Look<Row extends Task> extends Times {
   readonly baseline: TaskBaseline;
   readonly tasks: readonly Row[];
+  /** Rows of that list that cannot be read. */
+  readonly unread?: readonly UnreadRow[] | undefined;
   /** The service's clock by the answer that holds `tasks`. */
   readonly skew: Skew | undefined;
   readonly lost?: InDoubt['lost'];
   readonly refusal?: InDoubt['refusal'];
+  /** What the service says of ids that the list does not name. */
+  readonly beyond?: Beyond<Row> | undefined;
 }
 
 /** How tasks of one kind are distinguished. */
@@ -194,6 +203,9 @@ function evaluate(
       why: 'it was triggered before others that were listed already, but not listed then',
     };
   }
+  // A list of the newest shows an older one again where another was deleted.
+  if (at === undefined && isLower && !isReused)
+    return { is: 'unlikely', why: 'its id is lower than one that was listed already, but not listed then' };
   // Never proof that it is another's: the clock that stamps tasks may be another one than that of the
   // answers.
   if (when === 'before')

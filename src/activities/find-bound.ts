@@ -19,18 +19,21 @@ import { ok, readVerb } from './results.ts';
 export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf<'findBound'> {
   return readVerb(async ({ restored, only, remember }, context) => {
     const seen = await lookAround(deps, restored === 'target' ? target : deps, restored, context.signal);
-    const merged = mergeApps(deps.apps, seen.from?.apps ?? [], seen.way !== 'hand');
+    const merged = mergeApps(deps.apps ?? [], seen.from?.apps ?? [], seen.way !== 'hand');
     const apps = chosen(remembering(merged.apps, remember, context.runId), only);
     const keys = mergeKeys(seen.from?.keys ?? [], remember?.keys ?? []);
     const kept = {
       apps: await keepAll(apps, deps.folder, context),
       keys: await keepKeys(keys, deps.folder, context),
     };
-    const isUnasked = seen.unasked === 'failed' || (seen.unasked === 'none' && apps.length === 0);
+    // A restore locks out whatever is bound (service-api.md section 1), also where no platform can be asked.
+    const isUnknown = seen.unasked === 'none' && apps.length === 0 && deps.apps === undefined;
+    const isUnasked = seen.unasked === 'failed' || isUnknown;
     const from = seen.from?.instance ?? remember?.from;
     const to = seen.to ?? remember?.to;
     return ok({
       way: seen.way,
+      ...(seen.platform === undefined ? {} : { platform: seen.platform }),
       notes: [...seen.notes, ...merged.notes, ...unseenNotes(seen.from), ...unreportedNotes(seen.from, kept)],
       ...(from === undefined ? {} : { from }),
       ...(to === undefined ? {} : { to }),
@@ -45,10 +48,11 @@ export function findBound(deps: ActivityDeps, target?: ActivityDeps): ActivityOf
 
 interface Seen {
   readonly way: Bound['way'];
+  readonly platform?: Bound['platform'];
   readonly notes: readonly string[];
   readonly from?: FoundBindings | undefined;
   readonly to?: Bound['to'];
-  /** `none`: there is nobody to ask, as far as is known; `failed`: there is, and it could not be asked. */
+  /** `none`: there is no platform to ask; `failed`: there is, and it could not be asked. */
   readonly unasked?: 'none' | 'failed';
 }
 
@@ -61,7 +65,7 @@ async function lookAround(
   const platform = await deps.platform();
   if ('none' in platform) {
     const notes = [`by hand: ${show(platform.none)}`];
-    return { way: 'hand', notes, ...(platform.chosen === true ? {} : { unasked: 'none' }) };
+    return { way: 'hand', platform: platform.by === 'config' ? 'none' : undefined, notes, unasked: 'none' };
   }
   try {
     const from = await findHere(platform, deps.dashboardUrl, signal);
@@ -154,7 +158,7 @@ function unreportedNotes(
 }
 
 export type FoundApp = FoundBindings['apps'][number];
-type NamedApp = ActivityDeps['apps'][number];
+type NamedApp = NonNullable<ActivityDeps['apps']>[number];
 
 export interface MergedApps {
   readonly apps: readonly FoundApp[];
@@ -172,7 +176,7 @@ function mergeApps(named: readonly NamedApp[], found: readonly FoundApp[], asked
   const apps: FoundApp[] = [
     ...found.map((app) => ({
       ...app,
-      ...ownerOf(named, app),
+      ...givenBy(named, app),
       from: isMeant(app) ? ('both' as const) : ('platform' as const),
     })),
     ...unknown.map((one) => fromConfig(one)),
@@ -246,24 +250,38 @@ export function mergeKeys(now: FoundBindings['keys'], then: readonly ServiceKey[
   return [...kept, ...then.filter(({ name }) => !now.some((key) => key.name === name))];
 }
 
-function isSame(one: NamedApp, app: FoundApp): boolean {
+/** Whether an entry of the config means this application. */
+export function isSame(
+  one: Pick<NamedApp, 'name' | 'space' | 'org'>,
+  app: Pick<BoundApp, 'name' | 'space' | 'org'>,
+): boolean {
   const agrees = (wanted: string | undefined, is: string | undefined) =>
     wanted === undefined || is === undefined || wanted === is;
   return one.name === app.name && agrees(one.space, app.space) && agrees(one.org, app.org);
 }
 
-function ownerOf(named: readonly NamedApp[], app: FoundApp): { readonly owner?: string } {
-  const owner = named.find((one) => isSame(one, app))?.owner;
-  return owner === undefined ? {} : { owner };
+/** What the config says of an application that the platform shows. */
+function givenBy(named: readonly NamedApp[], app: FoundApp): Pick<BoundApp, 'owner' | 'reconnect'> {
+  const meant = named.filter((one) => isSame(one, app));
+  const owner = meant.find((one) => one.owner !== undefined)?.owner;
+  const reconnect = meant.find((one) => one.reconnect !== undefined)?.reconnect;
+  return { ...(owner === undefined ? {} : { owner }), ...reconnectOf({ reconnect }) };
 }
 
-function fromConfig({ name, space, org, owner }: NamedApp): FoundApp {
+/** As the journal has it: it is compared with the config once more before it is run. */
+export function reconnectOf({ reconnect }: Pick<NamedApp, 'reconnect'>): Pick<BoundApp, 'reconnect'> {
+  if (reconnect === undefined) return {};
+  return { reconnect: { command: [...reconnect.command], proof: [...reconnect.proof] } };
+}
+
+function fromConfig({ name, space, org, owner, reconnect }: NamedApp): FoundApp {
   return {
     key: name,
     name,
     ...(space === undefined ? {} : { space }),
     ...(org === undefined ? {} : { org }),
     ...(owner === undefined ? {} : { owner }),
+    ...reconnectOf({ reconnect }),
     from: 'config',
   };
 }

@@ -22,6 +22,7 @@ import { pitrRange } from './pitr-range.ts';
 import { lookingAgain } from './poll.ts';
 import { preflight } from './preflight.ts';
 import { reconcile } from './reconcile.ts';
+import { reconnectApp } from './reconnect.ts';
 import { readCard, recordCard, recordProof, recordRecovery, recordRotation } from './records.ts';
 import { negativeTest, verifyBackup } from './verify-backup.ts';
 import { waitForInstance } from './wait-for-instance.ts';
@@ -75,6 +76,7 @@ function verbsOn(deps: ActivityDeps, { instance, target }: DepsBySide) {
     bindApp: bindApp(deps),
     restageApp: restageApp(deps),
     renewServiceKey: renewServiceKey(deps),
+    reconnectApp: reconnectApp(deps),
     proveApp: proveApp(deps),
     inspectTarget: inspectTarget(deps, instance),
     listBackups: listBackups(deps),

@@ -5,7 +5,7 @@ import type { ServiceClient } from '../service/client.ts';
 import { type MetricPoint, type ParachuteDisk, parachuteDisks } from '../service/metrics.ts';
 import type { Backup, InstanceOverview, Restore } from '../service/schemas.ts';
 import type { ActivityOf } from './activity.ts';
-import { doneBackups, isUnderWay } from './baseline.ts';
+import { doneBackups, isUnderWay, oddRows } from './baseline.ts';
 import { secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { ok, readVerb } from './results.ts';
@@ -43,11 +43,15 @@ export function inspectTarget(
       room,
     };
     const { blockers, warnings } = targetBlockers(seen);
+    const odd = [
+      ...oddRows('backup', backups.value, backups.unread),
+      ...oddRows('restore', restores.value, restores.unread),
+    ];
     return ok({
       identity,
       ...(room.disk === undefined ? {} : { disk: room.disk }),
       ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
-      warnings: [...warnings, ...bound.warnings, ...room.warnings, ...skewWarnings(skew)],
+      warnings: [...warnings, ...odd, ...bound.warnings, ...room.warnings, ...skewWarnings(skew)],
       blockers,
     });
   });
@@ -113,7 +117,7 @@ async function boundAt(
   intended: readonly string[],
   signal: AbortSignal,
 ): Promise<Bound> {
-  const configured = apps.map(({ name }) => name).filter((name) => !intended.includes(name));
+  const configured = (apps ?? []).map(({ name }) => name).filter((name) => !intended.includes(name));
   const known = await asked(platform, dashboardUrl, signal);
   const names = new Set([...configured, ...known.names].map((name) => show(name, 100)));
   return { ...known, names: [...names].sort().slice(0, MOST_NAMES) };

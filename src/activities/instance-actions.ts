@@ -1,9 +1,10 @@
 import type { Started } from '../../machines/parts/task-data.ts';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import type { SendOutcome, StartedAction } from '../service/client.ts';
-import type { ActivityOf, OnceActivity, SendContext } from './activity.ts';
+import type { ActivityOf, OnceActivity, SendContext, Sent } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { type Action, ActionBaseline, judgeAction, updateLines } from './doubt-action.ts';
+import { isRefusal } from './evaluate-tasks.ts';
 import { sentUnaccepted, timesOf } from './once-task.ts';
 import { because, ok } from './results.ts';
 
@@ -31,7 +32,10 @@ function onceAction<Input extends { readonly intent: string }>(
     },
     async send(input, context) {
       const sent = await send(input, context);
-      return sentUnaccepted(sent) ?? { sent: 'landed', output: { landed: true, adopted: false } };
+      return (
+        underWay(action, sent) ??
+        sentUnaccepted(sent) ?? { sent: 'landed', output: { landed: true, adopted: false } }
+      );
     },
     async judge(_, memory, { signal, now }) {
       // Before the question, for the reason that `lookAt` gives.
@@ -49,6 +53,20 @@ function onceAction<Input extends { readonly intent: string }>(
       });
     },
   };
+}
+
+/**
+ * That the service does the same already (409 in its own words): it began nothing for this request. A look at
+ * the instance comes after it, since the first of two sends of a router may have arrived.
+ */
+function underWay(action: Action, sent: SendOutcome<unknown>): Sent<never> | undefined {
+  if (sent.outcome !== 'unknown' || !isRefusal(sent.failure)) return undefined;
+  const failure = {
+    ...sent.failure,
+    shortMessage: `${action === 'update' ? 'an' : 'a'} ${action} of the instance is in progress already`,
+    hints: ['nothing was done', `wait until the ${action} that is under way is over, then try again`],
+  };
+  return { sent: 'absent', failure, refused: true };
 }
 
 /** Restarts the instance (service-api.md endpoint 14), at most once for each intent. */

@@ -5,6 +5,7 @@ import type { Platform, RebindOptions } from '../platform/platform.ts';
 import type { ActivityContext, ActivityOf, ActivityResult, SendContext } from './activity.ts';
 import { readParameters } from './binding-parameters.ts';
 import type { ActivityDeps } from './deps.ts';
+import { proveByCommand } from './reconnect.ts';
 import { because, no, ok } from './results.ts';
 import { watchProgress } from './watchdog.ts';
 
@@ -113,15 +114,20 @@ export function renewServiceKey(deps: ActivityDeps): ActivityOf<'renewServiceKey
   };
 }
 
-/** Whether an application is bound anew and runs, whoever did it. `app.not-rebound` says what is missing. */
+/**
+ * Whether an application works with its new credentials, whoever gave them to it: by its own proof where it
+ * has one, else by the platform. `app.not-rebound` and `reconnect.not-proven` say what is missing.
+ */
 export function proveApp(deps: ActivityDeps): ActivityOf<'proveApp'> {
   return {
     kind: 'read',
     run: ({ app, to, notBefore }, context) =>
-      atPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, options) => {
-        const proven = await platform.prove(app, to, { ...options, notBefore });
-        if ('code' in proven) throw errorFrom(proven);
-        return proven;
-      }),
+      app.reconnect !== undefined
+        ? proveByCommand(deps, app, to.name, context)
+        : atPlatform(deps, context, `looking at ${show(app.name, 100)}`, async (platform, options) => {
+            const proven = await platform.prove(app, to, { ...options, notBefore });
+            if ('code' in proven) throw errorFrom(proven);
+            return proven;
+          }),
   };
 }

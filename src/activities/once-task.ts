@@ -18,10 +18,13 @@ export async function baselineOf(
   signal: AbortSignal,
 ): Promise<ActivityResult<z.output<typeof TaskBaseline>>> {
   try {
-    const { value, skew }: Answer<readonly Task[]> = await service[list](signal);
+    const { value, skew, unread = [] }: Answer<readonly Task[]> = await service[list](signal);
     await service.ready(signal);
     return ok({
-      tasks: value.map(({ id, triggered_at }) => [id, instantOf(triggered_at) ?? null]),
+      tasks: [
+        ...value.map(({ id, triggered_at }) => [id, instantOf(triggered_at) ?? null] as const),
+        ...unread.flatMap(({ id, atMs }) => (id === undefined ? [] : [[id, atMs ?? null] as const])),
+      ].map(([id, at]): [number, number | null] => [id, at]),
       underWay: value.filter((task) => isUnderWay({ status: task.status.toLowerCase() })).map(({ id }) => id),
       skew: skew ?? null,
     });
@@ -77,13 +80,14 @@ export async function lookAt<Row extends Task>(
 ): Promise<Look<Row>> {
   // Taken before the list is asked for: what arrives while the answer is on its way must not count as absent.
   const nowMs = now().getTime();
-  const { value, skew } = await list();
+  const { value, skew, unread } = await list();
   return {
     baseline: TaskBaseline.parse(memory.baseline),
     ...timesOf(memory),
     nowMs,
     inFlightMs,
     tasks: value,
+    unread,
     skew,
     lost: memory.lost,
     refusal: memory.refusal,

@@ -6,7 +6,7 @@ import type { ActivityOf } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { because, no, ok } from './results.ts';
 
-/** No restore reaches before the end of a base backup or beyond the last archived change (domain 1.7). */
+/** So close to an edge it is a risk: before the end of a base backup, or beyond the last archived change. */
 const MARGIN_AT_START_MS = 5_000;
 const MARGIN_AT_END_MS = 1_000;
 const SECOND_MS = 1_000;
@@ -14,8 +14,7 @@ const SECOND_MS = 1_000;
 /**
  * Asks which points in time can be restored to (service-api.md endpoint 17). Fails with `service.unsupported`
  * where the revision could not restore to one anyway, `pitr.not-available` for an instance without continuous
- * archiving, `pitr.bad-range` for times that cannot be read, `pitr.empty-range` when the margins leave
- * nothing.
+ * archiving, `pitr.bad-range` for times that cannot be read or are in the wrong order.
  */
 export function pitrRange(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'pitrRange'> {
   return {
@@ -36,7 +35,7 @@ function rangeOf(startText: string | undefined, endText: string | undefined, rea
   const start = instantOf(startText);
   const end = instantOf(endText);
   const evidence = { start: shown(startText), end: shown(endText) };
-  if (start === undefined || end === undefined) {
+  if (start === undefined || end === undefined || start > end) {
     return no('pitr.bad-range', 'the service does not say which times it can restore to', {
       hints: ['read it again; a restore from a backup does not need it'],
       evidence,
@@ -44,15 +43,6 @@ function rangeOf(startText: string | undefined, endText: string | undefined, rea
   }
   const earliest = Math.ceil((start + MARGIN_AT_START_MS) / SECOND_MS) * SECOND_MS;
   const latest = Math.floor((end - MARGIN_AT_END_MS) / SECOND_MS) * SECOND_MS;
-  if (earliest >= latest) {
-    return no('pitr.empty-range', 'there is no point in time yet that can be restored to with certainty', {
-      hints: [
-        'wait until more has been archived, then read the range again',
-        'a backup of the instance can be restored instead',
-      ],
-      evidence,
-    });
-  }
   return ok({
     start: utc(start),
     end: utc(end),

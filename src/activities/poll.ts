@@ -57,7 +57,7 @@ export async function poll<Output>(
       const { status, result, overdue } = await look();
       seenAt = now().getTime();
       late = overdue;
-      report({ kind: 'task', status: show(status, 40), what, ...(late && { overdue: late }) });
+      report({ kind: 'task', status: show(status, 80), what, ...(late && { overdue: late }) });
       if (result !== undefined) return result;
     } catch (thrown) {
       const failure = failureOf(thrown);

@@ -1,6 +1,8 @@
 import type { Baseline } from '../../machines/parts/task-data.ts';
 import type { InputOf } from '../../machines/verbs.ts';
 import type { Failure } from '../base/failure.ts';
+import { futureWords } from '../base/format.ts';
+import { futureSeconds } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Restore } from '../service/schemas.ts';
@@ -13,13 +15,17 @@ import {
   readInstance,
   restoreWords,
 } from './baseline.ts';
-import { secondsAhead } from './clocks.ts';
+import { clockOf, secondsAhead } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
+import { lackOfKey } from './needs-key.ts';
 import { ok, readVerb } from './results.ts';
 
 /** States in which a key change makes no sense; an unknown word only warns (service-api.md section 3). */
-const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed']);
+const BLOCKING_STATES = new Set(['deleted', 'deploying', 'failed', 'stopped']);
 const USUAL_STATES = new Set(['available', 'provisioned']);
+/** Revisions after 62 can stop an instance, and start it again (a beta: `POST /v1/instances/ID/start`). */
+export const START_IT =
+  'start it, in its dashboard or by POST /v1/instances/ID/start, wait until it is available, then try again';
 const SKEW_WORTH_A_WORD_S = 60;
 
 type Seen = Awaited<ReturnType<typeof readInstance>>;
@@ -30,10 +36,16 @@ type Seen = Awaited<ReturnType<typeof readInstance>>;
  * has no call for is named in `unsaid`, never guessed.
  */
 export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
-  return readVerb(async (input, { signal }) => {
+  return readVerb(async (input, { signal, now }) => {
     const { limits } = deps.service;
     await deps.keyring.store.probe();
-    const { seen, baseline, skew, warnings, blockers } = await lookAtInstance(deps.service, input, signal);
+    const { seen, baseline, skew, warnings, blockers } = await lookAtInstance(
+      deps.service,
+      input,
+      signal,
+      now(),
+    );
+    const lack = input.needsKey === true ? await lackOfKey(deps.keyring, input.instance) : undefined;
     const current = await deps.currentKey();
     const expires = await deps.tokenExpires();
     return ok({
@@ -46,7 +58,7 @@ export function preflight(deps: ActivityDeps): ActivityOf<'preflight'> {
       ...(expires === undefined ? {} : { tokenExpires: expires }),
       ...(skew === undefined ? {} : { clockSkewSeconds: skew }),
       warnings: [...(limits === undefined ? [] : [limits.deprecation]), ...warnings],
-      blockers: [...blockers],
+      blockers: [...blockers, ...(lack === undefined ? [] : [lack])],
     });
   });
 }
@@ -70,6 +82,7 @@ export async function lookAtInstance(
   service: ServiceClient,
   { instance, tolerant = false, restores: wanted }: InputOf<'preflight'>,
   signal: AbortSignal,
+  now = new Date(),
 ): Promise<InstanceLook> {
   const seen = await readInstance(service, signal, { restores: wanted });
   const { overview, config, backups, restores } = seen;
@@ -87,7 +100,14 @@ export async function lookAtInstance(
     seen,
     baseline,
     skew,
-    warnings: [...warningsOf(seen, skew), ...unreported, ...borne],
+    warnings: [
+      ...warningsOf(seen, skew),
+      ...ofFuture(seen, now),
+      ...unreported,
+      ...seen.oddBackups,
+      ...(seen.oddRestores ?? []),
+      ...borne,
+    ],
     blockers: obstacles.filter((obstacle) => !isBorne(obstacle)),
   };
 }
@@ -127,7 +147,9 @@ function obstaclesOf(instance: string, { state, runningTasks }: Baseline): Failu
       hints: [
         state === 'deleted'
           ? `it does not come back; to recover its data into another one: lifeboat run disaster-recovery ${instance} --perform --target NAME`
-          : 'wait until it is available, then try again',
+          : state === 'stopped'
+            ? START_IT
+            : 'wait until it is available, then try again',
       ],
       evidence: { state: show(state) },
     });
@@ -162,6 +184,15 @@ function restoreObstacles(
     evidence: { restores: open.map(({ id }) => id) },
   };
   return [failure];
+}
+
+/** A time of the service that lies in the future of its own clock: no age is to be read from any of them. */
+function ofFuture({ backups, skew }: Seen, now: Date): string[] {
+  const newest = newestOf(backups);
+  const aheadSeconds = futureSeconds(newest?.triggered_at, clockOf(now, skew));
+  return newest === undefined || aheadSeconds === undefined
+    ? []
+    : [`backup ${newest.id} is ${futureWords(aheadSeconds)}`];
 }
 
 function warningsOf({ overview, config, backups }: Seen, skew: number | undefined): string[] {

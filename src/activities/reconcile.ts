@@ -1,4 +1,5 @@
 import type { Reconciliation } from '../../machines/parts/recovery-data.ts';
+import { childEnvironment } from '../base/child-environment.ts';
 import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
@@ -25,20 +26,12 @@ export function reconcile(deps: Pick<ActivityDeps, 'reconcile'>): ActivityOf<'re
     const at = now().toISOString();
     if (config === undefined) return ok({ configured: false, at });
     const ended = await runShell(config.command, {
-      env: environment(config.hideEnv ?? [], { LIFEBOAT_INSTANCE: instance, LIFEBOAT_WHEN: when }),
+      env: childEnvironment(config.hideEnv ?? [], { LIFEBOAT_INSTANCE: instance, LIFEBOAT_WHEN: when }),
       timeoutMs: config.timeoutMs,
       signal,
     });
     return ok({ configured: true, at, ...resultOf(ended, config.timeoutMs) });
   });
-}
-
-/** What lifeboat itself is configured with, tokens among it, is not for the command; what `psql` needs is. */
-function environment(hidden: readonly string[], added: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('LIFEBOAT_') && !hidden.includes(name),
-  );
-  return { ...Object.fromEntries(own), ...added };
 }
 
 function resultOf(ended: Ended, timeoutMs: number): Partial<Reconciliation> {

@@ -9,16 +9,18 @@ import type {
 import { retirementOf } from '../store/projections/follow-ups.ts';
 import { nextLedger } from '../store/projections/ledgers.ts';
 import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
+import { lastLook } from './beside.ts';
 import type { ActivityDeps } from './deps.ts';
 import { asJson, ok, readVerb, repeatableVerb } from './results.ts';
 
-/** Tells the ledger which key opened which backup, read to its last byte. Sends nothing. */
-export function recordProof(_: ActivityDeps): ActivityOf<'recordProof'> {
+/** Tells the ledger which key opened which backup, read to its last byte. Looks at the list once more. */
+export function recordProof(deps: ActivityDeps): ActivityOf<'recordProof'> {
   return {
     kind: 'repeatable',
-    async run({ backup, verification, negative }, { runId }) {
-      const fact = proofFact(verification.opens, { run: runId, backup, verification, negative });
-      return ok({ recorded: true }, [fact]);
+    async run({ backup, verification, negative }, context) {
+      const fact = proofFact(verification.opens, { run: context.runId, backup, verification, negative });
+      const looked = await lastLook(deps, { what: 'backup', id: backup.id }, context);
+      return ok({ recorded: true, ...looked }, [fact]);
     },
   };
 }
@@ -39,7 +41,9 @@ export function recordRotation(deps: ActivityDeps): ActivityOf<'recordRotation'>
     ];
     const retired = proven ? await retirements(deps, context, { record, facts }) : [];
     const opened = retired.map((followUp) => ({ type: 'follow-up.opened', body: asJson({ followUp, run }) }));
-    return ok({ fingerprint, proven, leaves: retired.map(({ what }) => what) }, [...facts, ...opened]);
+    const looked = await lastLook(deps, { what: 'backup', id: record.backup.id }, context);
+    const leaves = retired.map(({ what }) => what);
+    return ok({ fingerprint, proven, leaves, ...looked }, [...facts, ...opened]);
   });
 }
 
@@ -66,6 +70,8 @@ export function proofFact(fingerprint: string, { run, backup, verification, nega
       verdict: verification.verdict,
       cipherSha256: verification.cipherSha256,
       contentSha256: verification.contentSha256,
+      cipherBytes: verification.cipherBytes,
+      contentBytes: verification.contentBytes,
       negative: isRefused(negative) ? 'refused' : 'not-applicable',
     },
   };
@@ -75,12 +81,21 @@ function isRefused(negative: NegativeTest | undefined): boolean {
   return negative !== undefined && negative.tested.length > 0 && negative.opened.length === 0;
 }
 
-/** Tells the ledger of the instance that was changed what it holds now, and from where. Sends nothing. */
-export function recordRecovery(_: ActivityDeps): ActivityOf<'recordRecovery'> {
+/**
+ * Tells the ledger of the instance that was changed what it holds now, and from where. Looks at its restores
+ * once more, and waits while one is under way that was not sent.
+ */
+export function recordRecovery(deps: ActivityDeps): ActivityOf<'recordRecovery'> {
   return {
     kind: 'repeatable',
-    async run({ record }, { runId }) {
-      return ok({ recorded: true }, [{ type: 'recovery.done', body: asJson({ ...record, run: runId }) }]);
+    async run({ record, on }, context) {
+      const fact = { type: 'recovery.done', body: asJson({ ...record, run: context.runId }) };
+      const { restore, source } = record;
+      // The record of the source is about a restore into another instance.
+      if (restore === undefined || (source !== undefined && on === undefined))
+        return ok({ recorded: true }, [fact]);
+      const looked = await lastLook(deps, { what: 'restore', id: restore.id, on }, context);
+      return ok({ recorded: true, ...looked }, [fact]);
     },
   };
 }

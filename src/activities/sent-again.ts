@@ -2,6 +2,9 @@ import { setTimeout as rest } from 'node:timers/promises';
 import type { SendOutcome } from '../service/client.ts';
 
 const ATTEMPTS = 3;
+/** A call that the service took. */
+export type Accepted<T> = Extract<SendOutcome<T>, { readonly outcome: 'accepted' }>;
+
 /** Before the second attempt; twice as long before the third. */
 const PAUSE_MS = 500;
 
@@ -13,15 +16,13 @@ const PAUSE_MS = 500;
 export function sentAgain<T>(
   send: () => Promise<SendOutcome<T>>,
   signal: AbortSignal,
-  isEnough: (value: T) => boolean = () => true,
+  isEnough: (answer: Accepted<T>) => boolean = () => true,
 ): Promise<SendOutcome<T>> {
   return repeat(
     send,
     signal,
     (sent) =>
-      sent.outcome === 'unknown' ||
-      isTurnedAway(sent) ||
-      (sent.outcome === 'accepted' && !isEnough(sent.value)),
+      sent.outcome === 'unknown' || isTurnedAway(sent) || (sent.outcome === 'accepted' && !isEnough(sent)),
   );
 }
 

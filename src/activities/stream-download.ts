@@ -1,12 +1,21 @@
 import { createHash, type Hash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PROBE_BYTES } from '../backup/beginning.ts';
-import { failureOf, LifeboatError } from '../base/errors.ts';
+import { errorFrom, failureOf, LifeboatError, withMore } from '../base/errors.ts';
 import { formatBytes } from '../base/format.ts';
 import type { Download } from '../service/client.ts';
 import { checkDownload, mostBytes, tooLong } from './check-download.ts';
 import type { Saved, SaveOptions } from './download-backup.ts';
-import { FIRST_PAUSE_MS, FRUITLESS, holdOn, isPassing, requireSame, short } from './download-part.ts';
+import {
+  FIRST_PAUSE_MS,
+  FRUITLESS,
+  holdOn,
+  isPassing,
+  neverBegan,
+  requestsOf,
+  requireSame,
+  short,
+} from './download-part.ts';
 
 interface StreamOptions extends Pick<SaveOptions, 'open' | 'listed' | 'report' | 'signal' | 'firstPauseMs'> {
   readonly to: NodeJS.WritableStream;
@@ -22,6 +31,7 @@ export async function streamDownload(options: StreamOptions): Promise<Saved> {
   const { listed, signal, firstPauseMs = FIRST_PAUSE_MS } = options;
   const so: SoFar = { hash: createHash('sha256'), head: Buffer.alloc(0), bytes: 0, first: undefined };
   let requests = 1;
+  let asked = 0;
   try {
     for (let fruitless = 0; ; requests += 1) {
       const before = so.bytes;
@@ -29,6 +39,7 @@ export async function streamDownload(options: StreamOptions): Promise<Saved> {
         await writeOnce(options, so);
         break;
       } catch (thrown) {
+        asked += requestsOf(thrown);
         fruitless = so.bytes > before ? 0 : fruitless + 1;
         const { acceptsRanges, etag } = so.first ?? {};
         const goesOn = so.bytes === 0 || (acceptsRanges === true && etag !== undefined);
@@ -46,7 +57,8 @@ export async function streamDownload(options: StreamOptions): Promise<Saved> {
     });
     return { bytes, sha256: hash.digest('hex'), requests, checked };
   } catch (thrown) {
-    throw so.bytes === 0 ? thrown : notWhole(thrown, so.bytes);
+    if (so.bytes > 0) throw notWhole(thrown, so.bytes);
+    throw so.first === undefined && isPassing(thrown) ? neverBegan(thrown, asked) : thrown;
   }
 }
 
@@ -106,13 +118,8 @@ function changed(): LifeboatError {
 
 /** What is written cannot be taken back, so its reader has to be warned. */
 function notWhole(thrown: unknown, bytes: number): LifeboatError {
-  const { code, shortMessage, hints, evidence } = failureOf(thrown);
-  return new LifeboatError(code, shortMessage, {
-    hints: [
-      `standard output got ${formatBytes(bytes)} that are not a whole backup: do not use them`,
-      ...hints,
-    ],
-    evidence: { ...evidence, bytes },
-    cause: thrown,
+  return withMore(errorFrom(failureOf(thrown)), {
+    hints: [`standard output got ${formatBytes(bytes)} that are not a whole backup: do not use them`],
+    evidence: { bytes },
   });
 }

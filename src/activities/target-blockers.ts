@@ -7,6 +7,7 @@ import { show } from '../base/text.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import { isUnderWay, newestOf } from './baseline.ts';
 import type { TargetRoom } from './inspect-target.ts';
+import { START_IT } from './preflight.ts';
 
 /** The states in which an instance can be recovered into (service-api.md section 2.4). */
 const READY: ReadonlySet<string> = new Set(['available', 'provisioned']);
@@ -72,7 +73,7 @@ function stateBlockers({ name, identity, backups, restores }: SeenTarget): Failu
           blocker(
             'state',
             `target ${name} is ${show(state, 40)}`,
-            ['wait until it is available, then look again'],
+            [state === 'stopped' ? START_IT : 'wait until it is available, then look again'],
             { state: show(state, 40) },
           ),
         ]),

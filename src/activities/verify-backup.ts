@@ -1,15 +1,17 @@
 import { rm } from 'node:fs/promises';
 import type { InputOf } from '../../machines/verbs.ts';
 import type { VerifyReport } from '../backup/backup-file.ts';
+import { nearMiss } from '../backup/near-miss.ts';
 import { type Candidate, probe, probeKeys } from '../backup/probe.ts';
 import { verifyFile } from '../backup/verify-file.ts';
-import { counted } from '../base/format.ts';
+import { counted, formatBytes } from '../base/format.ts';
 import { type HeldKey, heldKeys } from '../keys/keyring.ts';
-import type { ActivityContext, ActivityOf, LedgerFact } from './activity.ts';
+import { UNOPENED } from '../store/projections/ledgers.ts';
+import type { ActivityContext, ActivityOf, ActivityResult, LedgerFact } from './activity.ts';
 import type { ActivityDeps } from './deps.ts';
 import { readHead } from './download-part.ts';
 import { proofFact } from './records.ts';
-import { no, ok, readVerb } from './results.ts';
+import { asJson, no, ok, readVerb } from './results.ts';
 
 const AGAIN = 'try again: it is downloaded from the beginning';
 
@@ -17,37 +19,90 @@ const AGAIN = 'try again: it is downloaded from the beginning';
  * Finds the held key that opens a backup file, the expected one first, and reads the file with it to its last
  * byte. That a key other than the expected one opens it is a result, not a failure: the ledger learns
  * `key.refuted`, the machine decides. An expected key that is not held is not refuted: the one that opens may
- * be the same under the name of this key store. With `record`, the ledger learns `key.proven` as well.
+ * be the same under the name of this key store. With `record`, the ledger learns `key.proven` as well. A
+ * backup that cannot be proven is a failure, and the ledger learns `backup.unopened`: from then on nothing
+ * counts it as one that could be recovered.
  */
 export function verifyBackup(deps: ActivityDeps): ActivityOf<'verifyBackup'> {
   return readVerb(async (input, context) => {
     const { path, expected, discard, record: backup } = input;
     const since = context.now().getTime();
     const candidates = await heldKeys(deps.keyring, context.instance, expected);
-    const found = probeKeys(await readHead(path, [AGAIN]), candidates);
-    if (found.result === 'not-a-backup') {
-      return notEncrypted(found.looksLike);
-    }
+    const head = await readHead(path, [AGAIN]);
+    const found = probeKeys(head, candidates);
+    const unopened = (failure: ActivityResult<never>) => {
+      const tried = candidates.map(fingerprintOf);
+      return withFact(failure, { run: context.runId, backup: { id: input.backup }, tried });
+    };
+    if (found.result === 'not-a-backup') return unopened(notEncrypted(found.looksLike));
     const opener = candidates.find(
       ({ fingerprint }) => found.result === 'fits' && fingerprint === found.fingerprint,
     );
-    if (opener === undefined) return noKeyOpens(candidates, input.backup);
+    if (opener === undefined)
+      return unopened(noKeyOpens(candidates, input.backup, nearMiss(head, candidates)));
     const report = await verifyFile(path, {
       key: opener.key,
       signal: context.signal,
       onProgress: (done, total) => context.report({ kind: 'bytes', done, total, what: 'reading the backup' }),
     });
-    if (!report.ok) return notGood(report);
+    if (!report.ok) return unopened(notGood(report));
     if (discard) await rm(path, { force: true });
     const seconds = (context.now().getTime() - since) / 1000;
     const { ok: _, entries, ...facts } = report;
     const opens = opener.fingerprint;
-    const verification = { ...facts, ...(entries === undefined ? {} : { entries }), opens, seconds };
+    const shrunkFrom = await largerBefore(deps, input.backup, facts.contentBytes);
+    const verification = {
+      ...{ ...facts, ...(entries === undefined ? {} : { entries }), opens, seconds },
+      ...(shrunkFrom === undefined ? {} : { shrunkFrom }),
+    };
+    if (backup !== undefined && shrunkFrom !== undefined)
+      return muchSmaller(input.backup, facts.contentBytes, shrunkFrom);
     return ok(verification, [
       ...(backup === undefined ? [] : [proofFact(opens, { run: context.runId, backup, verification })]),
       ...refutation(opens, candidates, input, context),
     ]);
   });
+}
+
+/** A backup with less than this share of what the last proven one held may lack much of the data. */
+const SHRUNK = 0.5;
+
+/**
+ * The newest proven backup other than this one, where it held more than twice as much. Of what an older
+ * version proved no size is known.
+ */
+async function largerBefore(deps: ActivityDeps, backup: number, contentBytes: number) {
+  const { proven } = await deps.ledger();
+  const last = proven.find((one) => one.id !== backup && one.contentBytes !== undefined);
+  if (last?.contentBytes === undefined || contentBytes >= last.contentBytes * SHRUNK) return undefined;
+  return { id: last.id, contentBytes: last.contentBytes };
+}
+
+/** Where the proof would go on record by itself, nobody is asked whether it may. */
+function muchSmaller(
+  id: number,
+  bytes: number,
+  before: { readonly id: number; readonly contentBytes: number },
+) {
+  const held = `backup ${before.id}, the last proven one, held ${formatBytes(before.contentBytes)}`;
+  return no('backup.much-smaller', `backup ${id} holds ${formatBytes(bytes)}; ${held}`, {
+    hints: ['find out what is missing before you rely on it'],
+    evidence: { contentBytes: bytes, before: { ...before } },
+  });
+}
+
+/** Adds what the ledger learns of a backup that could not be proven. */
+function withFact(
+  result: ActivityResult<never>,
+  body: {
+    readonly run: string;
+    readonly backup: { readonly id: number };
+    readonly tried: readonly string[];
+  },
+): ActivityResult<never> {
+  if (result.ok) return result;
+  const fact = { type: UNOPENED, body: asJson({ ...body, code: result.failure.code }) };
+  return { ...result, ledger: [fact] };
 }
 
 function notEncrypted(looksLike: string) {
@@ -64,12 +119,13 @@ function notEncrypted(looksLike: string) {
   });
 }
 
-function noKeyOpens(candidates: readonly Candidate[], backup: number) {
+function noKeyOpens(candidates: readonly Candidate[], backup: number, near: string | undefined) {
   return no(
     'backup.wrong-key',
     `no key held here opens backup ${backup}: ${counted(candidates.length, 'key')} tried`,
     {
       hints: [
+        ...(near === undefined ? [] : [`${near}: rotate the key to one without a line end`]),
         'if another key was in force, add it to the key store, then verify once more',
         'a backup that was made before a key was set is encrypted with a key of the service',
       ],
@@ -79,9 +135,14 @@ function noKeyOpens(candidates: readonly Candidate[], backup: number) {
 }
 
 function notGood(report: Extract<VerifyReport, { ok: false }>) {
-  const again = report.problem === 'truncated' || report.problem === 'corrupt';
+  const hints =
+    report.problem === 'empty'
+      ? ['make another backup', 'until one is proven, only an older proven one can be relied on']
+      : report.problem === 'truncated' || report.problem === 'corrupt'
+        ? ['download it again; if it is the same, the backup itself is damaged: make another']
+        : [];
   return no(`backup.${report.problem}`, report.shortMessage, {
-    hints: again ? ['download it again; if it is the same, the backup itself is damaged: make another'] : [],
+    hints,
     evidence: { cipherBytes: report.cipherBytes, cipherSha256: report.cipherSha256 ?? null },
   });
 }

@@ -1,22 +1,30 @@
 import { instantOf } from '../base/instant.ts';
+import { show } from '../base/text.ts';
 import type { Answer } from '../service/client.ts';
+import type { UnreadRow } from '../service/rows.ts';
 import type { Backup, Restore } from '../service/schemas.ts';
 import type { ActivityContext, ActivityOf, ActivityResult } from './activity.ts';
-import { factsOfBackup, factsOfRestore } from './baseline.ts';
-import type { Skew } from './clocks.ts';
+import { factsOfBackup, factsOfRestore, type TaskTimes, withAhead } from './baseline.ts';
+import { beyondSent, isOpen, toBeside, withUnread } from './beside.ts';
+import { clockOf, type Skew } from './clocks.ts';
 import type { ActivityDeps } from './deps.ts';
-import type { Task } from './evaluate-tasks.ts';
+import { LIST_LAG_MS, type Task } from './evaluate-tasks.ts';
 import { poll } from './poll.ts';
 import { no, ok } from './results.ts';
 import { type Timed, watchdog } from './watchdog.ts';
 
 /** A task that is waited for, and how to read its end. */
-export interface Awaited<Row extends Task & Timed, Facts> {
+export interface Awaited<Row extends Task & Timed, Facts extends TaskTimes> {
   readonly kind: 'backup' | 'restore';
   readonly id: number;
+  /** On which side of the run it is. */
+  readonly on?: 'target' | undefined;
   readonly look: () => Promise<{ readonly value: Row; readonly skew?: Skew | undefined }>;
-  /** Tasks of the same kind, for how long they took. */
-  readonly earlier: (signal: AbortSignal) => Promise<readonly Timed[]>;
+  /** The list of the instance's tasks of the same kind. */
+  readonly listed: (signal: AbortSignal) => Promise<{
+    readonly value: readonly (Task & Timed)[];
+    readonly unread?: readonly UnreadRow[] | undefined;
+  }>;
   /** The recovery time that was promised, where the task is a part of it. Milliseconds. */
   readonly rtoMs?: number | undefined;
   readonly facts: (task: Row) => Facts;
@@ -28,28 +36,48 @@ export interface Awaited<Row extends Task & Timed, Facts> {
 const DEFAULT_SECONDS = 1_800;
 
 /**
- * Polls a task until it is done. Fails with `<kind>.failed` or `<kind>.deleted` when the service says so,
- * with `<kind>.gone` when it does not know it for as long as `poll` is patient, and as `poll` does when it
- * cannot be asked: the task itself goes on meanwhile. A status that is not known counts as under way and is
- * shown.
+ * Polls a task until it is done, and no restore is under way that was not sent. Fails with `<kind>.failed` or
+ * `<kind>.deleted` when the service says so, with `<kind>.gone` when it does not know it for as long as
+ * `poll` is patient, with `doubt.unlisted` when its list does not have it a minute after its end, and as
+ * `poll` does when it cannot be asked: the task itself goes on. A status that is not known counts as under
+ * way and is shown.
  */
-function waitForTask<Row extends Task & Timed, Facts>(
-  { kind, id, look, facts, hints, earlier, rtoMs }: Awaited<Row, Facts>,
+function waitForTask<Row extends Task & Timed, Facts extends TaskTimes>(
+  { kind, id, on, look, facts, hints, listed, rtoMs }: Awaited<Row, Facts>,
   context: ActivityContext,
 ): Promise<ActivityResult<Facts>> {
   const over = new AbortController();
   const signal = AbortSignal.any([context.signal, over.signal]);
   const expected = {
     what: `${kind}s`,
-    earlier: () => earlier(signal),
+    earlier: async () => (await listed(signal)).value,
     rtoMs,
     defaultSeconds: DEFAULT_SECONDS,
   };
   const watch = watchdog(expected, context);
+  let unlistedSince: number | undefined;
   const waited = poll(`${kind} ${id}`, context, async () => {
     const { value: task, skew } = await look();
     const status: string = task.status;
-    if (status === 'done') return { status, result: ok(facts(task)) };
+    if (status === 'done') {
+      const { value, unread } = await listed(signal);
+      const all = withUnread(value, unread);
+      const isThere = all.some((other) => other.id === id);
+      unlistedSince = isThere ? undefined : (unlistedSince ?? context.now().getTime());
+      if (unlistedSince !== undefined) {
+        const isLate = context.now().getTime() - unlistedSince > LIST_LAG_MS;
+        const shown = `done, but not in the list of ${kind}s`;
+        return isLate ? { status: shown, result: unlisted(kind, id) } : { status: shown };
+      }
+      const others = beyondSent(all, id, { what: kind, on, sent: context.sent });
+      // What it restored may be replaced once more: nothing rests on it before the other is over.
+      const open = kind === 'restore' ? others.find(isOpen) : undefined;
+      if (open !== undefined)
+        return { status: `done, and ${kind} ${open.id}, which was not sent, is ${open.status}` };
+      const beside = others.length === 0 ? {} : { beside: others.map(toBeside) };
+      const clockMs = clockOf(context.now(), skew);
+      return { status, result: ok({ ...withAhead(facts(task), clockMs), ...beside }) };
+    }
     if (status !== 'failed' && status !== 'deleted') {
       const stage = status === 'queued' ? 'queued' : 'running';
       return { status, overdue: watch(stage, beginOf(task, stage, skew)) };
@@ -58,6 +86,20 @@ function waitForTask<Row extends Task & Timed, Facts>(
     return { status, result: no(`${kind}.${status}`, message, { hints }) };
   });
   return waited.then((result) => (isGone(result) ? gone(kind, id) : result)).finally(() => over.abort());
+}
+
+/** What the instance's own list does not have may be the task of another instance. */
+function unlisted(kind: 'backup' | 'restore', id: number): ActivityResult<never> {
+  return no(
+    'doubt.unlisted',
+    `the service says that ${kind} ${id} is done, and its list of ${kind}s does not have it`,
+    {
+      hints: [
+        `it may be a ${kind} of another instance: look in the dashboard before you rely on it`,
+        'trying again looks at the same one, and sends nothing',
+      ],
+    },
+  );
 }
 
 function isGone(result: ActivityResult<unknown>): boolean {
@@ -92,13 +134,14 @@ function beginOf(
 export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'waitForBackup'> {
   return {
     kind: 'read',
-    run: ({ id }, context) =>
-      waitForTask(
+    async run({ id, on, mustOpen }, context) {
+      const waited = await waitForTask(
         {
           kind: 'backup',
           id,
+          on,
           look: () => look(deps, id, context.signal),
-          earlier: async (signal) => (await deps.service.backups(signal)).value,
+          listed: (signal) => deps.service.backups(signal),
           facts: factsOfBackup,
           hints: [
             'another backup may be asked for',
@@ -106,8 +149,24 @@ export function waitForBackup(deps: Pick<ActivityDeps, 'service'>): ActivityOf<'
           ],
         },
         context,
-      ),
+      );
+      const isClosed = mustOpen === true && waited.ok && waited.output.downloadable === false;
+      return isClosed ? unopenable(id, context.instance) : waited;
+    },
   };
+}
+
+/** Done, and of no use to anybody: it was made without a key that a person has. */
+function unopenable(id: number, instance: string): ActivityResult<never> {
+  return no(
+    'backup.unopenable',
+    `backup ${id} is done, and the service does not offer it for download: no key may have been set before it`,
+    {
+      hints: [
+        `set a key, then ask for another backup: lifeboat backup-config set --instance ${show(instance, 80)} --new-key`,
+      ],
+    },
+  );
 }
 
 /** The backup with its `backup_id`, which revision 62 gives in the list only (service-api.md section 2.1). */
@@ -133,20 +192,24 @@ export function waitForRestore(
 ): ActivityOf<'waitForRestore'> {
   return {
     kind: 'read',
-    run({ id }, context) {
+    run({ id, on }, context) {
       let wasQueued = false;
       let seenRunningAt: string | undefined;
       return waitForTask(
         {
           kind: 'restore',
           id,
+          on,
           look: async () => {
             const { value, skew } = await deps.service.restore(id, context.signal);
             wasQueued ||= value.status === 'queued';
             if (wasQueued && value.status === 'running') seenRunningAt ??= context.now().toISOString();
             return { value: timed(value), skew };
           },
-          earlier: async (signal) => (await deps.service.restores(signal)).value.map(timed),
+          listed: async (signal) => {
+            const { value, unread } = await deps.service.restores(signal);
+            return { value: value.map(timed), unread };
+          },
           rtoMs: deps.objectives.rtoMs,
           facts: (restore) => ({
             ...factsOfRestore(restore),

@@ -6,6 +6,25 @@ const LINE_LIMIT = 8192;
 /** How many lines of one key are looked at: each is tried on its own. */
 const LINES_LIMIT = 32;
 
+const KEY_LIST = Buffer.from('SSHKRL\n\0');
+
+/** Whether a file of revoked keys is a list of OpenSSH's own (KRL) rather than a text. */
+export function isKeyList(bytes: Buffer): boolean {
+  return bytes.subarray(0, KEY_LIST.length).equals(KEY_LIST);
+}
+
+/** Whether a file begins with the byte order mark of UTF-8 or UTF-16, as editors of Windows write it. */
+export function hasMark(bytes: Buffer): boolean {
+  return /^(?:efbbbf|fffe|feff)/.test(bytes.toString('hex', 0, 3));
+}
+
+/** Such a file as ssh-keygen reads it: UTF-8 without a mark. Any other is given back as it is. */
+export function withoutMark(bytes: Buffer): Buffer {
+  if (!hasMark(bytes)) return bytes;
+  const encoding = { 255: 'utf-16le', 254: 'utf-16be' }[bytes[0] ?? 0] ?? 'utf-8';
+  return Buffer.from(new TextDecoder(encoding).decode(bytes));
+}
+
 /**
  * The lines of a file of allowed signers (ssh-keygen(1)) that may be about a public key, without their line
  * ends. For a certificate these are the lines of authorities.

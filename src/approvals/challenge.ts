@@ -82,6 +82,8 @@ export function challengeText(challenge: Challenge): string {
 export function parseChallenge(text: string): Challenge {
   if (text.length > MAX_CHALLENGE_BYTES) throw unreadable('it is too long');
   const [title, blank, ...rest] = text.split('\n');
+  const changes = changesIn(text);
+  if (changes.length > 0) throw unreadable(`mail or an editor changed it: ${changes.join(', ')}`);
   if (title !== TITLE || blank !== '') throw unreadable('it does not begin like one');
   const values = NAMES.map((name) => {
     const line = rest.shift() ?? '';
@@ -96,6 +98,27 @@ export function parseChallenge(text: string): Challenge {
   if (Number.isNaN(msOf(challenge.asked)) || Number.isNaN(msOf(challenge.expires)))
     throw unreadable('its times cannot be read');
   return challenge;
+}
+
+/** What mail and editors do to a text that nobody sees, in words; none for a text that is no request. */
+function changesIn(text: string): readonly string[] {
+  const [, mark = '', rest = ''] = /^(\ufeff|\u00ef\u00bb\u00bf)?(.*)$/s.exec(text) ?? [];
+  if (/^(?:\u00ff\u00fel\0|\u00fe\u00ff\0l)/.test(text)) return ['it is UTF-16 now'];
+  if (!rest.startsWith(TITLE)) return [];
+  return [
+    ...(mark === '' ? [] : ['a byte order mark stands before it']),
+    ...(rest.includes('\r') ? ['its lines end with CR LF'] : []),
+    ...(/\n$/.test(rest) ? [] : ['the end of its last line is missing']),
+    ...(/\n\r?\n$/.test(rest) ? ['an empty line follows it'] : []),
+  ];
+}
+
+/** A request as mail and editors may leave it, each with what was changed. */
+export function changedCopies(text: string): readonly { readonly text: string; readonly how: string }[] {
+  const ends = ['\n', '', '\n\n'].map((end) => `${text.trimEnd()}${end}`);
+  const lines = ends.flatMap((one) => [one, one.replaceAll('\n', '\r\n')]);
+  const copies = lines.flatMap((one) => [one, `\ufeff${one}`]);
+  return copies.filter((one) => one !== text).map((one) => ({ text: one, how: changesIn(one).join(', ') }));
 }
 
 /** Names a challenge: the first 16 hex digits of the SHA-256 of its text. */

@@ -10,13 +10,11 @@ import type { Plan } from './plan.ts';
 import { astray, expired, needed, type Request, withdrawn } from './refusals.ts';
 import { isExpired, momentOf, momentSinceAsked, type RequestState, requestStateOf } from './request-state.ts';
 import type { Operator } from './same-person.ts';
+import { type HoldDeps, stillHolds } from './still-holds.ts';
 import { type Approval, type ApprovalRules, approvalOnDisk } from './verify-approval.ts';
 
-export interface ApprovalGateDeps {
-  readonly home: string;
+export interface ApprovalGateDeps extends HoldDeps {
   readonly operator: Operator;
-  /** The clock that stamps entries. */
-  readonly now: () => Date;
   /** Called when a signature is looked at. Rejects where nobody is named who could sign. */
   readonly rules: () => Promise<ApprovalRules>;
   /** How long a challenge may be signed and used, if not shorter when the run began. Milliseconds. */
@@ -100,6 +98,17 @@ export function approvalGate(deps: ApprovalGateDeps): ApprovalGate {
       return plan === undefined ? [] : [ask(state, plan).note];
     },
     check,
+    mayArm: async (entries, call) => {
+      const run = entries[0]?.stream.slice('run/'.length) ?? '';
+      const { notes, refusal, asked } = await stillHolds(deps, run, entries, call);
+      const reason = glass;
+      if (refusal === undefined || asked === undefined || reason === undefined)
+        return refusal === undefined ? { notes } : { notes, refusal };
+      glass = undefined;
+      deps.bypassed?.(asked.order, reason);
+      const body: Json = { ...asked, reason };
+      return { notes: [...notes, { type: 'approval.bypassed', body }] };
+    },
     lookAt: async (state) => {
       const plan = deps.planOf(state);
       const asked = plan && fittingIn(state, plan);

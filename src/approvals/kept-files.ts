@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { ApprovalPolicy } from '../store/run-entry-parts.ts';
-import { lineHash, namesIn, signerLines } from './allowed-signers.ts';
+import { isKeyList, lineHash, namesIn, signerLines, withoutMark } from './allowed-signers.ts';
 import { fingerprintOfBlob, sshKeygen } from './ssh-signature.ts';
 import { readSigners } from './verify-signature.ts';
 
@@ -12,13 +12,12 @@ type Kept<Name extends 'signers' | 'revoked'> = NonNullable<ApprovalPolicy[Name]
 const MOST_PEOPLE = 100;
 /** An entry of the journal holds so many with ease. */
 const MOST_LINES = 10_000;
-const MAGIC = Buffer.from('SSHKRL\n\0');
 
 /** What the record keeps of a file of allowed signers; of one that cannot be read, why. */
 export async function keptSigners(path: string): Promise<Kept<'signers'>> {
   try {
     const bytes = await readSigners(path, 'file of allowed signers');
-    const lines = signerLines(bytes.toString('utf8'));
+    const lines = signerLines(withoutMark(bytes).toString('utf8'));
     const people = lines.slice(0, MOST_PEOPLE).map((line) => ({
       names: show(namesIn(line).join(','), 200),
       key: fingerprintIn(line),
@@ -38,8 +37,9 @@ export async function keptRevoked(path: string): Promise<Kept<'revoked'>> {
   try {
     const bytes = await readSigners(path, 'file of revoked keys');
     const sha256 = hash('sha256', bytes, 'hex');
-    const isList = bytes.subarray(0, MAGIC.length).equals(MAGIC);
-    const lines = isList ? ((await shownLines(path)) ?? [sha256]) : signerLines(bytes.toString('utf8'));
+    const lines = isKeyList(bytes)
+      ? ((await shownLines(path)) ?? [sha256])
+      : signerLines(withoutMark(bytes).toString('utf8'));
     return { sha256, lines: keptLines(lines, path) };
   } catch (thrown) {
     return unread(thrown);

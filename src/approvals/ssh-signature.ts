@@ -47,6 +47,14 @@ export function publicKeyOf(privateKeyPem: Secret): {
   return { publicKey: wordsOf(key), fingerprint: fingerprintOf(key) };
 }
 
+/** An armored signature with the line ends that ssh-keygen reads; mail and editors may have changed them. */
+export function unixArmor(text: string): string {
+  return `${text.replace(MARK, '').replace(/\r\n?/g, '\n').trimEnd()}\n`;
+}
+
+/** A byte order mark, read as UTF-8 or byte by byte. */
+const MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
+
 /**
  * Who signed: key and fingerprint as `ssh-keygen -l` prints it. Nothing is verified. Undefined for what is no
  * signature.

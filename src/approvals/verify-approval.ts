@@ -20,8 +20,6 @@ export interface ApprovalRules {
 }
 
 export interface Approval extends Omit<Verified, 'listedAs'> {
-  /** Armored, as it was verified. */
-  readonly signature: string;
   /** RFC 3339: the moment that counted, where it is not that of this machine's clock. */
   readonly moment?: string;
 }
@@ -73,5 +71,5 @@ export async function verifyApproval(
     if (found === 'same') throw samePerson(request, `${show(name, 200)}, who is listed with this key,`);
     if (found === 'namesake') throw namesake(request, show(name, 200));
   }
-  return { ...verified, signature, ...(isOther ? { moment: at.toISOString() } : {}) };
+  return { ...verified, ...(isOther ? { moment: at.toISOString() } : {}) };
 }

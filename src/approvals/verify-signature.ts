@@ -6,8 +6,9 @@ import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
-import { lineHash, linesOfKey, namesOfKey } from './allowed-signers.ts';
-import { NAMESPACE, type SshKeygenEnd, signerOf, sshKeygen } from './ssh-signature.ts';
+import { hasMark, isKeyList, lineHash, linesOfKey, namesOfKey, withoutMark } from './allowed-signers.ts';
+import { changedCopies } from './challenge.ts';
+import { NAMESPACE, type SshKeygenEnd, signerOf, sshKeygen, unixArmor } from './ssh-signature.ts';
 
 /** A signature that is good, and whose it is. */
 export interface Verified {
@@ -16,6 +17,8 @@ export interface Verified {
   /** `SHA256:...`, as `ssh-keygen -l` prints it. */
   readonly key: string;
   readonly publicKey: string;
+  /** Armored, as it was verified. */
+  readonly signature: string;
   /** Which tool the key belongs to, as the comment in the file of allowed signers says. */
   readonly method: 'ssh' | 'lifeboat';
   /** SHA-256, hex, of the file of allowed signers. */
@@ -47,10 +50,11 @@ const FOREIGN = { code: 'approval.unchecked', exitCode: EXIT.failed };
  */
 export async function verifySignature(
   text: string,
-  signature: string,
+  given: string,
   signers: Signers,
   at?: Date,
 ): Promise<Verified> {
+  const signature = unixArmor(given);
   const signer = signerOf(signature);
   if (signer === undefined) throw refused('the file holds no SSH signature');
   const allowed = await readSigners(signers.allowedSigners, 'file of allowed signers');
@@ -65,16 +69,22 @@ export async function verifySignature(
       line: join(folder, 'line'),
     };
     await writeFile(paths.signature, signature, { mode: 0o600 });
-    const list = allowed.toString('utf8');
+    const list = withoutMark(allowed).toString('utf8');
     const counting = countedIn(list, signers.counted, signer);
     await writeFile(paths.allowed, counting, { mode: 0o600 });
-    if (revoked !== undefined) await writeFile(paths.revoked, revoked, { mode: 0o600 });
+    if (revoked !== undefined) await writeFile(paths.revoked, withoutMark(revoked), { mode: 0o600 });
     const lines = linesOfKey(counting, signer.publicKey);
     const when = at === undefined ? [] : [`-Overify-time=${localTime(at)}`];
-    const verify = (file: string, principal: string, ...more: readonly string[]) => {
+    const verifyText = (text: string, file: string, principal: string, ...more: readonly string[]) => {
       const under = ['-s', paths.signature, '-n', NAMESPACE, '-I', principal];
       return sshKeygen(['-Y', 'verify', ...when, '-f', file, ...under, ...more], text);
     };
+    const verify = (...args: readonly [string, string, ...string[]]) => verifyText(text, ...args);
+    const changeThatFits = async (name: string) =>
+      firstThat(
+        changedCopies(text),
+        async (copy) => (await verifyText(copy.text, paths.allowed, name)).code === 0,
+      );
     const onLine = async (line: string) => {
       await writeFile(paths.line, `${line}\n`, { mode: 0o600 });
       return paths.line;
@@ -86,8 +96,11 @@ export async function verifySignature(
     const found = await namesIn(paths.allowed);
     const groups = [principalsOf(found, signer.fingerprint)];
     if (lines.length > 1) for (const line of lines) groups.push(namesOf(await namesIn(await onLine(line))));
-    const { principals, end } = await firstGood(groups, signer.fingerprint, (name) =>
-      verify(paths.allowed, name),
+    const { principals, end } = await firstGood(
+      groups,
+      signer.fingerprint,
+      (name) => verify(paths.allowed, name),
+      changeThatFits,
     );
     const [principal = ''] = principals;
     if (revoked !== undefined) {
@@ -105,6 +118,7 @@ export async function verifySignature(
       principals,
       key,
       publicKey: signer.publicKey,
+      signature,
       method: isOfLifeboat(list, signer.publicKey) ? 'lifeboat' : 'ssh',
       allowedSigners: hash('sha256', allowed, 'hex'),
       ...(allowedBy === undefined ? {} : { allowedBy }),
@@ -140,9 +154,11 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
       cause,
     });
   try {
-    return await readBounded(path, MAX_SIGNERS_BYTES, (opened) =>
+    const bytes = await readBounded(path, MAX_SIGNERS_BYTES, (opened) =>
       refuseDistrusted(name, path, opened, FOREIGN),
     );
+    if (!bytes.includes(0) || hasMark(bytes) || isKeyList(bytes)) return bytes;
+    throw unchecked('has null bytes in it, as UTF-16 has', ['write it anew as UTF-8, one entry a line']);
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;
     throw unchecked(`cannot be read: ${whyUnread(cause)}`, ['`approvals` in lifeboat.yaml names it'], cause);
@@ -172,6 +188,7 @@ async function firstGood(
   groups: readonly (readonly string[])[],
   key: string,
   verify: (name: string) => Promise<SshKeygenEnd>,
+  changeThatFits: (name: string) => Promise<{ readonly how: string } | undefined>,
 ): Promise<{ readonly principals: readonly string[]; readonly end: SshKeygenEnd }> {
   const tried = new Set<string>();
   let refusal: LifeboatError | undefined;
@@ -179,20 +196,29 @@ async function firstGood(
     const odd = names.find((name) => !NAME.test(name));
     if (odd !== undefined)
       refusal ??= refused(
-        `the key ${key} is listed under the wildcard ${show(odd, 80)}, and wildcard entries are ignored`,
+        /[*?!]/.test(odd)
+          ? `the key ${key} is listed under the wildcard ${show(odd, 80)}, and wildcard entries are ignored`
+          : `the key ${key} is listed under ${show(odd, 80)}, and a name is printable ASCII`,
       );
     else
       for (const name of names.filter((one) => !tried.has(one))) {
         tried.add(name);
         const end = await verify(name);
         if (end.code === 0) return { principals: [name, ...names.filter((one) => one !== name)], end };
-        refusal ??= refused(`the signature does not match this request${said(end)}`);
+        refusal ??= mismatch(end, (await changeThatFits(name))?.how);
       }
   }
   throw refusal ?? refused(`the key ${key} does not belong to anybody who may approve now`);
 }
 
-const NAME = /^[A-Za-z0-9._+@%:/=][\x21-\x29\x2b-\x3e\x40-\x7e]{0,255}$/;
+const NAME = /^[A-Za-z0-9._+@%:/=][\x20-\x29\x2b-\x3e\x40-\x7e]{0,255}$/;
+
+function mismatch(end: SshKeygenEnd, how: string | undefined): LifeboatError {
+  if (how === undefined) return refused(`the signature does not match this request${said(end)}`);
+  return refused(`the signature is good, but for a changed copy of this request: ${how}`, [
+    'sign the file as the run wrote it: send it packed (zip, tar), not as text of a mail',
+  ]);
+}
 
 function isOfLifeboat(allowed: string, publicKey: string): boolean {
   return allowed.split('\n').some((line) => line.includes(`${publicKey} lifeboat:`));

@@ -3,6 +3,7 @@ import { show } from '../base/text.ts';
 import { jsonIn } from '../store/canonical.ts';
 import { type Entry, LOG_STREAM, type LoggedEntry } from '../store/journal.ts';
 import { type ArmedCall, type Checkpoint, claimOf } from '../store/log/checkpoint.ts';
+import { ALONE_ACCEPTED, AloneAccepted } from '../store/log/log-entries.ts';
 import { excusesOf, lossesIn, lossInWords } from '../store/log/losses.ts';
 import { hearLog, NOTHING_SAID, namedKey } from '../store/log/named-keys.ts';
 import type { Place, PlacedNote } from '../store/log/places/place.ts';
@@ -84,7 +85,10 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
   const fits: Statement['fits'] = (checkpoint) =>
     checkpoint.origin === origin && walk.roots.get(checkpoint.size)?.root === checkpoint.root;
   const notes = places.flatMap((place) =>
-    place.notes.map(({ size, note = '' }) => ({ place, size, where: place.name, note, fits })),
+    place.notes.map(({ size, note = '' }) => ({
+      ...{ place, size, where: place.name, note, fits },
+      isPlaced: true,
+    })),
   );
   const ofHead =
     head === undefined ? [] : [{ size: walk.size(), where: 'the head of the log', note: head, fits }];
@@ -102,6 +106,12 @@ export function auditSignatures(log: SignedLog, findings: Findings): AuditedSign
     findings.limit('loss.accepted', `${lossInWords(loss)} (${loss.by}, ${formatTime(loss.at)} UTC)`, {
       stream: LOG_STREAM,
     });
+  for (const { type, body, by, at } of aboutLog) {
+    const alone = type === ALONE_ACCEPTED ? AloneAccepted.safeParse(body).data : undefined;
+    const who = `${by} worked without the team's checkpoint folder, ${formatTime(at)} UTC`;
+    if (alone !== undefined)
+      findings.note('alone.accepted', `${who}: ${alone.reason}`, { stream: LOG_STREAM });
+  }
   const { movedTo } = hearLog(NOTHING_SAID, aboutLog);
   const excused = excusesOf(losses, origin);
   const isLost = ({ size }: Checkpoint) => walk.roots.has(size) && walk.roots.get(size)?.root === undefined;

@@ -1,3 +1,4 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import type { Log, LoggedEntry } from '../store/journal.ts';
@@ -72,6 +73,10 @@ export async function auditVerify(options: AuditOptions): Promise<AuditReport> {
   const checking = answered(async () => log?.check(), findings);
   const head = log && (await walkAll(log, walk, findings));
   for (const damage of (await checking) ?? []) findings.problem('store.damaged', damage);
+  for (const { stream, seq } of (await answered(async () => log?.leftOver?.(), findings)) ?? []) {
+    const what = `entry ${seq} of ${show(stream, 120)} is signed by who wrote it, and is no part of the log`;
+    findings.limit('entry.left', `${what}: its process died, or the database did not keep its word`);
+  }
   walk.finish();
   transcripts.finish();
   const { isPinned, pins } = auditSignatures(
@@ -152,11 +157,29 @@ function auditAnchors(
   }
 }
 
+/** What stands between a store and who looks at it says nothing of what the store holds. */
+const UNREAD: ReadonlySet<string> = new Set(['journal.pooled', 'journal.refused', 'journal.unreachable']);
+
+/** Whether the store could not be asked at all. */
+export function cannotRead({ code }: LifeboatError): boolean {
+  return UNREAD.has(code);
+}
+
+/** An audit that could not read neither accuses nor acquits. */
+export function noVerdict({ shortMessage, hints, evidence }: LifeboatError): LifeboatError {
+  return new LifeboatError('audit.no-verdict', `there is no verdict: ${shortMessage}`, {
+    hints: ['nothing is said of the store: it was not read', ...hints],
+    evidence,
+    exitCode: EXIT.usage,
+  });
+}
+
 /** What the store answers; undefined, and a finding, where it cannot. */
 async function answered<T>(ask: () => Promise<T>, findings: Findings): Promise<T | undefined> {
   try {
     return await ask();
   } catch (thrown) {
+    if (thrown instanceof LifeboatError && cannotRead(thrown)) throw noVerdict(thrown);
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     findings.problem('store.unreadable', `the store cannot be read: ${why}`);
     return undefined;

@@ -3,12 +3,20 @@ import { installationOf, readCheckpoint, type SignedCheckpoint } from '../store/
 import { believedKeys, type NamedKey, parsePublicKeys } from '../store/log/named-keys.ts';
 import type { Findings } from './verdict.ts';
 
+/** A key store that was not opened: `isLocked` where a passphrase is all it takes. */
+export interface KeyUnread {
+  readonly isLocked: boolean;
+  readonly why: string;
+}
+
 /** What an audit is given about keys from outside of the record. */
 export interface GivenKeys {
   /** PEM, one or more blocks: these pin the record, and no other key counts by itself. */
   readonly publicKey?: string | undefined;
   /** The public half of the key in this machine's key store, PEM. */
   readonly storedKey?: string | undefined;
+  /** Why that key could not be had, where there may be one. */
+  readonly storedKeyUnread?: KeyUnread | undefined;
   /** A store of several installations: the key in the key store may be new to it. */
   readonly isShared?: boolean | undefined;
 }
@@ -18,6 +26,8 @@ export interface Statement {
   /** Where it is: `the head of the log`, or the name of a place. */
   readonly where: string;
   readonly note: string;
+  /** It lies in a place that this machine may have written to without being named in the log. */
+  readonly isPlaced?: boolean;
   /** Whether the log has this root at this size. */
   fits(checkpoint: SignedCheckpoint): boolean;
 }
@@ -48,8 +58,11 @@ export function readStatements<S extends Statement>(
   const pinned = pinnedKeys(given, named, findings);
   const all = [...named.map(({ key }) => key), ...pinned];
   const known = [...new Map(all.map((key) => [installationOf(key), key])).values()];
+  // Who has joined a shared store and written nothing yet signs what is in her own places.
+  const own = given.isShared === true ? parsePublicKeys(given.storedKey ?? '') : [];
+  const placed = [...known, ...own.filter((key) => !known.some((other) => other.equals(key)))];
   const heard = statements.flatMap((statement) => {
-    const read = readCheckpoint(statement.note, known);
+    const read = readCheckpoint(statement.note, statement.isPlaced === true ? placed : known);
     if (read.result === 'signed') return [{ ...statement, checkpoint: read.checkpoint }];
     findings.problem(...problemOf(read.result, statement.where));
     return [];
@@ -62,7 +75,8 @@ export function readStatements<S extends Statement>(
     const counts = believed.has(checkpoint.signedBy) && checkpoint.size > most && fits(checkpoint);
     return counts ? checkpoint.size : most;
   }, 0);
-  reportOtherKeys(heard, believed, named, { reached, isShared: given.isShared ?? false }, findings);
+  const step = { reached, isShared: given.isShared ?? false, own: own.map(installationOf) };
+  reportOtherKeys(heard, believed, named, step, findings);
   return {
     isPinned: pinned.length > 0,
     statements: heard.map((one) => ({ ...one, isBelieved: believed.has(one.checkpoint.signedBy) })),
@@ -70,8 +84,11 @@ export function readStatements<S extends Statement>(
   };
 }
 
+/** The finding that a passphrase is all that is missing. */
+export const LOCKED_KEY = 'key.locked';
+
 function pinnedKeys(
-  { publicKey, storedKey, isShared = false }: GivenKeys,
+  { publicKey, storedKey, storedKeyUnread: unread, isShared = false }: GivenKeys,
   named: readonly NamedKey[],
   findings: Findings,
 ): readonly KeyObject[] {
@@ -89,15 +106,31 @@ function pinnedKeys(
     first === undefined
       ? ''
       : `, and the key ${first.installation} is trusted because the log itself names it`;
-  findings.limit('key.none', `no key is pinned${believed}: pass --public-key`);
+  if (unread?.isLocked === true)
+    findings.limit(
+      LOCKED_KEY,
+      `no key is pinned, because the vault file with the signing key is not open${believed}: ` +
+        'set LIFEBOAT_PASSPHRASE_FILE, or pass --public-key',
+    );
+  else if (unread !== undefined)
+    findings.limit('key.unread', `no key is pinned, because of the key store: ${unread.why}${believed}`);
+  else findings.limit('key.none', `no key is pinned${believed}: pass --public-key`);
   return [];
+}
+
+interface ReadBefore {
+  /** Up to which size believed keys have signed. */
+  readonly reached: number;
+  readonly isShared: boolean;
+  /** The installation of this machine, in a shared store. */
+  readonly own: readonly string[];
 }
 
 function reportOtherKeys(
   heard: readonly (Statement & { readonly checkpoint: SignedCheckpoint })[],
   believed: ReadonlySet<string>,
   named: readonly NamedKey[],
-  { reached, isShared }: { readonly reached: number; readonly isShared: boolean },
+  { reached, isShared, own }: ReadBefore,
   findings: Findings,
 ): void {
   const others = Map.groupBy(
@@ -110,7 +143,7 @@ function reportOtherKeys(
     const isAnnounced = named.some(
       ({ installation: its, index }) => (isShared || index < reached) && its === installation,
     );
-    if (isAnnounced) {
+    if (isAnnounced || own.includes(installation)) {
       const heads = `heads of installation ${installation} (${places})`;
       findings.limit('key.unvouched', `${heads} are signed by a key that nobody vouched for`);
     } else {

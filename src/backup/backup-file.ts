@@ -17,7 +17,17 @@ export type ProbeResult =
    */
   | { readonly result: 'not-a-backup'; readonly looksLike: string };
 
-export type VerifyProblem = 'wrong-key' | 'truncated' | 'corrupt' | 'not-a-backup' | 'trailing-data';
+/**
+ * What is wrong with a backup file. `empty`: the key opens it, it was read to its last byte, and there is
+ * nothing in it to recover. That is no proof of a backup.
+ */
+export type VerifyProblem =
+  | 'wrong-key'
+  | 'truncated'
+  | 'corrupt'
+  | 'not-a-backup'
+  | 'trailing-data'
+  | 'empty';
 
 /** What a full read of a backup file showed. Sizes in bytes; hashes lower-case hex SHA-256. */
 export type VerifyReport =
@@ -74,6 +84,10 @@ const HINTS: Record<VerifyProblem, readonly string[]> = {
     'if the same bytes come again, choose another backup',
   ],
   'not-a-backup': ['look at the file: a proxy or a login page may have answered instead of the service'],
+  empty: [
+    'make another backup and verify it; until then, use an older one that was proven',
+    'ask the operator of the service why this one holds nothing',
+  ],
   'trailing-data': [
     'keep the file: what comes before the extra bytes is whole',
     'download the backup again and compare the sizes',

@@ -16,6 +16,12 @@ export interface TarHeader {
   readonly moreSparse: boolean;
 }
 
+/**
+ * Hard link, symlink, device, directory, FIFO: no content follows, whatever size stands in the header (POSIX
+ * ustar, typeflag).
+ */
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['1', '2', '3', '4', '5', '6']);
+
 const MAGIC_AT = 257;
 const CHECKSUM_AT = 148;
 const CHECKSUM_LENGTH = 8;
@@ -35,8 +41,7 @@ export function readTarHeader(block: Buffer, offset: number): TarHeader {
     throw backupProblem('corrupt', `the tar header at byte ${offset} of the content has a wrong checksum`);
   }
   const type = String.fromCharCode(block[156] ?? 0).replace('\0', '0');
-  // A hard link has no content, whatever size its target left in the header.
-  const size = type === '1' ? 0 : readNumber(block, 124, 12);
+  const size = mayHaveContent(type) ? readNumber(block, 124, 12) : 0;
   if (size === undefined) {
     throw backupProblem('corrupt', `the tar header at byte ${offset} of the content has no valid size`);
   }
@@ -49,6 +54,11 @@ export function readTarHeader(block: Buffer, offset: number): TarHeader {
     name: untrust(prefix === '' ? name : `${prefix}/${name}`),
     moreSparse: type === 'S' && block[482] === 1,
   };
+}
+
+/** Whether content can follow a header of this type flag. */
+export function mayHaveContent(type: string): boolean {
+  return !WITHOUT_CONTENT.has(type);
 }
 
 function hasMagic(block: Buffer): boolean {
@@ -107,7 +117,7 @@ export function readPax(bytes: Buffer): Map<string, string> | undefined {
     const space = bytes.indexOf(0x20, at);
     const digits = bytes.toString('latin1', at, space < 0 ? at : space);
     const end = at + Number(digits);
-    if (!/^\d{1,7}$/.test(digits) || end > bytes.length || bytes[end - 1] !== 0x0a) return undefined;
+    if (!/^\d{1,9}$/.test(digits) || end > bytes.length || bytes[end - 1] !== 0x0a) return undefined;
     const equals = bytes.indexOf(0x3d, space);
     if (equals < 0 || equals >= end) return undefined;
     records.set(bytes.toString('utf8', space + 1, equals), bytes.toString('utf8', equals + 1, end - 1));

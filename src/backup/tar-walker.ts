@@ -2,7 +2,7 @@
 import type { LifeboatError } from '../base/errors.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import { backupProblem } from './backup-file.ts';
-import { isBlank, readPax, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
+import { isBlank, mayHaveContent, readPax, readTarHeader, TAR_BLOCK, type TarHeader } from './tar-header.ts';
 
 /** An entry of a tar. Clean its name before it is shown, and never use it as a path unchecked. */
 export interface TarEntry {
@@ -11,13 +11,17 @@ export interface TarEntry {
   readonly size: number;
 }
 
-/** Long names and pax records are small; what claims to be more is not read into memory. */
-const META_LIMIT = 1024 * 1024;
+/**
+ * Long names and pax records are small; those with access lists or comments can have some MiB. What claims to
+ * be more is not read into memory.
+ */
+const META_LIMIT = 32 * 1024 * 1024;
 
 /**
- * Long names (`L`, `K`) and pax records (`x`, of all entries `g`) describe entries and are none themselves.
+ * Long names (`L`, `K`) and pax records (`x`, `X` as Solaris writes it, of all entries `g`) describe entries
+ * and are none themselves.
  */
-const META_TYPES = new Set(['L', 'K', 'x', 'g']);
+const META_TYPES = new Set(['L', 'K', 'x', 'X', 'g']);
 
 /**
  * Walks a tar that is pushed through it: ustar, pax, GNU long names, sparse files, sizes over 8 GiB. Content
@@ -26,25 +30,35 @@ const META_TYPES = new Set(['L', 'K', 'x', 'g']);
  */
 export class TarWalker {
   readonly #onEntry: ((entry: TarEntry) => void) | undefined;
+  readonly #onContent: ((bytes: Uint8Array) => void) | undefined;
   readonly #block = Buffer.alloc(TAR_BLOCK);
   #filled = 0;
   #offset = 0;
   /** Content and padding still to pass. */
   #skip = 0;
+  /** How much of that is padding. */
+  #padding = 0;
   #meta: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined;
   #sparse: { readonly size: number } | undefined;
   #next: { name?: Untrusted; size?: number } = {};
   #ended = false;
   #entries = 0;
+  #contentBytes = 0;
 
-  /** `onEntry` is called for every entry, before its content. */
-  constructor(onEntry?: (entry: TarEntry) => void) {
+  /** `onEntry` is called for every entry, before its content; `onContent` with that, piece by piece. */
+  constructor(onEntry?: (entry: TarEntry) => void, onContent?: (bytes: Uint8Array) => void) {
     this.#onEntry = onEntry;
+    this.#onContent = onContent;
   }
 
   /** Entries met so far. */
   get entries(): number {
     return this.#entries;
+  }
+
+  /** Bytes of content that the entries met so far have, by their headers. */
+  get contentBytes(): number {
+    return this.#contentBytes;
   }
 
   /** Takes the next bytes. Throws `backup.corrupt`; the walker is of no use after that. */
@@ -71,6 +85,8 @@ export class TarWalker {
     const left = bytes.length - at;
     if (this.#skip > 0) {
       const step = Math.min(this.#skip, left);
+      const content = Math.min(step, this.#skip - this.#padding);
+      if (content > 0) this.#onContent?.(bytes.subarray(at, at + content));
       this.#skip -= step;
       return step;
     }
@@ -107,16 +123,18 @@ export class TarWalker {
 
   #beginEntry(header: TarHeader): void {
     const { name, size } = this.#next;
-    const length = size !== undefined && header.type !== '1' ? size : header.size;
+    const length = size !== undefined && mayHaveContent(header.type) ? size : header.size;
     this.#next = {};
     this.#entries++;
+    this.#contentBytes += length;
     if (header.moreSparse) this.#sparse = { size: length };
     else this.#passContent(length);
     this.#onEntry?.({ name: name ?? header.name, size: length });
   }
 
   #passContent(size: number): void {
-    this.#skip = size + paddingOf(size);
+    this.#padding = paddingOf(size);
+    this.#skip = size + this.#padding;
   }
 
   #beginMeta({ type, size }: TarHeader, offset: number): void {
@@ -129,9 +147,10 @@ export class TarWalker {
     meta.filled += step;
     if (meta.filled < meta.bytes.length) return step;
     this.#meta = undefined;
-    this.#skip = paddingOf(meta.filled);
+    this.#padding = paddingOf(meta.filled);
+    this.#skip = this.#padding;
     if (meta.type === 'L') this.#next.name = longName(meta.bytes);
-    else if (meta.type === 'x') this.#applyPax(meta.bytes);
+    else if (meta.type === 'x' || meta.type === 'X') this.#applyPax(meta.bytes);
     return step;
   }
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { problemOf, type VerifyOptions, type VerifyProblem, type VerifyReport } from './backup-file.ts';
+import {
+  backupProblem,
+  problemOf,
+  type VerifyOptions,
+  type VerifyProblem,
+  type VerifyReport,
+} from './backup-file.ts';
 import { CipherMeter } from './cipher-meter.ts';
 import { ContentInspector } from './content-inspector.ts';
 import { decrypt } from './decrypt.ts';
@@ -59,7 +65,8 @@ async function readAll(meter: CipherMeter, options: VerifyOptions): Promise<Veri
     inspector.write(chunk);
     contentBytes += chunk.length;
   }
-  const { content, entries } = inspector.end();
+  const { content, entries, empty } = inspector.end();
+  if (empty !== undefined) throw backupProblem('empty', `the key opens it, and it holds no data: ${empty}`);
   return {
     ok: true,
     verdict: content === 'tar' ? 'readable' : 'intact',

@@ -8,6 +8,7 @@ import {
   readSync,
   rmSync,
   type Stats,
+  statSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -108,6 +109,18 @@ export function readPlainFile(path: string, most: number, check?: (stats: Stats)
     } catch (thrown) {
       if (opens === MOST_OPENS || !wasReplaced(thrown)) throw thrown;
     }
+  }
+}
+
+/**
+ * Whether a plain file has this name; undefined where nothing has, or it cannot be looked at. It is not
+ * opened: who opens a pipe takes what somebody else waits for.
+ */
+export function isPlainFile(path: string): boolean | undefined {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return undefined;
   }
 }
 

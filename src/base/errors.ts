@@ -133,6 +133,19 @@ export class LifeboatError extends Error {
   }
 }
 
+/** The same error with more hints, which come first, and more evidence. */
+export function withMore(
+  error: LifeboatError,
+  { hints = [], evidence = {} }: Pick<LifeboatErrorOptions, 'hints' | 'evidence'>,
+): LifeboatError {
+  return new LifeboatError(error.code, error.shortMessage, {
+    hints: [...hints, ...error.hints],
+    evidence: { ...error.evidence, ...evidence },
+    exitCode: error.exitCode,
+    cause: error,
+  });
+}
+
 /** Turns a failure (data) back into a throwable error, for commands that run outside a machine. */
 export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)): LifeboatError {
   return new LifeboatError(failure.code, failure.shortMessage, {
@@ -145,6 +158,7 @@ export function errorFrom(failure: Failure, exitCode: ExitCode = exitOf(failure)
 /** The exit code of a command that a failure has ended, where nothing else is said of it. */
 export function exitOf({ code }: Pick<Failure, 'code'>): ExitCode {
   if (BUSY.has(code)) return EXIT.waiting;
+  if (code === 'doubt.unlisted') return EXIT.inDoubt;
   if (code === 'service.unsupported') return EXIT.usage;
   return code.startsWith('credentials.') ? EXIT.credentials : EXIT.failed;
 }
@@ -228,6 +242,8 @@ const SQLITE_TROUBLE: Readonly<Record<number, string>> = {
   14: 'one of its files cannot be opened or created',
 };
 const CANNOT_OPEN = 14;
+/** SQLITE_IOERR_SHMSIZE: the file beside the database found no room. SQLite calls it an error of the disk. */
+const NO_ROOM_BESIDE = 4874;
 /** Bytes. SQLite takes a path of 512 on Unix, and adds up to eight (os_unix.c, MAX_PATHNAME). */
 const LONGEST_DATABASE = 504;
 /** Characters of a path in a message: with a longer one, the reason behind it would be cut off. */
@@ -238,6 +254,8 @@ export function troubleWith(path: string, cause: unknown): { readonly why: strin
   const result = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) & 0xff : undefined;
   const long = result === CANNOT_OPEN ? tooLongForDatabase(path) : undefined;
   if (long !== undefined) return { why: long, advice: SHORTER };
+  if (cause instanceof Error && 'errcode' in cause && cause.errcode === NO_ROOM_BESIDE)
+    return { why: 'the disk is full, or reports an error', advice: MAKE_ROOM };
   const code = errorCode(cause);
   return {
     why: SQLITE_TROUBLE[result ?? 0] ?? FILE_TROUBLE[code ?? ''] ?? code ?? 'an unknown error',

@@ -1,21 +1,15 @@
 import { isoOf } from './date.ts';
 import { instantOf } from './instant.ts';
-import { counted, formatBytes } from './quantity.ts';
+import { counted, formatBytes, formatSpan, futureWords, inWords, precise } from './quantity.ts';
 import { show } from './text.ts';
 
-export { counted, formatBytes };
+export { counted, formatBytes, formatSpan, futureWords };
 
 /** A running time as a clock: `0:00:07`, `12:04:59`. */
 export function formatElapsed(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const two = (value: number) => String(value).padStart(2, '0');
   return `${Math.floor(whole / 3600)}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
-}
-
-/** A length of time in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
-export function formatSpan(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(precise(seconds)));
-  return inWords(whole < 3600 ? whole : Math.ceil(whole / 60) * 60);
 }
 
 /**
@@ -34,29 +28,25 @@ export function secondsOf(milliseconds: number): number {
   return Math.round(milliseconds) / 1000;
 }
 
-/** Without what binary fractions add: times are measured in milliseconds. */
-function precise(seconds: number): number {
-  return Math.round(Math.max(0, seconds) * 1000) / 1000;
-}
-
-function inWords(whole: number): string {
-  const [hours, minutes, seconds] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  if (hours === 0 && minutes === 0) return `${seconds} s`;
-  const parts = hours === 0 ? [`${minutes} min`] : [`${hours} h`];
-  if (hours > 0 && (minutes > 0 || seconds > 0)) parts.push(`${minutes} min`);
-  if (seconds > 0) parts.push(`${seconds} s`);
-  return parts.join(' ');
-}
-
 /** `2026-11-21 03:04:05`, UTC, as is a text without a zone; a text that is no time stays as it is. */
 export function formatTime(text: string): string {
   const ms = instantOf(text);
   return ms === undefined ? text : isoOf(ms).slice(0, 19).replace('T', ' ');
 }
 
-/** The same, or a dash. */
+/** The same for a column of such times, or a dash: no zone is claimed for a text that names none. */
 export function timeOr(text: string | undefined): string {
-  return text === undefined ? '-' : formatTime(text);
+  if (text === undefined) return '-';
+  return instantOf(text) === undefined ? zoneless(text) : formatTime(text);
+}
+
+/** A time of a service in a sentence: `2026-11-21 03:04:05 UTC`; for anything else, no zone is claimed. */
+export function utcTime(text: string): string {
+  return instantOf(text) === undefined ? zoneless(text) : `${formatTime(text)} UTC`;
+}
+
+function zoneless(text: string): string {
+  return `${show(text, 40)} (zone unknown)`;
 }
 
 /**
@@ -80,6 +70,6 @@ export function formatValue(value: string | number, unit?: string): string {
   if (unit === 'bytes') return formatBytes(Number(value));
   if (unit === 'seconds') return formatSeconds(Number(value));
   if (unit === 'days') return counted(Number(value), 'day');
-  if (unit === 'time') return `${formatTime(String(value))} UTC`;
+  if (unit === 'time') return utcTime(String(value));
   return String(value);
 }

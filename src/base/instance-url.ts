@@ -9,6 +9,21 @@ interface InstanceUrl {
 const PATH = /^(?<prefix>(?:\/[^/]+)*)\/(?:service-instances|v1\/instances)\/(?<id>[\w.~-]+)\/?$/u;
 
 /**
+ * Whether two addresses are of one instance: by the id alone, since the address of a service may move, and
+ * takes its instances along. Undefined where one of them cannot be read.
+ */
+export function isSameInstance(one: string, other: string): boolean | undefined {
+  const [id, otherId] = [idOfInstance(one), idOfInstance(other)];
+  return id === undefined || otherId === undefined ? undefined : id === otherId;
+}
+
+/** What an address names its instance by; undefined for a text that is no address of one. */
+export function idOfInstance(url: string): string | undefined {
+  const read = readInstanceUrl(url);
+  return typeof read === 'string' ? undefined : read.id.toLowerCase();
+}
+
+/**
  * The parts of an instance's URL, or why the text is none, as the end of a sentence that never repeats it.
  * Config and client ask the same: what one takes, the other opens.
  */

@@ -26,6 +26,15 @@ export function msOf(text: unknown): number {
   return instantOf(text) ?? Number.NaN;
 }
 
+/** Clocks of two machines differ a little; what is further ahead than this is wrong. */
+const AHEAD_MS = 2 * 60_000;
+
+/** Seconds by which a time lies ahead of `nowMs`, by more than clocks differ; undefined where it does not. */
+export function futureSeconds(at: unknown, nowMs: number): number | undefined {
+  const aheadMs = (instantOf(at) ?? nowMs) - nowMs;
+  return aheadMs > AHEAD_MS ? aheadMs / 1000 : undefined;
+}
+
 /** By the civil calendar, with the year begun in March so that a leap day is the last of it. */
 function daysSince1970(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year;

@@ -24,3 +24,29 @@ export function formatBytes(bytes: number): string {
   const digits = Number.isInteger(value) || value >= 99.95 ? 0 : 1;
   return `${value.toFixed(digits)} ${UNITS[unit]}`;
 }
+
+/** A length of time in words, two units at most, rounded up: `45 s`, `3 min 20 s`, `2 h 5 min`. */
+export function formatSpan(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(precise(seconds)));
+  return inWords(whole < 3600 ? whole : Math.ceil(whole / 60) * 60);
+}
+
+/** Without what binary fractions add: times are measured in milliseconds. */
+export function precise(seconds: number): number {
+  return Math.round(Math.max(0, seconds) * 1000) / 1000;
+}
+
+/** Whole seconds in words: `1 h 5 min 3 s`. */
+export function inWords(whole: number): string {
+  const [hours, minutes, seconds] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (hours === 0 && minutes === 0) return `${seconds} s`;
+  const parts = hours === 0 ? [`${minutes} min`] : [`${hours} h`];
+  if (hours > 0 && (minutes > 0 || seconds > 0)) parts.push(`${minutes} min`);
+  if (seconds > 0) parts.push(`${seconds} s`);
+  return parts.join(' ');
+}
+
+/** Why a time of a service is not believed: `dated 4 h 50 min in the future: the clock or …`. */
+export function futureWords(aheadSeconds: number): string {
+  return `dated ${formatSpan(aheadSeconds)} in the future: the clock or the time zone of the service is wrong`;
+}

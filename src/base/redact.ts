@@ -1,4 +1,5 @@
 import type { Secret } from './secret.ts';
+import { spellingsOf } from './spellings.ts';
 
 const HIDDEN = '[secret]';
 
@@ -14,8 +15,8 @@ const CREDENTIAL_SHAPES: readonly ((text: string) => string)[] = [
 ];
 
 /**
- * Blanks every occurrence of the given secrets, as they are or escaped for JSON or a URL, and whatever has
- * the shape of a credential. Redact first and cut afterwards: half a secret is not found.
+ * Blanks every occurrence of the given secrets, in any of their spellings, and whatever has the shape of a
+ * credential. Redact first and cut afterwards: half a secret is not found.
  */
 export function redact(text: string, secrets: Iterable<Secret> = []): string {
   return CREDENTIAL_SHAPES.reduce((rest, hide) => hide(rest), blankIn(text, formsOfAll(secrets)));
@@ -51,7 +52,7 @@ function blankIn(text: string, forms: readonly string[]): string {
 }
 
 function formsOfAll(secrets: Iterable<Secret>): string[] {
-  return [...secrets].flatMap((secret) => formsOf(secret.reveal())).filter((form) => form !== '');
+  return [...secrets].flatMap((secret) => formsOf(secret.reveal()));
 }
 
 /** Blanks JWTs (header, payload and perhaps a signature) in a run of the characters that they are made of. */
@@ -67,11 +68,8 @@ function withoutJwts(run: string): string {
   return kept.join('.');
 }
 
+/** A header is a word for its scheme and the token: each of them may be echoed. */
 function formsOf(text: string): string[] {
-  const [, token] = /^\S+\s+(\S.*)$/u.exec(text) ?? [];
-  return [text, ...(token === undefined ? [] : [token])].flatMap((form) => [
-    form,
-    JSON.stringify(form).slice(1, -1),
-    encodeURIComponent(form.toWellFormed()),
-  ]);
+  const [, token = ''] = /^\S+\s+(\S.*)$/u.exec(text) ?? [];
+  return [...spellingsOf(text), ...spellingsOf(token)];
 }

@@ -22,8 +22,8 @@ interface ShellOptions {
   readonly leavesOthers?: boolean;
 }
 
-const STDOUT_LIMIT = 64 * 1024;
-const STDERR_LIMIT = 4 * 1024;
+export const STDOUT_LIMIT = 64 * 1024;
+export const STDERR_LIMIT = 4 * 1024;
 /** How long what the shell printed may take to arrive after it has ended. */
 const PIPES_MS = 250;
 
@@ -33,13 +33,26 @@ const PIPES_MS = 250;
  * nobody waits for what still holds its output. It is killed, with its group, when its time is over and when
  * the signal is aborted; then this rejects with the signal's reason.
  */
-export async function runShell(
-  command: string,
+export function runShell(command: string, options: ShellOptions): Promise<Ended> {
+  return runChild([command], true, options);
+}
+
+/**
+ * The same for a program and its arguments, without a shell: no character of them means anything. `exit` is
+ * `ENOENT` where there is no such program.
+ */
+export function runProgram(argv: readonly string[], options: ShellOptions): Promise<Ended> {
+  return runChild(argv, false, options);
+}
+
+async function runChild(
+  [program = '', ...args]: readonly string[],
+  shell: boolean,
   { env, timeoutMs, signal, input, endsWhenFull = false, leavesOthers = false }: ShellOptions,
 ): Promise<Ended> {
   signal.throwIfAborted();
-  const child = spawn(command, {
-    shell: true,
+  const child = spawn(program, args, {
+    shell,
     detached: process.platform !== 'win32',
     env,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -128,8 +141,9 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Where a shell with this PATH finds a program; undefined where it does not. */
+/** Where a shell with this PATH finds a program, which may be a path; undefined where it does not. */
 export function onPath(program: string, { PATH = '' }: NodeJS.ProcessEnv): string | undefined {
+  if (program.includes('/')) return isExecutable(program) ? program : undefined;
   const places = PATH.split(delimiter)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, program));

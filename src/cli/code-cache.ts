@@ -11,13 +11,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { cachedDataVersionTag, setFlagsFromString } from 'node:v8';
 import { Script, constants as vmConstants } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import { makePrivateFolder } from '../base/folders.ts';
 import { distrustOf } from '../base/trusted-path.ts';
+import { homeIfAny } from '../base/user.ts';
 
 export interface Bundle<Exports> {
   readonly exports: Exports;
@@ -128,8 +128,14 @@ function keeper(env: NodeJS.ProcessEnv, name: string): ((added: string) => strin
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined) return undefined;
   const given = env['NODE_COMPILE_CACHE'];
   const cache = env['XDG_CACHE_HOME'] ?? '';
-  const folder = given || join(isAbsolute(cache) ? cache : join(homedir(), '.cache'), 'lifeboat');
+  const base = isAbsolute(cache) ? cache : cacheOf(homeIfAny({}));
+  const folder = given || (base && join(base, 'lifeboat'));
+  if (!folder) return undefined;
   return (added) => join(folder, `${name}${added}.code`);
+}
+
+function cacheOf(home: string | undefined): string | undefined {
+  return home && join(home, '.cache');
 }
 
 /** Bytes of the check sum that goes before the code: V8 believes what it reads. */

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { Streams } from '../plain/terminal.ts';
-import type { AppPort, Lend } from '../view/app/app-port.ts';
+import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import type { KeptPassphrase } from './kept-passphrase.ts';
 import type { OutputForm } from './output-form.ts';
@@ -11,6 +11,8 @@ export interface CommandContext extends Streams {
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
   readonly configPath: string | undefined;
+  /** Why a change goes on without the folder in which a team keeps its checkpoints. */
+  readonly alone?: string | undefined;
   /**
    * Lets the terminal show again what is typed, where it shows nothing since the process was started
    * (hush.ts): called once the key store is open, after which nobody is asked for its passphrase.
@@ -21,11 +23,10 @@ export interface CommandContext extends Streams {
    * nothing else to do.
    */
   readonly meanwhile?: (() => void) | undefined;
-  /**
-   * Where the full screen is up: gives the ordinary terminal to `act`, and takes the screen back. Without it
-   * the terminal is there to be asked on.
-   */
-  readonly lend?: (<T>(act: (terminal: Streams) => Promise<T>) => Promise<T>) | undefined;
+  /** Where the full screen is up: it asks for secrets. Without it the terminal is there to be asked on. */
+  readonly screen?: OnScreen | undefined;
+  /** Aborted when that screen is left. */
+  readonly leaving?: AbortSignal | undefined;
   /** Shows a run on a screen that is there already, in place of one of its own. */
   readonly showRun?: ((port: RunPort) => Promise<RunEnd>) | undefined;
   /** What opens the vault once it was entered. Without it, each opening asks for itself. */
@@ -34,7 +35,9 @@ export interface CommandContext extends Streams {
    * Makes what can be looked at over a run that takes the screen itself; without it, nothing but the run is
    * shown.
    */
-  readonly connect?: ((context: CommandContext, config: LoadedConfig, lend: Lend) => AppPort) | undefined;
+  readonly connect?:
+    | ((context: CommandContext, config: LoadedConfig, screen: OnScreen) => AppPort)
+    | undefined;
   /** The key store that is open already, for what only looks into it: that of the run beneath. */
   readonly keyring?: Keyring | undefined;
   /** How the result is printed; without it, for people. */

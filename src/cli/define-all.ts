@@ -44,8 +44,8 @@ export function defineAll(program: Command, command: Define): void {
   defineAudit(program, command);
   command(
     program,
-    'report <run...>',
-    'write the record of a run, for people and auditors',
+    'report [run...]',
+    'write the record of a run, or of all instances',
     async () => (await import('../commands/report.ts')).report,
     [
       new Option('--format <name>', 'md, html (one file, prints well) or json')
@@ -53,6 +53,8 @@ export function defineAll(program: Command, command: Define): void {
         .default(undefined, 'md'),
       new Option('--out <file>', 'write it into this new file (default: stdout)'),
       new Option('--compare', 'two runs side by side, the older one first'),
+      new Option('--all', 'all instances over a period, instead of a run'),
+      new Option('--since <duration>', 'how long the period is that ends now').default(undefined, '90d'),
     ],
     {
       about: `Objectives, course, decisions, deviations and evidence, from the journal alone.
@@ -61,6 +63,7 @@ What only people know (participants, causes, signatures) is left open.`,
         'lifeboat report last',
         'lifeboat report last --format html --out run.html',
         'lifeboat report --compare 01KA 01KB',
+        'lifeboat report --all --since 90d --format html --out quarter.html',
       ],
     },
   );

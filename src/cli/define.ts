@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import { isNoReason, noReasonWords } from '../base/reason.ts';
 import { show } from '../base/text.ts';
 import type { CommandContext } from './context.ts';
 import { FORMS } from './output-form.ts';
@@ -89,7 +90,20 @@ export function takenOnce(option: Option): Option {
   return option.argParser((value, previous: unknown) => {
     if (typeof previous === 'string' && previous !== defaultValue && previous !== value)
       throw twoValues(option.long ?? option.flags, previous, value);
+    if (REASON_FLAGS.has(option.long ?? '') && isNoReason(value)) throw noReason(option.long ?? '', value);
     return read === undefined ? value : read(value, previous);
+  });
+}
+
+/** Flags whose value is a reason, for the record. */
+const REASON_FLAGS: ReadonlySet<string> = new Set([
+  ...['--reason', '--abandon', '--anyway', '--break-glass', '--alone'],
+]);
+
+function noReason(flag: string, value: string): LifeboatError {
+  return new LifeboatError('usage.option', `${flag}: ${noReasonWords(show(value, 80))}`, {
+    hints: ['nothing was done'],
+    exitCode: EXIT.usage,
   });
 }
 
@@ -114,7 +128,9 @@ export function common({ hasNoForm = false }: Manner): Option[] {
     new Option('-o, --output <form>', 'table, json or yaml').choices(FORMS).default(undefined, 'table'),
     new Option('--json', 'short for -o json'),
   ];
-  return [...(hasNoForm ? [] : form), new Option('--config <file>', 'the lifeboat.yaml to use')].map(
-    (option) => takenOnce(option).helpGroup(COMMON_OPTIONS),
-  );
+  const others = [
+    new Option('--config <file>', 'the lifeboat.yaml to use'),
+    new Option('--alone <reason>', 'go on without the shared folder'),
+  ];
+  return [...(hasNoForm ? [] : form), ...others].map((option) => takenOnce(option).helpGroup(COMMON_OPTIONS));
 }

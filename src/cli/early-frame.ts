@@ -1,4 +1,5 @@
 import { EXIT } from '../base/errors.ts';
+import { withKeyStore } from '../config/key-store-named.ts';
 import { canDraw } from '../plain/terminal.ts';
 import { firstFrame, GIVE_SCREEN_BACK, hidesNames } from '../tui/first-frame.ts';
 import type { CommandContext } from './context.ts';
@@ -11,10 +12,17 @@ const WITHOUT_SCREEN = new Set(['--json', '--plain', '--yes', '--abandon', '--dr
  * the definitions, which are not loaded here.
  */
 export const VALUED: ReadonlySet<string> = new Set([
-  ...['-i', '--instance', '-o', '--output', '--config'],
+  ...['-i', '--instance', '-o', '--output', '--config', '--alone'],
   ...['--target', '--backup', '--to', '--action', '--app', '--incident', '--reason', '--confirm'],
   ...['--key-file', '--guid', '--token-file', '--break-glass', '--patience', '--abandon'],
 ]);
+
+/** The config that a command line names. */
+export function configIn(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((arg) => arg === '--config' || arg.startsWith('--config='));
+  if (at === -1) return undefined;
+  return argv[at]?.startsWith('--config=') === true ? argv[at]?.slice('--config='.length) : argv[at + 1];
+}
 
 /** The words of a command line: neither flags nor what follows them. */
 export function wordsIn(argv: readonly string[]): readonly string[] {
@@ -38,8 +46,11 @@ export function asksLines(
   return isBare(argv) && stdin.isTTY === true && stdout.isTTY === true && !canDraw(context);
 }
 
+/** Flags that may stand without a command; a value follows each. */
+const WITH_APP: ReadonlySet<string> = new Set(['--config', '--alone']);
+
 function isBare(argv: readonly string[]): boolean {
-  return argv.length === 0 || (argv.length === 2 && argv[0] === '--config');
+  return argv.length % 2 === 0 && argv.every((arg, at) => at % 2 === 1 || WITH_APP.has(arg));
 }
 
 /** `-o json`, `-ojson`, `--output json`, `--output=json`: a run that prints for programs takes no screen. */
@@ -59,8 +70,9 @@ export function paintEarly(
     asksApp(argv, context) ||
     ((command === 'run' || command === 'resume') &&
       !argv.some((arg) => WITHOUT_SCREEN.has(arg) || NAMES_FORM.test(arg)));
-  // The app asks for a passphrase when the first screen is there, and lends the terminal for it.
-  const asksFirst = (asksPassphrase(context.env) && !asksApp(argv, context)) || asksAction(argv);
+  // The app asks for a passphrase in a field of its own.
+  const env = withKeyStore(context.env, configIn(argv));
+  const asksFirst = (asksPassphrase(env) && !asksApp(argv, context)) || asksAction(argv);
   if (!takesScreen || asksFirst || !canDraw(context)) return undefined;
   const { columns = 80, rows = 24 } = context.stdout;
   onSignalAlone(() => {
@@ -81,7 +93,10 @@ function onSignalAlone(act: () => void): void {
   }
 }
 
-/** Whether whoever opens the keys is asked for a passphrase, which happens on the ordinary screen. */
+/**
+ * Whether whoever opens the keys is asked for a passphrase, which happens on the ordinary screen. `env` is
+ * that of `withKeyStore`.
+ */
 export function asksPassphrase(env: CommandContext['env']): boolean {
   return env['LIFEBOAT_KEYCHAIN'] === 'vault' && !env['LIFEBOAT_PASSPHRASE_FILE'];
 }

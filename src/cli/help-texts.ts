@@ -25,8 +25,8 @@ export const HELP: Details = {
   LIFEBOAT_HOME             journal, checkpoints, downloads (default: XDG state)
   LIFEBOAT_CONFIG           the lifeboat.yaml to use
   LIFEBOAT_STORE            postgres://... of a team; wins over the config
-  LIFEBOAT_KEYCHAIN         os (default), or vault: a file under a passphrase
-  LIFEBOAT_PASSPHRASE_FILE  the file with the passphrase of the vault
+  LIFEBOAT_KEYCHAIN         os or vault; wins over keyStore of the config
+  LIFEBOAT_PASSPHRASE_FILE  the file with the passphrase of the vault file
   LIFEBOAT_PGBIN            the folder of another PostgreSQL for the lab
   LIFEBOAT_THEME            dark, light or contrast (default: the terminal's)
   LIFEBOAT_PRESENT          1: the screen hides names and ids

@@ -3,18 +3,20 @@ import type { Secret } from '../base/secret.ts';
 
 /** The passphrase of the vault, kept in memory for as long as the process lives. */
 export interface KeptPassphrase {
-  /** Whether whoever is asked may leave the prompt and go on without it. */
-  readonly isOptional: boolean;
+  /** Whether it is wanted for what nobody has just asked for, and can go on without it. */
+  readonly isUnasked: boolean;
   /** The one that is kept; without one, asks for it, once for all that want it at the same time. */
   get(ask: () => Promise<Secret>): Promise<Secret>;
   /** Another one is to be asked for: this one was refused, with `why`. */
   forget(why?: unknown): void;
+  /** Somebody enters it again: whoever needs it next asks once more. */
+  askAgain(): void;
 }
 
 export function keepPassphrase(): KeptPassphrase {
   let asked: Promise<Secret> | undefined;
   return {
-    isOptional: false,
+    isUnasked: false,
     get(ask) {
       if (asked !== undefined) return asked;
       const asking = ask();
@@ -28,24 +30,19 @@ export function keepPassphrase(): KeptPassphrase {
     forget() {
       asked = undefined;
     },
+    askAgain: () => undefined,
   };
-}
-
-/** The passphrase for what looks on by itself. */
-export interface LookingPassphrase extends KeptPassphrase {
-  /** Somebody wants to enter it: whoever needs it next asks once more. */
-  askAgain(): void;
 }
 
 /**
  * The same for what looks on by itself, again and again: when the passphrase was not given or was refused, it
  * asks no second time before `askAgain`, and takes what was entered for something else.
  */
-export function askOnlyOnce(kept: KeptPassphrase): LookingPassphrase {
+export function askOnlyOnce(kept: KeptPassphrase): KeptPassphrase {
   let isAsked = false;
   let refused: unknown;
   return {
-    isOptional: true,
+    isUnasked: true,
     get: (ask) =>
       kept.get(() => {
         if (isAsked) return Promise.reject(refused ?? locked());
@@ -65,7 +62,7 @@ export function askOnlyOnce(kept: KeptPassphrase): LookingPassphrase {
 }
 
 function locked(): LifeboatError {
-  return new LifeboatError('keys.no-passphrase', 'the vault is locked: no passphrase was entered', {
+  return new LifeboatError('keys.no-passphrase', 'the vault file is locked: no passphrase was entered', {
     hints: ['p on the keys asks for it again, as does a run that is started or resumed'],
     exitCode: EXIT.credentials,
   });

@@ -5,8 +5,9 @@ import type { OutputForm } from './output-form.ts';
 import type { ResultOf } from './print-result.ts';
 
 /**
- * Prints an error the way a person in trouble reads it: what happened, then what is safe to do next. Hints
- * hold what is to be typed, so they stay as they were written. For a program it is one line of JSON
+ * Prints an error the way a person in trouble reads it: what happened, what is safe to do next, and the
+ * code under which docs/error-codes.md has it. Hints hold what is to be typed, so they stay as they were
+ * written. For a program it is one line of JSON
  * (`lifeboat.error/1`), which is YAML as well. Gives the exit code.
  */
 export function printError(
@@ -28,5 +29,6 @@ export function printError(
   for (const problem of problems.slice(1)) stream.write(`lifeboat: ${show(problemLine(problem), 800)}\n`);
   for (const hint of hints) stream.write(`hint: ${show(hint)}\n`);
   if (cause !== undefined) stream.write(`cause: ${show(cause)}\n`);
+  stream.write(`code: ${show(code, 80)}\n`);
   return exit;
 }

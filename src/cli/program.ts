@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT } from '../base/errors.ts';
 import { connect } from '../commands/app/connect.ts';
+import { withKeyStore } from '../config/key-store-named.ts';
 import type { CommandContext } from './context.ts';
 import { COMMON_OPTIONS, common, type Define, describe, takenOnce, twoValues } from './define.ts';
 import { defineAll } from './define-all.ts';
@@ -32,12 +33,15 @@ export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'e
  * process.
  */
 export async function parse(
-  argv: readonly string[],
+  given: readonly string[],
   version: string,
   own: OwnProcess,
   { giveScreenBack: beforeError = () => undefined, unhush, meanwhile }: EarlyTerminal,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
+  // What the app shows first can be said in lines.
+  const isInLines = asksLines(given, own);
+  const argv = isInLines ? ['status', ...given] : given;
   const form = formOfErrors(argv);
   const finish = (code: number) => {
     exitCode = code;
@@ -51,18 +55,14 @@ export async function parse(
   try {
     if (asksApp(argv, own)) {
       const { app } = await import('../commands/app/app.ts');
-      const [, configPath] = argv;
-      return await app({
-        ...contextFor(own, version, configPath === undefined ? [] : [{ config: configPath }]),
-        unhush,
-        meanwhile,
-      });
+      program.parseOptions([...argv]);
+      return await app({ ...contextFor(own, version, [program.opts<CommonFlags>()]), unhush, meanwhile });
     }
     await program.parseAsync([...argv], { from: 'user' });
+    if (isInLines) own.stderr.write(LINES_HINT);
     return exitCode;
   } catch (thrown) {
     // A group without a command has printed its help.
-    if (thrown instanceof HelpPrinted && asksLines(argv, own)) own.stderr.write(LINES_HINT);
     if (thrown instanceof HelpPrinted && (thrown.isWanted || form === 'table'))
       return thrown.isWanted ? EXIT.closed : EXIT.usage;
     beforeError();
@@ -71,9 +71,8 @@ export async function parse(
 }
 
 /** For whoever asks for the app where it cannot be drawn. */
-const LINES_HINT = `
-hint: the app needs a terminal that can be drawn on; in lines: lifeboat status, lifeboat runs --open
-`;
+const LINES_HINT =
+  'hint: the app needs a terminal that can be drawn on; its runs in lines: lifeboat runs --open\n';
 
 /** What happens while a command line is parsed; without it, nothing can be run. */
 interface Hearing {
@@ -199,13 +198,26 @@ function leave(command: Command, error: CommanderError): never {
 }
 
 function contextFor(
-  { stdin, stdout, stderr, env }: OwnProcess,
+  { stdin, stdout, stderr, env: given }: OwnProcess,
   version: string,
   levels: readonly CommonFlags[],
 ): CommandContext {
-  const [configPath, ...others] = levels.flatMap(({ config }) => config ?? []);
-  const other = others.find((path) => path !== configPath);
-  if (configPath !== undefined && other !== undefined) throw twoValues('--config', configPath, other);
+  const configPath = onlyOne(
+    '--config',
+    levels.flatMap(({ config }) => config ?? []),
+  );
+  const alone = onlyOne(
+    '--alone',
+    levels.flatMap((level) => level.alone ?? []),
+  );
   const output = formFrom(levels satisfies readonly FormFlags[]);
-  return { stdin, stdout, stderr, env, version, configPath, output, passphrase: keepPassphrase() };
+  const env = withKeyStore(given, configPath);
+  return { stdin, stdout, stderr, env, version, configPath, alone, output, passphrase: keepPassphrase() };
+}
+
+/** What a common flag says before the command and after it. */
+function onlyOne(flag: string, [value, ...others]: readonly string[]): string | undefined {
+  const other = others.find((one) => one !== value);
+  if (value !== undefined && other !== undefined) throw twoValues(flag, value, other);
+  return value;
 }

@@ -2,8 +2,9 @@ import { resolve } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { EXIT } from '../base/errors.ts';
 import { isSingleExecutable, leave, ownFile } from '../base/own-program.ts';
+import { withKeyStore } from '../config/key-store-named.ts';
 import type { Bundle } from './code-cache.ts';
-import { asksApp, asksPassphrase, paintEarly, wordsIn } from './early-frame.ts';
+import { asksApp, asksLines, asksPassphrase, configIn, paintEarly, wordsIn } from './early-frame.ts';
 import { hushFromStart } from './hush.ts';
 import { keepPrivate } from './keep-private.ts';
 import { keepOutputWhole } from './whole-output.ts';
@@ -23,14 +24,16 @@ export async function start(argv: readonly string[]): Promise<void> {
   // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const missing = keepOutputWhole(process.stdout);
-  const [command = ''] = wordsIn(argv);
+  const [command = asksLines(argv, process) ? 'status' : ''] = wordsIn(argv);
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     process.stdout.write(`${packageJson.version}\n`);
     return end(EXIT.closed, missing);
   }
   keepPrivate();
   const unhush =
-    asksPassphrase(process.env) && !asksApp(argv, process) ? hushFromStart(process.stdin) : undefined;
+    asksPassphrase(withKeyStore(process.env, configIn(argv))) && !asksApp(argv, process)
+      ? hushFromStart(process.stdin)
+      : undefined;
   const giveScreenBack = paintEarly(argv, process);
   const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
   const bundle = await openCommands(command || 'app', isDrawn);

@@ -1,5 +1,8 @@
-/** Resolves at the first SIGINT, SIGTERM or SIGHUP; later ones do not cut the clean-up short. */
-export function stopSignal(): {
+/**
+ * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when `also` is aborted; later ones do not cut the
+ * clean-up short.
+ */
+export function stopSignal(also?: AbortSignal): {
   readonly signal: AbortSignal;
   readonly stopped: Promise<void>;
   release(): void;
@@ -11,10 +14,13 @@ export function stopSignal(): {
   const stop = () => controller.abort();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, stop);
+  also?.addEventListener('abort', stop, { once: true });
+  if (also?.aborted === true) stop();
   return {
     signal: controller.signal,
     stopped,
     release() {
+      also?.removeEventListener('abort', stop);
       for (const signal of signals) process.off(signal, stop);
     },
   };

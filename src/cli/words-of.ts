@@ -6,6 +6,7 @@ import type { FormFlags } from './output-form.ts';
 /** The flags that every command takes, and every group before it. */
 export interface CommonFlags extends FormFlags {
   readonly config?: string;
+  readonly alone?: string;
 }
 
 /** What somebody typed for a command. */

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { EXIT } from '../base/errors.ts';
 import { formatTime } from '../base/format.ts';
+import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { wholeNumber } from '../cli/numbers.ts';
 import { printResult, printTable } from '../cli/print-result.ts';
@@ -52,6 +53,7 @@ function printRuns(context: CommandContext, wanted: readonly Listed[], areOfDril
     run.target === undefined ? run.instance : `${run.instance} -> ${run.target}`,
     run.mode,
     formatTime(run.startedAt),
+    show(run.by ?? '', 40),
     run.status === 'closed' && run.proven ? 'proven' : run.status,
     run.followUps === 0 ? '' : String(run.followUps),
     run.where,
@@ -65,6 +67,7 @@ function printRuns(context: CommandContext, wanted: readonly Listed[], areOfDril
       { title: 'instance', gives: true },
       { title: 'mode', drops: true },
       { title: 'started (UTC)', drops: true },
+      { title: 'by', drops: true },
       { title: 'status' },
       { title: 'follow-ups', align: 'right' },
       { title: 'where', gives: true },

@@ -39,8 +39,11 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
   );
   if (opener === undefined || found.result !== 'fits') {
     const tried = candidates.map(({ fingerprint }) => fingerprint);
-    return tell(context, { ok: false, problem: 'wrong-key', tried }, [
+    const { nearMiss } = await import('../backup/near-miss.ts');
+    const near = nearMiss(head, candidates);
+    return tell(context, { ok: false, problem: 'wrong-key', tried, ...(near && { message: near }) }, [
       `wrong key: none of ${tried.length} opens it${tried.length === 0 ? '' : ` (${tried.join(', ')})`}`,
+      ...(near === undefined ? [] : [`but ${near}: ${AS_IT_WAS_SET}`]),
     ]);
   }
   const began = performance.now();
@@ -63,6 +66,10 @@ export const verify: Action<{ readonly instance?: string; readonly keyFile?: str
     `file: ${formatBytes(report.cipherBytes)}, sha256 ${report.cipherSha256}`,
   ]);
 };
+
+/** What a person can do with a key that has a line end. */
+const AS_IT_WAS_SET =
+  'decrypt it with openssl and the file that the key was set from, then set a key without';
 
 /** A backup to verify: enough of it to try keys on, and the way to read the whole. */
 interface Source {

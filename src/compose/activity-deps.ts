@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { ActivityDeps } from '../activities/deps.ts';
+import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import { placeOf } from '../service/address.ts';
@@ -19,6 +20,8 @@ export interface Setup {
   /** None where nothing was ever written. */
   readonly journal: JournalReader | undefined;
   readonly platform: ActivityDeps['platform'];
+  /** Blanks what this process has used; without it, only what looks like a credential. */
+  readonly blank?: (text: string) => string;
   /** Keys that were entered and are not stored yet. */
   readonly pendingKeys?: ReadonlyMap<string, Secret>;
 }
@@ -51,6 +54,8 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
             timeoutMs: config.reconcile.timeout,
             hideEnv: instance.hideEnv,
           },
+    hideEnv: instance.hideEnv,
+    blank: setup.blank ?? redact,
     objectives: { rtoMs: config.objectives.rto, rpoMs: config.objectives.rpo },
     rehearsal: config.rehearsal,
   };

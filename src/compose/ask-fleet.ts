@@ -5,14 +5,19 @@ import { show } from '../base/text.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { Keyring } from '../keys/key-store.ts';
 import type { ServiceClient } from '../service/client.ts';
+import { unreadWords } from '../service/rows.ts';
+import type { Backup } from '../service/schemas.ts';
 import {
+  type BackupFit,
   type DiskFill,
   type InstanceFacts,
   type ListedBackup,
   nothingAsked,
   type Part,
 } from '../view/fleet/fleet-facts.ts';
+import type { Listed } from './last-seen.ts';
 import { openInstance } from './service-of.ts';
+import type { KeptFit } from './try-fit.ts';
 
 export interface AskFleet {
   readonly config: LoadedConfig;
@@ -24,11 +29,13 @@ export interface AskFleet {
   readonly limitMs: number;
   /** How many instances are asked at once. */
   readonly atOnce: number;
+  /** Gets each instance when it begins to be asked. */
+  readonly asking?: (name: string) => void;
   /** Gets each instance as soon as its answers are there, in no order. */
   readonly answered: (facts: InstanceFacts) => void;
   /** Gets the done backups that an instance lists, for when it is lost. Never rejects. */
-  readonly remember?: (name: string, done: readonly ListedBackup[], at: Date) => Promise<void>;
-  /** What was kept of it: asked for an instance that does not list its backups. Never rejects. */
+  readonly remember?: (name: string, seen: Listed) => Promise<void>;
+  /** What was kept of it. Never rejects. */
   readonly recall?: (name: string) => Promise<InstanceFacts['seen']>;
   /** The instances whose disks are asked for too, by one more GET. */
   readonly withDisk?: (name: string) => boolean;
@@ -45,6 +52,7 @@ export async function askFleet(ask: AskFleet): Promise<void> {
   const worker = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
       if (ask.signal?.aborted) return;
+      ask.asking?.(name);
       ask.answered(await askInstance(ask, name));
     }
   };
@@ -54,15 +62,22 @@ export async function askFleet(ask: AskFleet): Promise<void> {
 async function askInstance(ask: AskFleet, name: string): Promise<InstanceFacts> {
   const { role, objectives } = ask.config.instances[name] ?? { role: 'source', objectives: {} };
   const record = ask.record.get(name) ?? { state: 'unasked' };
-  const [service, held] = await Promise.all([askService(ask, name), askKeys(ask, name, record)]);
+  const asked = askKeys(ask, name, record);
+  const [service, held] = await Promise.all([askService(ask, name, { record, asked }), asked]);
   const seen = service.backups.state === 'failed' ? await ask.recall?.(name) : undefined;
   const known = { ...nothingAsked({ name, role, objectives }), ...service, record, held };
   return seen === undefined ? known : { ...known, seen };
 }
 
-type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window' | 'disk'>;
+type FromService = Pick<InstanceFacts, 'overview' | 'backups' | 'window' | 'disk' | 'fits'>;
 
-async function askService(ask: AskFleet, name: string): Promise<FromService> {
+/** What is known of it without the service. */
+interface Own {
+  readonly record: InstanceFacts['record'];
+  readonly asked: Promise<InstanceFacts['held']>;
+}
+
+async function askService(ask: AskFleet, name: string, own: Own): Promise<FromService> {
   const stop = new AbortController();
   const end = () => stop.abort();
   ask.signal?.addEventListener('abort', end);
@@ -81,8 +96,14 @@ async function askService(ask: AskFleet, name: string): Promise<FromService> {
         service.supports('pitrRange') ? part(() => windowOf(service, stop.signal)) : MISSING,
         isDiskAsked ? part(() => diskOf(service, stop.signal)) : undefined,
       ]);
-      if (backups.state === 'known') await ask.remember?.(name, backups.value.done, backups.at);
-      return { overview, backups, window, ...(disk === undefined ? {} : { disk }) };
+      const found = { overview, backups, window, ...(disk === undefined ? {} : { disk }) };
+      if (backups.state !== 'known') return found;
+      const { done } = backups.value;
+      const kept = (await ask.recall?.(name))?.fits ?? [];
+      const tried = await part(() => fitsOf(ask, { name, service, done, kept, signal: stop.signal, ...own }));
+      const fits = tried.state === 'known' ? tried.value : kept;
+      await ask.remember?.(name, { done, at: backups.at, fits });
+      return { ...found, fits: tried.state === 'known' ? { ...tried, value: fits.map(shownFit) } : tried };
     } finally {
       stop.abort();
       // Whatever still hangs on the wire is let go in the background.
@@ -97,6 +118,32 @@ async function askService(ask: AskFleet, name: string): Promise<FromService> {
 }
 
 const MISSING = { state: 'missing' } as const;
+
+/** No backup is tried of an instance whose keys are not known: nobody is asked for a passphrase for it. */
+async function fitsOf(
+  ask: AskFleet,
+  given: Own & {
+    readonly name: string;
+    readonly service: ServiceClient;
+    readonly done: readonly ListedBackup[];
+    readonly kept: readonly KeptFit[];
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly KeptFit[]> {
+  const { name, record, asked, kept, ...about } = given;
+  const held = await asked;
+  if (record.state !== 'known' || held.state !== 'known') return kept;
+  const [{ tryFit }, { heldKeys }] = await Promise.all([
+    import('./try-fit.ts'),
+    import('../keys/keyring.ts'),
+  ]);
+  const keys = await heldKeys(await ask.keyring(), name);
+  return await tryFit({ ...about, record: record.value, keys, kept });
+}
+
+function shownFit({ id, key, tried }: KeptFit): BackupFit {
+  return { id, key, tried: tried.length };
+}
 
 /** No key store is opened, and nobody is asked for a passphrase, for an instance whose keys nobody knows. */
 async function askKeys(
@@ -114,8 +161,13 @@ async function overviewOf(service: ServiceClient, signal: AbortSignal) {
 }
 
 async function backupsOf(service: ServiceClient, signal: AbortSignal) {
-  const { value, skew } = await service.backups(signal);
-  const done = value
+  const { value, skew, unread } = await service.backups(signal);
+  return { done: doneBackups(value), skewMs: skew?.skewMs, unread: unreadWords('backup', unread) };
+}
+
+/** The done backups of a list, the one that was triggered last first. */
+export function doneBackups(listed: readonly Backup[]): readonly ListedBackup[] {
+  return listed
     .filter(({ status }) => status === 'done')
     .map(
       ({ id, backup_id, size, triggered_at, started_at, finished_at, downloadable }): ListedBackup => ({
@@ -128,7 +180,6 @@ async function backupsOf(service: ServiceClient, signal: AbortSignal) {
       }),
     )
     .toSorted((one, other) => timeOf(other) - timeOf(one) || other.id - one.id);
-  return { done, skewMs: skew?.skewMs };
 }
 
 function timeOf({ triggeredAt }: ListedBackup): number {

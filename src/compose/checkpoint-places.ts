@@ -26,7 +26,8 @@ export async function placesHere(
   return placesOf(homeFolder(context.env), await configuredPlaces(context));
 }
 
-async function configuredPlaces(
+/** The further places that the config names; none where there is no config. */
+export async function configuredPlaces(
   context: Pick<CommandContext, 'env' | 'configPath'>,
 ): Promise<readonly CheckpointConfig[]> {
   try {

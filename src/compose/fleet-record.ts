@@ -6,7 +6,7 @@ import { readFollowUps } from '../store/projections/follow-ups.ts';
 import { foldLedger, type Ledger, readLedgers } from '../store/projections/ledgers.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
-import type { InstanceRecord, OpenRun, Part } from '../view/fleet/fleet-facts.ts';
+import type { InstanceRecord, Part } from '../view/fleet/fleet-facts.ts';
 import type { StoreContext } from './store-of.ts';
 import { openJournalIfAny } from './store-of.ts';
 
@@ -50,7 +50,7 @@ async function recordsIn(
   names: readonly string[],
 ): Promise<ReadonlyMap<string, InstanceRecord>> {
   const ledgers = new Map(await readLedgers(journal));
-  const open = await Promise.all((await openRuns(journal)).map((run) => withOperator(journal, run)));
+  const open = await openRuns(journal);
   const doubts = await readPending(journal);
   const rows = await journal.rows(runs.name, { limit: MOST_RUNS, order: 'descending' });
   const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
@@ -68,13 +68,6 @@ async function recordsIn(
       },
     ]),
   );
-}
-
-/** Who began it stands in its first entry alone. */
-async function withOperator(journal: JournalReader, run: RunSummary): Promise<OpenRun> {
-  const [started] = await journal.read(`run/${run.runId}`);
-  const { operator } = (started?.body ?? {}) as { readonly operator?: unknown };
-  return typeof operator === 'string' && operator !== '' ? { ...run, by: operator } : run;
 }
 
 function touches({ instance, target }: RunSummary, name: string): boolean {

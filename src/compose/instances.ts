@@ -4,6 +4,7 @@ import { plainAddress } from '../base/redact.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { Config } from '../config/schema.ts';
+import type { Awaited, Awaits } from '../service/awaited.ts';
 import type { JournalReader } from '../store/journal.ts';
 import type { RunSummary } from '../store/projections/runs.ts';
 import { lazyPlatform } from './platform-of.ts';
@@ -21,6 +22,8 @@ export interface RunInstances extends AsyncDisposable {
   readonly platform: ActivityDeps['platform'];
   /** Hears every request to any of them. */
   readonly recorder: RequestRecorder;
+  /** What is waited for now, of several the one that was asked for first. */
+  readonly awaited: () => Awaited | undefined;
 }
 
 /** What is needed of a run to drive it. */
@@ -47,17 +50,32 @@ export async function openInstances(
   await using opened = new AsyncDisposableStack();
   const recorder = openRequestRecorder();
   opened.defer(() => recorder.close());
+  const waits = new Set<Awaited>();
+  const awaits: Awaits = (awaited) => {
+    waits.add(awaited);
+    return () => waits.delete(awaited);
+  };
   const open = (name: string, silent = false) =>
     openForRun(context, silent ? withoutAsking(config, name) : config, keys, name, {
       tokenFile: wish.tokenFile,
       tap: recorder.service(name),
+      awaits,
     });
   const instance = opened.use(await open(wish.instance, wish.source === 'not-called'));
   const target = wish.target === undefined ? undefined : opened.use(await open(wish.target));
-  const { platform, close } = lazyPlatform(context, config, recorder);
+  const { platform, close } = lazyPlatform(context, config, recorder, awaits);
   opened.defer(close);
   const kept = opened.move();
-  return { config, instance, target, platform, recorder, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const awaited = () => [...waits][0];
+  return {
+    config,
+    instance,
+    target,
+    platform,
+    recorder,
+    awaited,
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }
 
 /** What a run that is taken up again acts on. Of a runbook that nobody knows here, no source is called. */

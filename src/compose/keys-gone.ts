@@ -7,6 +7,7 @@ import type { CommandContext } from '../cli/context.ts';
 import { isPostgres } from '../config/store-address.ts';
 import { storeNamed } from '../config/store-named.ts';
 import type { KeyStore } from '../keys/key-store.ts';
+import { keyringFiles, keyringFolder } from '../keys/keyring-files.ts';
 import { typedLine } from '../plain/ask.ts';
 import { canAsk } from '../plain/terminal.ts';
 import { namesKeys } from '../store/projections/ledgers.ts';
@@ -49,14 +50,14 @@ export async function refuseGone(
   if (!(missing.installationSecret && keys) && !(missing.signingKey && heads)) return false;
   const gone = new LifeboatError('keys.gone', lackOf(missing, keys), {
     hints: [
-      `nothing was written: ${whereElse(home, missing)}`,
+      `nothing was written: ${whereElse(context.env, home, missing)}`,
       'without them the backups made with those keys cannot be opened',
       `to create a new key store on purpose, run this command in a terminal and type: ${WORDS}`,
     ],
     exitCode: EXIT.failed,
   });
   // The screen is up: this is not asked in passing.
-  if (context.lend !== undefined) throw gone;
+  if (context.screen !== undefined) throw gone;
   if (!mayAsk || !canAsk(context)) throw gone;
   context.stderr.write(`${show(gone.shortMessage)}\n`);
   for (const hint of gone.hints.slice(0, 2)) context.stderr.write(`  ${show(hint)}\n`);
@@ -69,20 +70,23 @@ export async function refuseGone(
 /** What is known, and no more: nobody can tell a store that was lost from one that was never used. */
 function lackOf({ store, isThere }: Missing, keys: boolean): string {
   if (!isThere)
-    return `there is no vault ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
+    return `there is no vault file ${store}, and the journal ${keys ? 'names keys' : 'was signed with a key'}`;
   return `the ${store} does not hold the key${keys ? 's that the journal names' : ' that signed the journal'}`;
 }
 
-function whereElse(home: string, { kind, isThere }: Missing): string {
+function whereElse(env: NodeJS.ProcessEnv, home: string, { kind, isThere }: Missing): string {
   const vault = vaultIn(home);
+  const [broken] = keyringFiles(keyringFolder(env)).filter(({ brokenAt }) => brokenAt !== undefined);
+  if (kind === 'os' && broken !== undefined)
+    return `they may be in ${show(broken.path, 200)}, which cannot be read: \`lifeboat doctor\` says what to do`;
   if (kind === 'os')
     return existsSync(vault)
-      ? `they may be in the vault ${show(vault, 200)}: set LIFEBOAT_KEYCHAIN=vault`
-      : 'they may be in a vault (LIFEBOAT_KEYCHAIN=vault), or in the keychain of another user';
+      ? `they may be in the vault file ${show(vault, 200)}: write \`keyStore: vault\` into lifeboat.yaml`
+      : 'they may be in a vault file (`keyStore: vault`), or in the keychain of another user';
   const copy = isThere
-    ? 'put another vault back from a copy'
-    : 'put the vault back from a copy if there was one';
-  return `they may be in the OS keychain (LIFEBOAT_KEYCHAIN=os); ${copy}`;
+    ? 'put another vault file back from a copy'
+    : 'put the vault file back from a copy if there was one';
+  return `they may be in the OS keychain (\`keyStore: os\`); ${copy}`;
 }
 
 function vaultIn(home: string): string {

@@ -8,6 +8,7 @@ import { makeFolderInside } from '../base/trusted-path.ts';
 import { homeFolder } from '../config/find.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import type { ListedBackup } from '../view/fleet/fleet-facts.ts';
+import type { KeptFit } from './try-fit.ts';
 
 /*
  * The backups that an instance listed last: `$LIFEBOAT_HOME/last-seen/<instance>.json`. A lost instance
@@ -26,18 +27,25 @@ const DATED_MS = 10 * 60 * 1000;
 /** Built once: a board reads the file of every instance. */
 const LAST_SEEN = lazily(LastSeen);
 
-/** Keeps the newest of the done backups that an instance lists, the newest first. Never rejects. */
+/** What an instance lists: its done backups, the newest first, and what their first blocks show. */
+export interface Listed {
+  readonly done: readonly ListedBackup[];
+  readonly at: Date;
+  readonly fits: readonly KeptFit[];
+}
+
+/** Keeps the newest of the done backups that an instance lists. Never rejects. */
 export function rememberBackups(
   { env }: { readonly env: NodeJS.ProcessEnv },
   config: LoadedConfig,
-): (name: string, done: readonly ListedBackup[], at: Date) => Promise<void> {
-  return async (name, done, at) => {
+): (name: string, seen: Listed) => Promise<void> {
+  return async (name, { done, at, fits }) => {
     const backups = done.slice(0, MOST).map((backup) => ({ ...backup, status: 'done' }));
     const url = config.instances[name]?.url;
     if (backups.length === 0 || url === undefined) return;
     try {
       const [home, { placeOf }] = [homeFolder(env), await import('../service/address.ts')];
-      const seen = { at: at.toISOString(), place: placeOf(url), backups };
+      const seen = { at: at.toISOString(), place: placeOf(url), backups, fits };
       const text = `${JSON.stringify(seen)}\n`;
       if (text.length > MOST_BYTES || isKept(readKept(home, name), seen)) return;
       const { default: writeFileAtomic } = await import('write-file-atomic');
@@ -74,14 +82,15 @@ export function backupsLastSeen(home: string, name: string, place: string): Last
 
 function isKept(
   kept: Readonly<Record<string, unknown>> | undefined,
-  seen: { readonly at: string; readonly place: string; readonly backups: unknown },
+  seen: { readonly at: string; readonly place: string; readonly backups: unknown; readonly fits: unknown },
 ): boolean {
   const age = msOf(seen.at) - msOf(String(kept?.['at']));
   const isRecent = age >= 0 && age < DATED_MS;
   return (
     isRecent &&
     kept?.['place'] === seen.place &&
-    JSON.stringify(kept['backups']) === JSON.stringify(seen.backups)
+    JSON.stringify(kept['backups']) === JSON.stringify(seen.backups) &&
+    JSON.stringify(kept['fits']) === JSON.stringify(seen.fits)
   );
 }
 

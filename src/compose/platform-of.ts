@@ -2,6 +2,7 @@ import type { ActivityDeps } from '../activities/deps.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import { tokenVariables } from '../config/loaded.ts';
+import type { Awaits } from '../service/awaited.ts';
 import type { RequestRecorder } from './request-recorder.ts';
 
 /**
@@ -12,6 +13,7 @@ export function lazyPlatform(
   context: CommandContext,
   config: LoadedConfig,
   recorder?: RequestRecorder,
+  awaits?: Awaits,
 ): { readonly platform: ActivityDeps['platform']; readonly close: () => Promise<void> } {
   let opened: ReturnType<ActivityDeps['platform']> | undefined;
   const open = async () => {
@@ -23,6 +25,7 @@ export function lazyPlatform(
       hideEnv,
       tap: recorder?.platform,
       toolTap: recorder?.tool,
+      awaits,
       tokenOf: (source) => tokenReader(source, { keychain: noKeychain, hideEnv }),
     });
   };

@@ -1,6 +1,7 @@
 import type { HttpCall, ToolCall, TranscribedCall } from '../audit/transcript/line.ts';
 import type { Transcript } from '../audit/transcript/transcript.ts';
 import { counted } from '../base/format.ts';
+import { redact } from '../base/redact.ts';
 import { Secret } from '../base/secret.ts';
 import type { Note } from '../runner/performed.ts';
 import type { Tap } from '../service/interceptors.ts';
@@ -15,6 +16,8 @@ export interface RequestRecorder {
   start(options: RecorderOptions): Promise<void>;
   /** A secret that is in hand, under its fingerprint. */
   know(secret: Secret, fingerprint: string): void;
+  /** A text without the secrets that were heard or are in hand. */
+  blank(text: string): string;
   /**
    * How far the transcript reaches, for the record; nothing when nothing was sent. With `isOver` it reaches
    * no further: nothing is written any more.
@@ -97,6 +100,11 @@ export function openRequestRecorder(): RequestRecorder {
       void write();
     },
     know: name,
+    blank: (text) =>
+      redact(
+        text,
+        [...known.keys()].map((secret) => new Secret(secret)),
+      ),
     notes(isOver = false) {
       ended ||= isOver;
       if (transcript === undefined) return [];

@@ -1,10 +1,11 @@
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { readInstanceUrl } from '../base/instance-url.ts';
+import { isSameInstance } from '../base/instance-url.ts';
 import { plainAddress } from '../base/redact.ts';
 import { show } from '../base/text.ts';
 import type { LoadedConfig } from '../config/loaded.ts';
 import { inputOf } from '../runner/run-log.ts';
+import { servicesIn } from '../runner/where-sent.ts';
 import { type Entry, fieldsOf } from '../store/journal.ts';
 import type { DrivenRun } from './instances.ts';
 
@@ -21,13 +22,12 @@ export function refuseElsewhere(
   { instances, path }: Pick<LoadedConfig, 'instances' | 'path'>,
   entries: readonly Entry[],
 ): void {
-  const { services, mode } = fieldsOf(entries[0]?.body);
+  const { mode } = fieldsOf(entries[0]?.body);
   const isCalled = runbook.touches((inputOf(entries) ?? {}) as never).source !== 'not-called';
-  for (const one of Array.isArray(services) ? services : []) {
-    const { instance: name, url } = fieldsOf(one);
-    if (typeof name !== 'string' || typeof url !== 'string') continue;
+  for (const { instance: name, url } of servicesIn(entries)) {
     const now = Object.hasOwn(instances, name) ? instances[name]?.url : undefined;
-    if (now === undefined || (name === instance && !isCalled) || isSame(url, now)) continue;
+    // A record without an address that can be read says nothing about where the run began.
+    if (now === undefined || (name === instance && !isCalled) || isSameInstance(url, now) !== false) continue;
     throw refusal('run.elsewhere', runId, [
       `run ${runId} began on ${show(name)} at ${show(url)}, and ${show(path)} has another instance under that name`,
       `now it is ${show(plainAddress(now) ?? '')}: put back the address that the run began with`,
@@ -39,20 +39,6 @@ export function refuseElsewhere(
       `run ${runId} began as a rehearsal, and ${show(path)} no longer says that ${show(changed)} is one`,
       `if it is one: put back \`rehearsal: true\` for ${show(changed)}`,
     ]);
-}
-
-/**
- * By the id alone: the address of a service may move, and takes its instances along. A record without an
- * address that can be read says nothing about where the run began.
- */
-function isSame(recorded: string, now: string): boolean {
-  const id = idIn(recorded);
-  return id === undefined || id === idIn(now);
-}
-
-function idIn(url: string): string | undefined {
-  const read = readInstanceUrl(url);
-  return typeof read === 'string' ? undefined : read.id.toLowerCase();
 }
 
 function refusal(code: string, runId: string, [what, way]: readonly [string, string]): LifeboatError {

@@ -4,6 +4,7 @@ import { instanceNamed } from '../config/load.ts';
 import { type LoadedConfig, tokenVariables } from '../config/loaded.ts';
 import type { InstanceConfig, TokenConfig } from '../config/schema.ts';
 import { type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../keys/key-store.ts';
+import type { Awaits } from '../service/awaited.ts';
 import type { ServiceClient } from '../service/client.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Revision } from '../service/revisions.ts';
@@ -42,6 +43,8 @@ export async function openInstance(
     readonly tokenFile?: string | undefined;
     /** Hears every request. */
     readonly tap?: Tap | undefined;
+    /** Told of what is waited for. */
+    readonly awaits?: Awaits | undefined;
     readonly warn?: (line: string) => void;
     /** Gets what `revision: auto` has found out. */
     readonly found?: (line: string) => void;
@@ -64,7 +67,7 @@ export async function openInstance(
     keychain: async () => (await (await options.store()).get(tokenAccount(name))) ?? missing(name),
     hideEnv,
   });
-  const network = { token, caFile: instance.ca, tap: options.tap };
+  const network = { token, caFile: instance.ca, tap: options.tap, awaits: options.awaits };
   const revision =
     instance.revision === 'auto'
       ? await findOutRevision(instance.url, network, options.found)
@@ -73,6 +76,8 @@ export async function openInstance(
   if (address.insecure)
     options.warn?.(`warning: ${address.origin} is plain http: token and keys travel in the clear`);
   const service = openService(address, { ...network, downloadOrder: instance.downloads });
+  const newer = config.newerRevisions?.[name];
+  if (newer !== undefined) options.warn?.(`warning: ${name}: ${newerRevisionWords(newer)}`);
   if (service.limits !== undefined) options.warn?.(`warning: ${name}: ${service.limits.deprecation}`);
   return {
     name,
@@ -83,6 +88,11 @@ export async function openInstance(
     hideEnv,
     [Symbol.asyncDispose]: () => service.close(),
   };
+}
+
+/** That an instance is spoken to as the newest revision that is known, and not as its own. */
+export function newerRevisionWords(given: number): string {
+  return `revision ${given} is newer than any that lifeboat knows; it is spoken to as revision 62`;
 }
 
 /** `revision: auto`: asks the instance itself, by GETs. */
@@ -115,7 +125,7 @@ export function openForRun(
   config: LoadedConfig,
   keys: Pick<Workspace, 'keyring'>,
   name: string,
-  how: { readonly tokenFile?: string | undefined; readonly tap?: Tap } = {},
+  how: Pick<Parameters<typeof openInstance>[2], 'tokenFile' | 'tap' | 'awaits'> = {},
 ): Promise<OpenInstance> {
   return openInstance(config, name, {
     store: async () => keys.keyring.store,

@@ -76,7 +76,8 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   const { stderr, env } = context;
   if (stderr !== undefined) {
     const { warnIfRolledBack } = await import('./warn-rolled-back.ts');
-    await warnIfRolledBack({ env, stderr }, journal, await isShared(context));
+    const { checkedAs } = await import('./store-seen.ts');
+    await warnIfRolledBack({ env, stderr }, journal, await checkedAs(context));
   }
   return journal;
 }
@@ -100,7 +101,7 @@ function teamsStore(address: string, { env, stderr }: StoreContext) {
 }
 
 /** Whether several installations write to the store. */
-export async function isShared(context: StoreContext): Promise<boolean> {
+async function isShared(context: StoreContext): Promise<boolean> {
   return isPostgres(await storeNamed(context.env, context.configPath));
 }
 

@@ -3,7 +3,7 @@ import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { homeFolder } from '../config/find.ts';
 import type { JournalReader } from '../store/journal.ts';
-import { checkLog } from '../store/log/check-log.ts';
+import { type CheckOptions, checkLog } from '../store/log/check-log.ts';
 import { rolledBack } from '../store/log/explain-trouble.ts';
 import { homePlace } from '../store/log/places/folder-place.ts';
 import { isOfPlaces } from '../store/log/rollback.ts';
@@ -14,9 +14,9 @@ import { isOfPlaces } from '../store/log/rollback.ts';
 export async function warnIfRolledBack(
   { env, stderr }: Pick<CommandContext, 'env' | 'stderr'>,
   journal: JournalReader,
-  isShared: boolean,
+  where: Pick<CheckOptions, 'isShared' | 'seenHere'>,
 ): Promise<void> {
-  const trouble = await troubleInHome(env, journal, isShared);
+  const trouble = await troubleInHome(env, journal, where);
   if (trouble !== undefined)
     stderr.write(`warning: ${show(trouble.shortMessage, 300)}; see lifeboat doctor\n`);
 }
@@ -29,10 +29,10 @@ export async function warnIfRolledBack(
 export async function troubleInHome(
   env: CommandContext['env'],
   journal: JournalReader,
-  isShared: boolean,
+  where: Pick<CheckOptions, 'isShared' | 'seenHere'>,
 ): Promise<LifeboatError | undefined> {
   try {
-    const { trouble } = await checkLog(journal, [homePlace(homeFolder(env))], { isShared, most: 1 });
+    const { trouble } = await checkLog(journal, [homePlace(homeFolder(env))], { ...where, most: 1 });
     // Another place may have what the home lacks.
     if (trouble === undefined || isOfPlaces(trouble)) return undefined;
     return rolledBack(trouble);

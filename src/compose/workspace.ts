@@ -1,18 +1,20 @@
-import { userInfo } from 'node:os';
 import { failureOf, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
+import { loginIfAny } from '../base/user.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { askHidden } from '../cli/hidden-prompt.ts';
 import { homeFolder } from '../config/find.ts';
 import type { CheckpointConfig, LoadedConfig, NotifyConfig } from '../config/loaded.ts';
-import type { Keyring, KeyStore } from '../keys/key-store.ts';
+import type { StoreChoice } from '../keys/choose-store.ts';
+import { type Keyring, type KeyStore, LEAST_PASSPHRASE } from '../keys/key-store.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Checked } from '../store/log/check-log.ts';
 import type { Place } from '../store/log/places/place.ts';
-import type { Sealer } from '../store/log/sealer.ts';
+import type { Sealer, SealerOptions } from '../store/log/sealer.ts';
 import type { Signer } from '../store/log/signer.ts';
-import { isShared, openStoreOf } from './store-of.ts';
+import { openStoreOf } from './store-of.ts';
+import { checkedAs, rememberStore } from './store-seen.ts';
 
 /** The journal, the keys and the checkpoints of one home, open for writing. */
 export interface Workspace {
@@ -36,6 +38,11 @@ export interface WorkspaceOptions {
   readonly notify?: readonly NotifyConfig[];
   /** Another key store than the environment's: a drill's keys live as long as the drill. */
   readonly store?: KeyStore;
+  /**
+   * Of a team's store: `begun` where the move of a log brings the first checkpoint of it into the shared
+   * folder; by default one that is not new has it already.
+   */
+  readonly sharedPlace?: 'required' | 'begun';
   /** How many checkpoints of a place are looked at (`checkLog`). */
   readonly most?: number;
 }
@@ -57,8 +64,9 @@ export async function openWorkspaceAhead({ env }: Pick<CommandContext, 'env'>): 
 /**
  * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the
  * error says what is missing. Then the store is held against its checkpoints: where it is not what was
- * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. Rejects with what
- * `chooseStore` and `openStoreOf` reject with.
+ * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. A team's store needs a
+ * folder for them that all share (`store.unshared`). Rejects with what `chooseStore` and `openStoreOf` reject
+ * with.
  */
 export async function openWorkspace(
   context: CommandContext,
@@ -66,12 +74,33 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const opened = await openChecked(context, options);
   const { checked, journal } = opened;
-  if (checked.trouble === undefined && journal !== undefined)
-    return workspaceOf(context, opened, journal, options.notify);
+  if (checked.trouble === undefined && journal !== undefined) {
+    const isShared = checked.store.isShared && (await sharesPlace(context, opened, journal, options));
+    return workspaceOf(context, opened, journal, { notify: options.notify, isShared });
+  }
   await journal?.close();
   if (checked.trouble === undefined) throw new Error('a store that is gone is trouble');
   const { rolledBack } = await import('../store/log/explain-trouble.ts');
   throw rolledBack(checked.trouble);
+}
+
+/** Whether the folders of a team take part: not where a person goes on without them, which goes on record. */
+async function sharesPlace(
+  { alone }: CommandContext,
+  { checked, signer }: OpenedStore,
+  journal: Journal,
+  { sharedPlace }: WorkspaceOptions,
+): Promise<boolean> {
+  try {
+    const { lackOfPlace, recordAlone, unshared } = await import('./shared-place.ts');
+    const lack = await lackOfPlace(checked, { journal, signer, isBegun: sharedPlace === 'begun' });
+    if (alone !== undefined) await recordAlone(journal, alone, lack);
+    else if (lack !== undefined) throw unshared(lack);
+    return alone === undefined;
+  } catch (thrown) {
+    await journal.close();
+    throw thrown;
+  }
 }
 
 /** A store that was opened and held against its checkpoints; nothing was refused yet. */
@@ -100,7 +129,7 @@ export async function openChecked(
   const { checkLog } = await import('../store/log/check-log.ts');
   const signer = createSigner(await keyring.signingKey());
   const places = placesOf(home, options.checkpoints ?? []);
-  const check = { ownKey: signer.publicKey, isShared: await isShared(context), most: options.most };
+  const check = { ownKey: signer.publicKey, ...(await checkedAs(context)), most: options.most };
   let journal: Journal | undefined;
   try {
     journal = await openStoreOf(context, { by: operator, signer });
@@ -121,18 +150,23 @@ function whyGone(thrown: unknown): string | undefined {
   throw thrown;
 }
 
+interface Informed extends Pick<SealerOptions, 'isShared'> {
+  readonly notify?: readonly NotifyConfig[] | undefined;
+}
+
 /** The workspace over a store that was opened and checked. */
 export async function workspaceOf(
   context: CommandContext,
   { home, operator, keyring, signer, places, checked }: OpenedStore,
   journal: Journal,
-  notify: readonly NotifyConfig[] = [],
+  { notify = [], isShared = false }: Informed = {},
 ): Promise<Workspace> {
   const { createSealer } = await import('../store/log/sealer.ts');
   const { excusesOf } = await import('../store/log/losses.ts');
   // Printed at the end: in between, a line on stderr would fall into the middle of the screen.
   const problems = new Set(checked.warnings);
   const { origin } = checked.store;
+  await rememberStore(context, origin);
   const sealed = checked.places[0]?.checkpoints.filter((one) => !one.isAccepted && one.origin === origin);
   const sealer = createSealer(
     journal,
@@ -140,6 +174,7 @@ export async function workspaceOf(
       signer,
       places,
       isAccepted: excusesOf(checked.losses, origin),
+      isShared,
       onProblem: ({ shortMessage }) => void problems.add(shortMessage),
     },
     Math.max(0, ...(sealed ?? []).map(({ size }) => size)),
@@ -151,6 +186,8 @@ export async function workspaceOf(
   const close = async () => {
     for (const problem of (await notifier?.finish()) ?? []) problems.add(problem);
     await sealer.sealRest();
+    if (origin === undefined && checked.store.isShared)
+      await rememberStore(context, await journal.log.origin().catch(() => undefined));
     await journal.close();
     for (const problem of problems) context.stderr.write(`warning: ${show(problem)}\n`);
   };
@@ -197,17 +234,8 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
   // Before anybody is asked for the passphrase of a new one.
   let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
   context.meanwhile?.();
-  const store = await chooseStore({
-    env: context.env,
-    home,
-    toRead: how === 'look',
-    ...(context.stdin.isTTY === true
-      ? { askPassphrase: (purpose: 'open' | 'create') => askPassphrase(purpose, context) }
-      : {}),
-  }).catch((thrown: unknown) => {
-    if (failureOf(thrown).code === 'keys.wrong-passphrase') context.passphrase?.forget(thrown);
-    throw thrown;
-  });
+  const choice = { env: context.env, home, toRead: how === 'look' };
+  const store = await unlocked(context, (asker) => chooseStore({ ...choice, ...asker }));
   const keyring = openKeyring(store);
   if (how === 'look') return keyring;
   if (!isAgreed && vault === undefined) {
@@ -223,19 +251,61 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
 
 /** The login name: for entries' `by` when the config names nobody, and to know the operator by. */
 export function loginName(env: NodeJS.ProcessEnv): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return env['USER'] || 'unknown';
-  }
+  return loginIfAny() ?? (env['USER'] || 'unknown');
 }
 
-function askPassphrase(purpose: 'open' | 'create', context: CommandContext) {
-  if (purpose === 'open') {
-    const { passphrase } = context;
-    const leave = passphrase?.isOptional === true ? ' (Esc: go on without it)' : '';
-    const ask = () => askHidden(`passphrase of the vault${leave}`, context);
-    return passphrase?.get(ask) ?? ask();
+type AskPassphrase = NonNullable<StoreChoice['askPassphrase']>;
+
+/**
+ * What `open` gives, with the passphrase that somebody enters where they can be asked. On the screen, one
+ * that does not open the vault is told in the field, and asked for again.
+ */
+async function unlocked<T>(
+  context: CommandContext,
+  open: (asker: { readonly askPassphrase?: AskPassphrase }) => Promise<T>,
+  refused?: string,
+): Promise<T> {
+  if (context.stdin.isTTY !== true) return open({});
+  const { passphrase, screen } = context;
+  let wasEntered = false;
+  let again: string;
+  const askPassphrase: AskPassphrase = async (purpose) => {
+    const secret = await entered(purpose, context, refused);
+    wasEntered = true;
+    return secret;
+  };
+  try {
+    return await open({ askPassphrase });
+  } catch (thrown) {
+    const { code, shortMessage } = failureOf(thrown);
+    if (code !== 'keys.wrong-passphrase') throw thrown;
+    passphrase?.forget(thrown);
+    if (!wasEntered || screen === undefined) throw thrown;
+    passphrase?.askAgain();
+    again = shortMessage;
+  } finally {
+    if (wasEntered) screen?.say('');
   }
-  return askHidden('a new passphrase for the vault, 12 characters or more', context, { twice: true });
+  return unlocked(context, open, again);
+}
+
+async function entered(
+  purpose: 'open' | 'create',
+  context: CommandContext,
+  refused: string | undefined,
+): Promise<Secret> {
+  const { passphrase, screen, stderr } = context;
+  if (purpose === 'create') {
+    const prompt = `a new passphrase for the vault file, ${LEAST_PASSPHRASE} characters or more`;
+    return askHidden(prompt, context, { twice: true, least: LEAST_PASSPHRASE });
+  }
+  const isUnasked = passphrase?.isUnasked === true && refused === undefined;
+  const ask = async () => {
+    const secret = await askHidden('passphrase of the vault file', context, { least: 1, refused, isUnasked });
+    // To open it takes a second, and many where the machine is busy.
+    if (screen === undefined) stderr.write('opening the vault file\n');
+    else screen.say('opening the vault file');
+    return secret;
+  };
+  return passphrase?.get(ask) ?? ask();
 }

@@ -1,17 +1,19 @@
-import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { EXIT, LifeboatError } from '../base/errors.ts';
 import { refuseForeignHome } from '../base/trusted-path.ts';
+import { homeIfAny } from '../base/user.ts';
 
 /** Where the config is looked for, in this order. */
 export function searchPath(env: NodeJS.ProcessEnv): string[] {
   const named = env['LIFEBOAT_CONFIG'];
   if (named !== undefined && named !== '') return [resolve(named)];
-  return [resolve('lifeboat.yaml'), join(xdgFolder(env, 'XDG_CONFIG_HOME', '.config'), 'lifeboat.yaml')];
+  const folder = xdgFolder(env, 'XDG_CONFIG_HOME', '.config');
+  return [resolve('lifeboat.yaml'), ...(folder === undefined ? [] : [join(folder, 'lifeboat.yaml')])];
 }
 
 /**
  * The folder of journal, keys, checkpoints and downloads: `LIFEBOAT_HOME`, else the XDG state folder. Throws
- * `trust.refused` when others could have written into it.
+ * `trust.refused` when others could have written into it, and `home.unknown` where there is none.
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
   const home = homePath(env);
@@ -23,17 +25,27 @@ export function homeFolder(env: NodeJS.ProcessEnv): string {
 export function homePath(env: NodeJS.ProcessEnv): string {
   const named = env['LIFEBOAT_HOME'];
   if (named !== undefined && named !== '') return resolve(named);
-  return xdgFolder(env, 'XDG_STATE_HOME', join('.local', 'state'));
+  const folder = xdgFolder(env, 'XDG_STATE_HOME', join('.local', 'state'));
+  if (folder !== undefined) return folder;
+  throw new LifeboatError(
+    'home.unknown',
+    `user id ${process.getuid?.() ?? ''} has no home folder, and HOME is not set`,
+    {
+      hints: ['set LIFEBOAT_HOME to a folder that belongs to this user', 'nothing was read or written'],
+      exitCode: EXIT.usage,
+    },
+  );
 }
 
 /**
  * Paths in these variables are absolute; a relative one is ignored, by the XDG base directory specification.
- * It would be another folder from each folder.
+ * It would be another folder from each folder. Undefined for a user without a home.
  */
-function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string {
+function xdgFolder(env: NodeJS.ProcessEnv, variable: string, below: string): string | undefined {
   const named = env[variable];
-  const base = named !== undefined && isAbsolute(named) ? named : join(env['HOME'] || homedir(), below);
-  return join(base, 'lifeboat');
+  if (named !== undefined && isAbsolute(named)) return join(named, 'lifeboat');
+  const home = homeIfAny(env);
+  return home === undefined ? undefined : join(home, below, 'lifeboat');
 }
 
 /** Bytes that a config may have: thousands of instances. */

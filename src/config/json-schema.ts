@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { schemaId } from '../base/schema-id.ts';
 import { Config } from './schema.ts';
 
 /** A JSON Schema, as far as it is read here. */
@@ -10,8 +11,8 @@ export interface JsonSchema {
   readonly [field: string]: unknown;
 }
 
-/** The name of the schema of lifeboat.yaml. */
-export const CONFIG_SCHEMA = 'lifeboat.config/1';
+/** The `$id` of the schema of lifeboat.yaml. */
+export const CONFIG_SCHEMA = schemaId('config');
 
 /**
  * lifeboat.yaml as JSON Schema, draft 7: what editors read (yaml-language-server). It takes what

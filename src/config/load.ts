@@ -7,6 +7,7 @@ import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
 import { refuseDistrusted } from '../base/trusted-path.ts';
 import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
+import { keyStoreNamed } from './key-store-named.ts';
 import { absolute, type LoadedConfig } from './loaded.ts';
 import { mistakesIn, type Parsed, placeOf, plainWords, problemsIn } from './problems.ts';
 import { Config, type InstanceConfig } from './schema.ts';
@@ -25,6 +26,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     });
     if (text === undefined) continue;
     const config = parseConfig(text, candidate);
+    refuseUnseen(config, env);
     if (isPipe) storesOfPipes.set(candidate, config.store);
     return config;
   }
@@ -32,7 +34,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     `looked for: ${candidates.join(', ')}`,
     'name another with --config FILE or LIFEBOAT_CONFIG',
     'to write one: `lifeboat init`',
-    'to try it without a service: `lifeboat drill`, or `lifeboat lab > lifeboat.yaml`',
+    'to try it without a service: `lifeboat drill`, or `lifeboat lab --out lifeboat.yaml`',
   ]);
 }
 
@@ -43,11 +45,29 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
 export function parseConfig(text: string, path: string): LoadedConfig {
   const { value, ...read } = readYaml(text, path);
   const parsed = Config.safeParse(value ?? {}, { error: plainWords });
-  if (parsed.success)
-    return { ...absolute(parsed.data, dirname(path)), path, sha256: hash('sha256', text, 'hex') };
+  if (parsed.success) {
+    const config = absolute(parsed.data, dirname(path));
+    return {
+      ...config,
+      newerRevisions: newerRevisions(config, value),
+      path,
+      sha256: hash('sha256', text, 'hex'),
+    };
+  }
   throw wrong('config.invalid', problemsIn(parsed.error.issues, read), [
     '`lifeboat schema config` prints the keys and what they mean',
   ]);
+}
+
+/** Those whose revision was read as another one. */
+function newerRevisions({ instances }: Pick<LoadedConfig, 'instances'>, value: unknown) {
+  const given = value as { readonly instances?: Readonly<Record<string, { readonly revision?: unknown }>> };
+  return Object.fromEntries(
+    Object.entries(instances).flatMap(([name, { revision }]) => {
+      const asked = given.instances?.[name]?.revision;
+      return typeof asked === 'number' && asked !== revision ? [[name, asked]] : [];
+    }),
+  );
 }
 
 /**
@@ -90,6 +110,15 @@ function wrong(code: string, found: readonly ProblemInFile[], hints: readonly st
     ],
     exitCode: EXIT.usage,
   });
+}
+
+/** The key store is chosen before a config is parsed (key-store-named.ts): none is taken unseen. */
+function refuseUnseen({ keyStore, path }: LoadedConfig, env: NodeJS.ProcessEnv): void {
+  if (keyStore === undefined || keyStoreNamed(env, path) !== undefined) return;
+  throw usage('config.key-store', `${show(path, 200)}: keyStore does not stand where it is looked for`, [
+    `write \`keyStore: ${keyStore}\` on a line of its own, at its beginning, in a plain file`,
+    `or set LIFEBOAT_KEYCHAIN=${keyStore}`,
+  ]);
 }
 
 /** One instance by name; an unknown one names the known. */

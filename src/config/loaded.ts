@@ -16,6 +16,8 @@ export interface LoadedConfig extends Omit<Config, 'checkpoints' | 'notify'> {
   readonly checkpoints: readonly CheckpointConfig[];
   readonly notify: readonly NotifyConfig[];
   readonly path: string;
+  /** The instances, by name, whose revision is newer than any that is known, as the file says it. */
+  readonly newerRevisions?: Readonly<Record<string, number>>;
   /** Of the file's text, hex: what the record names it by. */
   readonly sha256: string;
 }
@@ -30,6 +32,9 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
         ...instance,
         ...(instance.ca === undefined ? {} : { ca: resolve(folder, instance.ca) }),
         ...(token === undefined ? {} : { token: absoluteToken(token, folder) }),
+        ...(instance.apps === undefined
+          ? {}
+          : { apps: instance.apps.map((app) => withPrograms(app, folder)) }),
       },
     ];
   });
@@ -48,6 +53,19 @@ export function absolute(config: Config, folder: string): Omit<LoadedConfig, 'pa
     checkpoints: config.checkpoints.map((place) => absolutePlace(place, config, folder)),
     notify: config.notify.map((target) => absoluteTarget(target, config, folder)),
   };
+}
+
+type AppConfig = NonNullable<Config['instances'][string]['apps']>[number];
+
+function withPrograms({ reconnect, ...app }: AppConfig, folder: string): AppConfig {
+  if (reconnect === undefined) return app;
+  const { command, proof, timeout } = reconnect;
+  return { ...app, reconnect: { command: program(command, folder), proof: program(proof, folder), timeout } };
+}
+
+/** A program with a slash in its name is a path; any other is looked for in PATH. */
+function program([name = '', ...args]: readonly string[], folder: string): string[] {
+  return [name.includes('/') ? resolve(folder, name) : name, ...args];
 }
 
 function absolutePlace(

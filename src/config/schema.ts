@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { Duration, Limit } from '../base/duration.ts';
-import { readInstanceUrl } from '../base/instance-url.ts';
+import { idOfInstance, readInstanceUrl } from '../base/instance-url.ts';
+import { KEY_STORES } from './key-store-named.ts';
 import { problemOfStore } from './store-address.ts';
 
 /** An address that can be shown wherever it is used; one that cannot is in no message. */
@@ -50,17 +51,46 @@ export const TokenConfig = z.union(
 );
 export type TokenConfig = z.infer<typeof TokenConfig>;
 
+/** The newest that there is a client for. Revisions after it only add to it, as far as is documented. */
+const NEWEST_REVISION = 62;
+
+/** A program and its arguments: started without a shell, so that none of them becomes code. */
+const Argv = z
+  .array(z.string(), 'a program and its arguments, as a list: [kubectl, rollout, restart, deploy/NAME]')
+  .min(1)
+  .refine(([program]) => program !== '', 'the name of the program is missing');
+
+/** A team's own way to give an application its new credentials. */
+const ReconnectConfig = z.strictObject({
+  command: Argv.describe(
+    'gives the application its new credentials: a program and its arguments, without a shell; no secret in it',
+  ),
+  proof: Argv.describe(
+    'shows that it works with them: ends with 0 only then; it changes nothing, so it may run at any time',
+  ),
+  timeout: Limit.prefault('10m').describe('how long each of the two may take'),
+});
+
 /** One data-service instance. Times in milliseconds after parsing. */
 export const InstanceConfig = z.strictObject({
   // V1 and V0 paths follow from it (service-api.md section 4).
   url: InstanceAddress.describe("address of the instance's dashboard, as `cf service NAME` prints it"),
   revision: z
     .union(
-      [z.literal(61), z.literal(62), z.literal('v0'), z.literal('auto')],
-      'a revision is 61, 62, v0 or auto, without quotes',
+      [
+        z.literal(61),
+        z.literal(NEWEST_REVISION),
+        z.int().gt(NEWEST_REVISION).lt(1000),
+        z.literal('v0'),
+        z.literal('auto'),
+      ],
+      'a revision is 61, 62, v0 or auto, without quotes; one after 62 is read as 62',
     )
-    .default(62)
-    .describe('interface revision of the service; auto finds it out at every start, by GETs'),
+    .default(NEWEST_REVISION)
+    .transform((given) => (given === 61 || typeof given === 'string' ? given : NEWEST_REVISION))
+    .describe(
+      'interface revision of the service; one after 62 is read as 62; auto finds it out at every start, by GETs',
+    ),
   // The revision's own order is that of service-api.md section 4.3.
   downloads: z
     .array(z.enum(['v1', 'v0', 'v0-post']))
@@ -88,10 +118,15 @@ export const InstanceConfig = z.strictObject({
           .string()
           .optional()
           .describe('who binds it again; default: the person who runs the recovery'),
+        reconnect: ReconnectConfig.optional().describe(
+          "a team's own commands in place of those of the platform: {command, proof, timeout}",
+        ),
       }),
     )
-    .default([])
-    .describe('applications to bind again after a restore, besides those that the platform names'),
+    .optional()
+    .describe(
+      'applications to bind again after a restore, besides those that the platform names; [] says that there are none',
+    ),
   // Default by service-api.md section 8, like that of `router`.
   inFlight: Duration.prefault('15m').describe(
     'the in-flight window: how long a lost request may still be under way in the router',
@@ -242,15 +277,45 @@ const NotifyTarget = z.union(
   'a target has a name, and a url (with headers, ca) or a command; `on` names events',
 );
 
+/**
+ * Records, locks and calls in doubt go by the name of an instance: under a second name the same change could
+ * be sent a second time. Each name that shares its instance is told, so that all places are shown.
+ */
+function refuseSecondNames(
+  instances: Readonly<Record<string, InstanceConfig>>,
+  { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
+): void {
+  const byId = Map.groupBy(Object.entries(instances), ([, { url }]) => idOfInstance(url));
+  for (const [id, group] of byId) {
+    if (id === undefined || group.length < 2) continue;
+    for (const [name] of group) {
+      const others = group.flatMap(([other]) => (other === name ? [] : [other]));
+      const [first = '', ...more] = others;
+      const named = more.length === 0 ? `${first} has` : `${first} and ${more.length} more have`;
+      addIssue({
+        code: 'custom',
+        path: [name, 'url'],
+        message: `${named} the same address: one instance has one name`,
+      });
+    }
+  }
+}
+
 /** lifeboat.yaml. */
 export const Config = z.strictObject({
   instances: z
     .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat init` writes a config')
+    .superRefine(refuseSecondNames)
     .describe('the data-service instances, by name'),
   platform: z
-    .union([PlatformConfig, z.literal('cf'), z.literal('none')], 'a platform is cf, none or {api: …}')
+    .union(
+      [PlatformConfig, z.literal('cf'), z.literal('none')],
+      'a platform is cf, {api: …} or, for Kubernetes and machines, none',
+    )
     .default('cf')
-    .describe('cf: the cf tool, where it is logged in; {api}: the API of Cloud Foundry; none: all by hand'),
+    .describe(
+      'cf: the cf tool, where it is logged in; {api}: the API of Cloud Foundry; none: commands of yours, or by hand',
+    ),
   runbooks: z
     .string()
     .optional()
@@ -287,6 +352,12 @@ export const Config = z.strictObject({
   lab: LabConfig.optional().describe(
     'a running lab on this machine, for the Lab screen of the app: `lifeboat lab` writes it',
   ),
+  keyStore: z
+    .enum(KEY_STORES)
+    .optional()
+    .describe(
+      'where keys are kept, on a line of its own: os (default), the keychain of this machine; vault, a file under a passphrase',
+    ),
   store: StoreConfig.optional().describe(
     'sqlite (default, in LIFEBOAT_HOME), or postgres://USER@HOST/DATABASE of a team, without a password',
   ),

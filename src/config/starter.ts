@@ -15,22 +15,29 @@ export interface Starter {
   readonly instances: readonly StarterInstance[];
   /** Where editors find the JSON Schema, from the folder of the config; without it the file names none. */
   readonly editorSchema?: string | undefined;
+  /** Where keys are kept; without it, in the keychain of the machine. */
+  readonly keyStore?: 'vault' | undefined;
 }
 
 /**
  * The text of a first lifeboat.yaml: what is known of the instances, and what else people set, as comments.
  * It holds no secret: a token source says where a token is.
  */
-export function starterConfig({ instances, editorSchema }: Starter): string {
+export function starterConfig({ instances, editorSchema, keyStore }: Starter): string {
   const directive =
     editorSchema === undefined ? '' : `# yaml-language-server: $schema=${encodeURI(editorSchema)}\n`;
-  return `${directive}${HEAD}
+  const keys = `${KEYS}${keyStore === undefined ? '# keyStore: vault' : `keyStore: ${keyStore}`}\n`;
+  return `${directive}${HEAD}${keys}
 instances:
 ${instances.map(instanceLines).join('\n')}${REST}`;
 }
 
 const HEAD = `# Written by \`lifeboat init\`. \`lifeboat doctor\` checks it; \`lifeboat schema config\` has every key.
 # No token, key or password belongs in this file.
+`;
+
+const KEYS = `
+# Where keys are kept: in the keychain of this machine (os), or in a file under a passphrase (vault).
 `;
 
 const REST = `

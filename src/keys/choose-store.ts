@@ -3,11 +3,13 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { KeyStore } from './key-store.ts';
+import { keyringFolder } from './keyring-files.ts';
 import { connectAhead, openOsStore } from './os-store.ts';
 import { readPrivateFile } from './private-file.ts';
 import { openVault } from './vault.ts';
 
-interface StoreChoice {
+/** Which key store is asked for, and how it is opened. */
+export interface StoreChoice {
   /** LIFEBOAT_KEYCHAIN (`os` or `vault`), ..._PASSPHRASE_FILE, ..._KEYCHAIN_SERVICE. Empty is unset. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `$LIFEBOAT_HOME`. The vault is `vault.age` in it. */
@@ -19,10 +21,10 @@ interface StoreChoice {
 }
 
 /**
- * The key store that the environment asks for, probed or read once, so usable now. It never takes another one
- * instead: without a usable keychain it rejects, saying which thing is missing, and the hints offer the vault
- * file. `keys.unknown-store` for any other value of LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the vault's
- * passphrase is nowhere to be had.
+ * The key store that the environment asks for (`withKeyStore` puts there what the config says), probed or
+ * read once, so usable now. It never takes another one instead: without a usable keychain it rejects, saying
+ * which thing is missing, and the hints offer the vault file. `keys.unknown-store` for any other value of
+ * LIFEBOAT_KEYCHAIN; `keys.no-passphrase` when the passphrase of the vault file is nowhere to be had.
  */
 export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);
@@ -46,7 +48,7 @@ function serviceIn(env: StoreChoice['env']): { readonly service?: string } {
 
 async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<KeyStore> {
   const wanted = wantedIn(env);
-  if (wanted === 'os') return openOsStore({ home, ...serviceIn(env) });
+  if (wanted === 'os') return openOsStore({ home, keyrings: keyringFolder(env), ...serviceIn(env) });
   if (wanted === 'vault') {
     const file = env['LIFEBOAT_PASSPHRASE_FILE'];
     const passphrase = file ? () => readPassphraseFile(file) : (askPassphrase ?? nobodyToAsk);
@@ -61,7 +63,7 @@ async function openStore({ env, home, askPassphrase }: StoreChoice): Promise<Key
 async function nobodyToAsk(): Promise<never> {
   throw new LifeboatError(
     'keys.no-passphrase',
-    'the vault needs a passphrase, and there is no terminal to ask for it in',
+    'the vault file needs a passphrase, and there is no terminal to ask for it in',
     {
       hints: [
         'set LIFEBOAT_PASSPHRASE_FILE to a file that only you can read (chmod 600)',
@@ -90,7 +92,7 @@ export async function readPassphraseFile(path: string): Promise<Secret> {
   const passphrase = firstLine(bytes, path);
   if (passphrase !== '') return new Secret(passphrase);
   throw new LifeboatError('keys.empty-passphrase', `the first line of ${show(path)} is empty`, {
-    hints: ['put the passphrase of the vault on the first line'],
+    hints: ['put the passphrase of the vault file on the first line'],
   });
 }
 

@@ -35,6 +35,11 @@ export interface KeyStore {
   get(account: string): Promise<Secret | undefined>;
   /** Names of all items, sorted. */
   accounts(): Promise<readonly string[]>;
+  /**
+   * The file in which what is stored can be read by everybody who can read the file; undefined where there is
+   * none, as far as can be told. Asked by whoever reports on a store, not at each use.
+   */
+  heldInClear?(): Promise<string | undefined>;
   /** Removes an item; resolves to whether it was there. Only an explicit command calls it. */
   remove(account: string): Promise<boolean>;
 }
@@ -61,6 +66,9 @@ export interface Keyring {
   /** Whether the store has what everything else in it rests on. Makes nothing. Rejects as the store does. */
   roots(): Promise<{ readonly installationSecret: boolean; readonly signingKey: boolean }>;
 }
+
+/** Characters, of the passphrase of a new vault: a thief of the file guesses as fast as he can. */
+export const LEAST_PASSPHRASE = 12;
 
 /** Item names that are not keys of an instance begin with this; no instance may be called so. */
 export const RESERVED_ACCOUNT_PREFIX = 'lifeboat/';

@@ -4,9 +4,12 @@ import type * as KeytarModule from 'keytar';
 import { LifeboatError } from '../base/errors.ts';
 import { endNotBefore } from '../base/own-program.ts';
 import { Secret } from '../base/secret.ts';
-import { show } from '../base/text.ts';
+import { isReadAnew, readItemForParent } from './fresh-read.ts';
 import { checkItem, isStored, type KeyStore, listed, PROBE_PREFIX } from './key-store.ts';
+import { keyringFiles } from './keyring-files.ts';
 import { withLock } from './lock.ts';
+import { fromOneLine, inOneLine } from './one-line.ts';
+import { noAnswer, notKept, osError, tooLargeForWindows } from './os-trouble.ts';
 
 interface OsStoreOptions {
   /** `$LIFEBOAT_HOME`: the lock between processes that write keys lies there (`keychain.lock`). */
@@ -15,10 +18,13 @@ interface OsStoreOptions {
   readonly service?: string;
   /** How long one call may take. Default 60 s: a desktop may be asking its user for a password. */
   readonly patienceMs?: number;
+  /** Where the keychain service of Linux has its files, to say what became of them. */
+  readonly keyrings?: string | undefined;
   /** Default: the platform of this process. */
   readonly platform?: NodeJS.Platform;
 }
 
+type Item = Awaited<ReturnType<typeof KeytarModule.findCredentials>>[number];
 type Keytar = Omit<typeof KeytarModule, 'default'>;
 
 const DESCRIPTIONS: Partial<Record<NodeJS.Platform, string>> = {
@@ -60,6 +66,22 @@ export function connectAhead({ service = SERVICE }: Pick<OsStoreOptions, 'servic
   endNotBefore(connected.catch(() => undefined));
 }
 
+/** Answers the process that wants to know what a connection of its own finds: see `isReadAnew`. */
+export async function answerFromKeychain(
+  input: NodeJS.ReadableStream,
+  output: { write(text: string): unknown },
+): Promise<void> {
+  await readItemForParent(input, output, await loadKeytar());
+}
+
+/**
+ * Where probe items lie. Not among those that are searched for: libsecret hands keytar an item that vanishes
+ * during a search without a value, and keytar 7.10.6 then ends the process with a segmentation fault.
+ */
+function probesOf(service: string): string {
+  return `${service}-probe`;
+}
+
 /** The account of a probe item: one that nobody has. */
 function newProbe(): string {
   return PROBE_PREFIX + randomBytes(8).toString('hex');
@@ -73,6 +95,8 @@ class OsStore implements KeyStore {
   readonly #lockPath: string;
   readonly #patienceMs: number;
   readonly #platform: NodeJS.Platform;
+  readonly #keyrings: string | undefined;
+  #isRenewed = false;
 
   constructor(keytar: Keytar, options: OsStoreOptions) {
     this.#keytar = keytar;
@@ -80,16 +104,20 @@ class OsStore implements KeyStore {
     this.#lockPath = join(options.home, 'keychain.lock');
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
     this.#platform = options.platform ?? process.platform;
+    this.#keyrings = options.keyrings;
     this.description = DESCRIPTIONS[this.#platform] ?? 'OS keychain (Secret Service)';
   }
 
   async probe(): Promise<void> {
-    const account = newProbe();
-    const value = randomBytes(16).toString('hex');
-    await this.#call((keytar) => keytar.setPassword(this.#service, account, value));
-    const kept = await this.#read(account);
-    await this.#call((keytar) => keytar.deletePassword(this.#service, account));
-    if (kept !== value) throw notKept();
+    await this.#prove();
+    if (!this.#isRenewed) await this.#renew(await this.#find());
+  }
+
+  /** The plain file in which a probe item was found while it was stored. */
+  async heldInClear(): Promise<string | undefined> {
+    return this.#prove(
+      (value) => keyringFiles(this.#keyrings).find(({ text }) => text.includes(value))?.path,
+    );
   }
 
   /** keytar replaces silently, so: look, write, read back, under a lock. A locked keychain refuses. */
@@ -97,8 +125,8 @@ class OsStore implements KeyStore {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
       const stored = await this.#read(account);
-      if (isStored(account, secret, stored === null ? undefined : new Secret(stored))) return;
-      await this.#write(account, secret.reveal());
+      if (isStored(account, secret, stored === null ? undefined : secretIn(stored))) return;
+      await this.#write(account, inOneLine(secret.reveal()));
     });
   }
 
@@ -109,21 +137,15 @@ class OsStore implements KeyStore {
     this.#check(account, secret);
     await withLock(this.#lockPath, async () => {
       const before = await this.#read(account);
-      try {
-        await this.#write(account, secret.reveal());
-      } catch (thrown) {
-        const after = await this.#read(account).catch(() => null);
-        if (before !== null && after !== before) await this.#write(account, before).catch(() => undefined);
-        throw thrown;
-      }
+      await this.#replace(account, before, inOneLine(secret.reveal()));
     });
   }
 
   async get(account: string): Promise<Secret | undefined> {
     const stored = await this.#read(account);
-    if (stored !== null) return new Secret(stored);
+    if (stored !== null) return secretIn(stored);
     // A locked keychain answers like one without the item.
-    await this.probe();
+    await this.#prove();
     return undefined;
   }
 
@@ -131,8 +153,9 @@ class OsStore implements KeyStore {
     // libsecret's search hands keytar items without a value when the keychain is locked, and keytar 7.10.6
     // then ends the process with a segmentation fault. So the search comes only after a proof that it is
     // unlocked.
-    await this.probe();
-    const found = await this.#call((keytar) => keytar.findCredentials(this.#service));
+    await this.#prove();
+    const found = await this.#find();
+    await this.#renew(found);
     return listed(found.map(({ account }) => account));
   }
 
@@ -140,38 +163,104 @@ class OsStore implements KeyStore {
     return withLock(this.#lockPath, async () => {
       const removed = await this.#call((keytar) => keytar.deletePassword(this.#service, account));
       // A locked keychain answers like one without the item.
-      if (!removed) await this.probe();
+      if (!removed) await this.#prove();
       return removed;
     });
   }
 
   #check(account: string, secret: Secret): void {
     checkItem(account, secret);
-    const bytes = Buffer.byteLength(secret.reveal());
+    const bytes = Buffer.byteLength(inOneLine(secret.reveal()));
     if (this.#platform === 'win32' && bytes > WINDOWS_LIMIT) throw tooLargeForWindows(bytes, WINDOWS_LIMIT);
   }
 
-  async #write(account: string, text: string): Promise<void> {
-    await this.#call((keytar) => keytar.setPassword(this.#service, account, text));
-    if ((await this.#read(account)) !== text) throw notKept();
+  /** Stores, reads and removes a probe item; `look` is called while it is stored. */
+  async #prove<T>(look?: (value: string) => T): Promise<T | undefined> {
+    const service = probesOf(this.#service);
+    const account = newProbe();
+    const value = randomBytes(16).toString('hex');
+    await this.#call((keytar) => keytar.setPassword(service, account, value));
+    const kept = await this.#call((keytar) => keytar.getPassword(service, account));
+    const seen = look?.(value);
+    await this.#call((keytar) => keytar.deletePassword(service, account));
+    if (kept !== value) throw notKept();
+    return seen;
+  }
+
+  /**
+   * Under the lock, as what removes an item is: see `probesOf` for what becomes of one that vanishes. A home
+   * that nobody can write to has no lock, and nobody who would remove anything.
+   */
+  #find(): Promise<readonly Item[]> {
+    const search = () => this.#call((keytar) => keytar.findCredentials(this.#service));
+    return withLock(this.#lockPath, search).catch((thrown: unknown) => {
+      if (thrown instanceof LifeboatError && thrown.code === 'keys.io') return search();
+      throw thrown;
+    });
+  }
+
+  /** What is not kept in one line, as before there was a rule for it, is stored again so. */
+  async #renew(found: readonly Item[]): Promise<void> {
+    const old = found.filter(({ password }) => inOneLine(fromOneLine(password)) !== password);
+    for (const { account } of old)
+      await withLock(this.#lockPath, async () => {
+        const stored = await this.#read(account);
+        if (stored !== null) await this.#replace(account, stored, inOneLine(fromOneLine(stored)));
+      });
+    this.#isRenewed = true;
+  }
+
+  async #replace(account: string, before: string | null, line: string): Promise<void> {
+    if (before === line) return;
+    try {
+      await this.#write(account, line);
+    } catch (thrown) {
+      const after = await this.#read(account).catch(() => null);
+      if (before !== null && after !== before) await this.#set(account, before).catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  async #write(account: string, line: string): Promise<void> {
+    await this.#set(account, line);
+    if ((await this.#read(account)) !== line) throw notKept();
+    const item = { service: this.#service, account };
+    if (!(await this.#patiently((signal) => isReadAnew(item, line, signal)))) throw notKept();
+  }
+
+  #set(account: string, line: string): Promise<void> {
+    return this.#call((keytar) => keytar.setPassword(this.#service, account, line));
   }
 
   #read(account: string): Promise<string | null> {
     return this.#call((keytar) => keytar.getPassword(this.#service, account));
   }
 
-  async #call<T>(ask: (keytar: Keytar) => Promise<T>): Promise<T> {
+  #call<T>(ask: (keytar: Keytar) => Promise<T>): Promise<T> {
+    return this.#patiently(() => ask(this.#keytar), leaveWithoutWaiting);
+  }
+
+  async #patiently<T>(ask: (signal: AbortSignal) => Promise<T>, onSilence?: () => void): Promise<T> {
     const patience = Promise.withResolvers<never>();
+    const silence = new AbortController();
     const timer = setTimeout(() => {
-      leaveWithoutWaiting();
+      onSilence?.();
       patience.reject(noAnswer(this.#patienceMs));
+      silence.abort();
     }, this.#patienceMs);
+    const mapped = (thrown: unknown) => {
+      throw osError(thrown, this.#keyrings);
+    };
     try {
-      return await Promise.race([ask(this.#keytar).catch(rejectMapped), patience.promise]);
+      return await Promise.race([ask(silence.signal).catch(mapped), patience.promise]);
     } finally {
       clearTimeout(timer);
     }
   }
+}
+
+function secretIn(line: string): Secret {
+  return new Secret(fromOneLine(line));
 }
 
 let isLeaving = false;
@@ -185,99 +274,4 @@ function leaveWithoutWaiting(): void {
   if (isLeaving || process.platform === 'win32') return;
   isLeaving = true;
   process.once('exit', (code) => process.execve?.('/bin/sh', ['sh', '-c', `exit ${String(code)}`], {}));
-}
-
-function rejectMapped(thrown: unknown): never {
-  throw osError(thrown);
-}
-
-interface Trouble {
-  readonly code: string;
-  readonly shortMessage: string;
-  readonly hint: string;
-  /** What libsecret, D-Bus, macOS and keytar say in this case: their errors carry a text and no code. */
-  readonly says: RegExp;
-}
-
-const VAULT_HINT = 'to keep keys in a file under a passphrase instead: set LIFEBOAT_KEYCHAIN=vault';
-
-const WINDOW_HINT = 'a window that asks for a password may be open on the screen of this machine';
-
-const TROUBLES: readonly Trouble[] = [
-  {
-    code: 'keys.no-library',
-    shortMessage: 'the keychain library cannot be loaded',
-    hint: 'on Linux it needs libsecret: `apt-get install libsecret-1-0` or `dnf install libsecret`',
-    says: /failed to load keytar native addon|cannot find (package|module) '?keytar|\.node/i,
-  },
-  {
-    code: 'keys.no-service',
-    shortMessage: 'no keychain service answers on the session bus',
-    hint: 'install and start gnome-keyring, KWallet or KeePassXC in this session',
-    says: /org\.freedesktop\.secrets.* was not provided|not activatable|activate remote peer|org\.freedesktop\.secrets exited/i,
-  },
-  {
-    code: 'keys.no-bus',
-    shortMessage: 'there is no session bus to reach a keychain on',
-    hint: 'over SSH and in containers this is normal; a desktop session has one',
-    says: /autolaunch d-bus|could not connect|spawn a message bus|connection (refused|is closed)|bus address|DBUS_SESSION_BUS_ADDRESS/i,
-  },
-  {
-    code: 'keys.no-collection',
-    shortMessage: 'the keychain service has no keychain yet',
-    hint: 'log in to the desktop once, or unlock a new keychain with `gnome-keyring-daemon --unlock`',
-    says: /does not exist at path|no such object path|keychain could not be found/i,
-  },
-  {
-    code: 'keys.locked',
-    shortMessage: 'the OS keychain is locked',
-    hint: 'unlock it (log in to the desktop, or `gnome-keyring-daemon --unlock`), then try again',
-    says: /\blocked\b|prompt|dismissed|interaction is not allowed|user canceled/i,
-  },
-  {
-    code: 'keys.no-answer',
-    shortMessage: 'the OS keychain has not answered',
-    hint: WINDOW_HINT,
-    // D-Bus gives up on a call by itself after 25 s.
-    says: /timeout was reached|did not receive a reply|timed out/i,
-  },
-];
-
-/**
- * Which thing is wrong with the OS keychain, from what its library threw. Every hint offers the vault file;
- * nothing switches by itself.
- */
-function osError(thrown: unknown): LifeboatError {
-  const text = thrown instanceof Error ? thrown.message : String(thrown);
-  const trouble = TROUBLES.find(({ says }) => says.test(text));
-  const hint = trouble?.hint ?? '`lifeboat doctor` tries the keychain step by step';
-  return new LifeboatError(
-    trouble?.code ?? 'keys.failed',
-    trouble?.shortMessage ?? 'the OS keychain failed',
-    { hints: [hint, VAULT_HINT], evidence: { error: show(text) }, cause: thrown },
-  );
-}
-
-/** The keychain took longer than `patienceMs`. */
-function noAnswer(patienceMs: number): LifeboatError {
-  const seconds = String(Math.ceil(patienceMs / 1000));
-  return new LifeboatError('keys.no-answer', `the OS keychain has not answered for ${seconds} s`, {
-    hints: [WINDOW_HINT, VAULT_HINT],
-  });
-}
-
-/** Written and read back, and it was not the same. */
-function notKept(): LifeboatError {
-  return new LifeboatError('keys.not-kept', 'the OS keychain does not give back what was written to it', {
-    hints: ['do not use the key that was being stored', VAULT_HINT],
-  });
-}
-
-/** Windows keeps at most `limit` bytes for each item (CRED_MAX_CREDENTIAL_BLOB_SIZE). */
-function tooLargeForWindows(bytes: number, limit: number): LifeboatError {
-  return new LifeboatError(
-    'keys.too-large',
-    `the secret has ${String(bytes)} bytes and the Windows keychain takes ${String(limit)}`,
-    { hints: ['nothing was written', VAULT_HINT], evidence: { bytes, limit } },
-  );
 }

@@ -61,12 +61,16 @@ async function decrypt(bytes: Buffer, passphrase: Secret, path: string): Promise
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     if (message !== WRONG_PASSPHRASE) throw damaged(path, show(message, 80), cause);
-    throw new LifeboatError('keys.wrong-passphrase', `the passphrase does not open the vault ${show(path)}`, {
-      hints: [
-        'nothing was changed: give the passphrase again',
-        'a vault damaged in its first 100 bytes looks the same: try a copy of the file if you are sure',
-      ],
-    });
+    throw new LifeboatError(
+      'keys.wrong-passphrase',
+      `the passphrase does not open the vault file ${show(path)}`,
+      {
+        hints: [
+          'nothing was changed: give the passphrase again',
+          'a vault file damaged in its first 100 bytes looks the same: try a copy of the file if you are sure',
+        ],
+      },
+    );
   }
 }
 
@@ -75,14 +79,14 @@ function parse(text: string, path: string): z.infer<typeof Contents> {
     return Contents.parse(JSON.parse(text));
   } catch {
     // The cause would quote the text, which is secret.
-    throw damaged(path, 'it opens, but what it holds is not a vault of version 1');
+    throw damaged(path, 'it opens, but what it holds is not a vault file of version 1');
   }
 }
 
 function damaged(path: string, what: string, cause?: unknown): LifeboatError {
-  return new LifeboatError('keys.damaged', `the vault ${show(path)} cannot be read: ${what}`, {
+  return new LifeboatError('keys.damaged', `the vault file ${show(path)} cannot be read: ${what}`, {
     hints: [
-      'nothing was changed, and nothing is written to a vault that cannot be read',
+      'nothing was changed, and nothing is written to a vault file that cannot be read',
       'put a copy of the file in its place; `age --decrypt` tells whether a copy is whole',
     ],
     cause,

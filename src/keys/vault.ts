@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { checkItem, isStored, type KeyStore, listed } from './key-store.ts';
+import { checkItem, isStored, type KeyStore, LEAST_PASSPHRASE, listed } from './key-store.ts';
 import { withLock } from './lock.ts';
 import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './private-file.ts';
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
@@ -138,7 +138,7 @@ class Vault implements KeyStore {
     const passphrase = await this.#options.passphrase(purpose);
     if (purpose === 'create') refuseWeak(passphrase);
     if (passphrase.length > 0) return passphrase;
-    throw new LifeboatError('keys.empty-passphrase', 'the passphrase of the vault is empty', {
+    throw new LifeboatError('keys.empty-passphrase', 'the passphrase of the vault file is empty', {
       hints: ['nothing was changed', 'give a passphrase of several words'],
     });
   }
@@ -163,15 +163,12 @@ class Vault implements KeyStore {
   }
 }
 
-/** Characters, of a new vault: a thief of the file guesses as fast as he can. */
-const LEAST_PASSPHRASE = 12;
-
 function refuseWeak(passphrase: Secret): void {
   const { length } = Array.from(passphrase.reveal().trim());
   if (passphrase.length === 0 || length >= LEAST_PASSPHRASE) return;
   throw new LifeboatError(
     'keys.weak-passphrase',
-    `the passphrase of a new vault has to have ${LEAST_PASSPHRASE} characters or more`,
+    `the passphrase of a new vault file has to have ${LEAST_PASSPHRASE} characters or more`,
     { hints: ['nothing was written', 'five words drawn at random are good; it may be as long as you like'] },
   );
 }
@@ -179,18 +176,25 @@ function refuseWeak(passphrase: Secret): void {
 function gone(path: string): LifeboatError {
   return new LifeboatError(
     'keys.gone',
-    `the vault ${show(path)} has disappeared while lifeboat was using it`,
+    `the vault file ${show(path)} has disappeared while lifeboat was using it`,
     {
       hints: [
         'nothing was written: put the file back',
-        'a new vault is made only by a process that saw no old one',
+        'a new vault file is made only by a process that saw no old one',
       ],
     },
   );
 }
 
 function notKept(path: string): LifeboatError {
-  return new LifeboatError('keys.not-kept', `the vault ${show(path)} does not hold what was written to it`, {
-    hints: ['do not use the key that was being stored', 'check the disk, and what else writes to this file'],
-  });
+  return new LifeboatError(
+    'keys.not-kept',
+    `the vault file ${show(path)} does not hold what was written to it`,
+    {
+      hints: [
+        'do not use the key that was being stored',
+        'check the disk, and what else writes to this file',
+      ],
+    },
+  );
 }

@@ -5,7 +5,7 @@ import type { LabClock } from './clock.ts';
 import type { BaseBackupFacts, InstanceData } from './data/instance-data.ts';
 import type { BackupSettings, BackupType, Found, InstanceFacts, InstanceParts } from './instance-plan.ts';
 import type { KeyRing } from './key-ring.ts';
-import { InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
+import { type DownloadRule, InstanceBackups, type LabBackup } from './manager/instance-backups.ts';
 import { InstanceRestores, type LabRestore } from './manager/instance-restores.ts';
 import { openBackup } from './manager/store.ts';
 import type { Outcome } from './manager/task-queue.ts';
@@ -139,10 +139,11 @@ export class LabInstance {
     this.#updatedAt = this.#clock.now();
   }
 
-  /** Whether the user could open this backup: whole, and made under the user's present key. */
-  isDownloadable(backup: LabBackup): boolean {
-    const { user } = this.#keys;
-    return backup.task.status === 'done' && user !== undefined && backup.key.equals(user);
+  /** Whether the service offers this backup for download: whole, and made under a key of the user's. */
+  isDownloadable({ task, key }: LabBackup, rule: DownloadRule): boolean {
+    const { user, generated } = this.#keys;
+    if (task.status !== 'done' || user === undefined) return false;
+    return rule === 'own-key' ? !key.equals(generated) : key.equals(user);
   }
 
   /** Queues a backup. `ended` resolves when its task has ended; the task tells how. */

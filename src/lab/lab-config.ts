@@ -53,7 +53,8 @@ function appLines(
   apps: readonly string[],
   platform: { readonly org: string; readonly space: string } | undefined,
 ): readonly string[] {
-  if (platform === undefined || apps.length === 0) return [];
+  // Nothing is bound, and the lab knows it: a recovery need not ask.
+  if (platform === undefined || apps.length === 0) return ['    apps: []\n'];
   const { org, space } = platform;
   return ['    apps:\n', ...apps.map((name) => `      - { name: ${name}, space: ${space}, org: ${org} }\n`)];
 }

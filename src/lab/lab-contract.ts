@@ -5,6 +5,7 @@ import type { Query } from './engine/engine.ts';
 import type { Fault } from './faults.ts';
 import type { Revision } from './http/endpoint.ts';
 import type { InstanceWish } from './instance-plan.ts';
+import type { DownloadRule } from './manager/instance-backups.ts';
 import type { Scenario } from './scenarios/scenario.ts';
 
 export interface LabOptions {
@@ -47,6 +48,8 @@ export interface LabOptions {
   readonly routerMs?: number;
   /** Whether revision 61 lets application developers forbid maintenance updates; on by default. */
   readonly updateBlocking?: boolean;
+  /** Which backups are offered for download; those under the present key by default. */
+  readonly downloads?: DownloadRule;
   readonly log?: (line: string) => void;
   /** Stops the start, or closes the lab. */
   readonly signal?: AbortSignal;

@@ -6,6 +6,7 @@ import { makeSessions, type Sessions, type Tokens } from './http/tokens.ts';
 import type { LabInstance } from './instance.ts';
 import type { Found } from './instance-plan.ts';
 import type { Call } from './lab-contract.ts';
+import type { DownloadRule } from './manager/instance-backups.ts';
 import type { TaskQueue } from './manager/task-queue.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -15,6 +16,8 @@ interface OperatorSettings {
   routerMs: number;
   /** Whether application developers may forbid maintenance updates (4.2 item 6). */
   updateBlocking: boolean;
+  /** Which backups are offered for download. */
+  downloads: DownloadRule;
 }
 
 /** What the HTTP layer is handed. */

@@ -163,7 +163,11 @@ async function assemble(options: LabOptions, { log, ending, cleanups, close }: F
       clock,
       queue,
       schedule,
-      settings: { routerMs: options.routerMs ?? ROUTER_MS, updateBlocking: options.updateBlocking ?? true },
+      settings: {
+        routerMs: options.routerMs ?? ROUTER_MS,
+        updateBlocking: options.updateBlocking ?? true,
+        downloads: options.downloads ?? 'present-key',
+      },
       sso: options.sso ?? true,
       platform: platform && platformFace({ platform, tokens, origin, log }),
       closing: ending,

@@ -103,12 +103,13 @@ type Recorder = (delivery: Delivery) => Promise<void>;
 /** Puts one attempt after the other on record: the last one of a notice closes it. */
 function recorder({ journal, targets }: Outbox, hold: Hold): Recorder {
   let turn: Promise<unknown> = Promise.resolve();
-  return ({ notice, target, outcome, status, why }) => {
+  return ({ notice, target, outcome, status, why, retryAfter }) => {
     const next = turn.then(async () => {
       const posted = await findPosted(journal, notice.id);
       const wanted = wantedBy(notice, await wantingOf({ journal, targets }), posted);
       const closes = closesWith(wanted, { target, outcome });
-      await journal.append([triedEntry({ id: notice.id, target, outcome, status, why, closes })], [hold]);
+      const attempt = { id: notice.id, target, outcome, status, why, retryAfter, closes };
+      await journal.append([triedEntry(attempt)], [hold]);
     });
     turn = next.catch(() => undefined);
     return next;

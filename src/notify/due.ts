@@ -84,7 +84,11 @@ function isFor(
   return stands || tries !== undefined || msOf(since) > msOf(known.at);
 }
 
+/** A receiver may ask for a longer pause, up to a day: what it did not take by then is old. */
+const LONGEST_ASKED = 24 * HOUR;
+
 function nextTry(tries: Tries | undefined): number {
   if (tries === undefined) return 0;
-  return msOf(tries.at) + (PAUSES[tries.count - 1] ?? Number.POSITIVE_INFINITY);
+  const asked = Math.min((tries.retryAfter ?? 0) * SECOND, LONGEST_ASKED);
+  return msOf(tries.at) + Math.max(PAUSES[tries.count - 1] ?? Number.POSITIVE_INFINITY, asked);
 }

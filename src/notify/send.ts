@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { childEnvironment } from '../base/child-environment.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import { runShell } from '../base/run-shell.ts';
@@ -7,7 +8,7 @@ import { shellQuoted } from '../base/shell-quote.ts';
 import type { NotifyConfig } from '../config/loaded.ts';
 import { isLoopback } from '../service/address.ts';
 import { errorCode } from '../service/failures.ts';
-import { DEFAULT_LIMITS } from '../service/limits.ts';
+import { DEFAULT_LIMITS, retryAfterMs } from '../service/limits.ts';
 import { type TokenSource, tokenReader } from '../service/token-source.ts';
 
 /** What became of one attempt. */
@@ -20,6 +21,8 @@ export interface Sent {
    * it.
    */
   readonly why?: string | undefined;
+  /** How long the receiver wants to be left alone, in seconds, where it says so with an error. */
+  readonly retryAfter?: number | undefined;
   /** The beginning of what the receiver said, without the secrets that it was sent; nobody has cleaned it. */
   readonly said?: string;
 }
@@ -96,7 +99,11 @@ async function post(target: Webhook, body: string, signal: AbortSignal): Promise
   const { networkFor } = await import('../service/network.ts');
   const dispatcher = networkFor(url.origin, target.ca, DEFAULT_LIMITS).openForReads();
   try {
-    const { statusCode: status, body: answer } = await dispatcher.request({
+    const {
+      statusCode: status,
+      headers: received,
+      body: answer,
+    } = await dispatcher.request({
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
       method: 'POST',
@@ -111,7 +118,9 @@ async function post(target: Webhook, body: string, signal: AbortSignal): Promise
       signal,
     });
     const outcome = status >= 200 && status < 300 ? 'delivered' : 'failed';
-    return { outcome, status, said: withoutSecrets(await textOf(answer), secrets) };
+    const asked = outcome === 'failed' ? retryAfterMs(received['retry-after']) : undefined;
+    const retryAfter = asked === undefined ? {} : { retryAfter: Math.ceil(asked / 1000) };
+    return { outcome, status, ...retryAfter, said: withoutSecrets(await textOf(answer), secrets) };
   } finally {
     // Whatever the receiver still says, nobody listens.
     dispatcher.destroy().catch(() => undefined);
@@ -141,8 +150,7 @@ async function run(
   input: string,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const env = { ...process.env };
-  for (const name of hideEnv) delete env[name];
+  const env = childEnvironment(hideEnv);
   const text = typeof command === 'string' ? command : command.map(shellQuoted).join(' ');
   const { exit, stdout, stderr } = await runShell(text, { env, timeoutMs: LIMIT_MS, signal, input });
   // Of what it knows itself, only the usual shapes can be told.

@@ -1,4 +1,5 @@
 import { formatSpan } from '../base/format.ts';
+import { isNoReason, noReasonWords } from '../base/reason.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import { waysOf } from '../view/follow-up-words.ts';
@@ -91,6 +92,10 @@ async function withOption(
   }
   if (option.needs === undefined) return { event: option.event };
   const text = (await asker.line(`${show(option.needs.prompt)}: `))?.trim() ?? '';
+  if (text !== '' && option.needs.what === 'reason' && isNoReason(text)) {
+    asker.say(noReasonWords(show(text)));
+    return undefined;
+  }
   if (text !== '' && question?.kind === 'typed-name' && option.event === BREAK_GLASS.event)
     return breakGlass(question, text, asker);
   if (text !== '') return { event: option.event, text };

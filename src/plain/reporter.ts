@@ -161,6 +161,7 @@ function progressOf(view: RunView): string {
 }
 
 function progressWords({ activity }: RunView): string {
+  if (activity?.awaited !== undefined) return `  ${show(activity.awaited)}`;
   const progress = activity?.progress;
   if (progress === undefined) return '';
   switch (progress.kind) {

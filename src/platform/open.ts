@@ -1,3 +1,5 @@
+import { childEnvironment } from '../base/child-environment.ts';
+import type { Awaits } from '../service/awaited.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Limits } from '../service/limits.ts';
 import type { TokenReader, TokenSource } from '../service/token-source.ts';
@@ -39,6 +41,8 @@ interface OpenPlatformOptions {
   readonly tap?: Tap | undefined;
   /** Hears every call of the tool `cf`. */
   readonly toolTap?: ToolTap | undefined;
+  /** Told of the requests that are waited for. */
+  readonly awaits?: Awaits | undefined;
 }
 
 /** What prints the token of whoever is logged in (domain 1.1). */
@@ -54,14 +58,13 @@ export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },
   options: OpenPlatformOptions,
 ): Promise<Platform | NoPlatform> {
-  const { env, limits, pace, tap, toolTap } = options;
-  if (platform === 'none') return { none: 'the config says that there is no platform', chosen: true };
+  const { env, limits, pace, tap, toolTap, awaits } = options;
+  if (platform === 'none') return { none: 'the config says that there is no platform', by: 'config' };
   if (platform !== 'cf') {
     const token = options.tokenOf(platform.token ?? LOGIN);
-    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, tap });
+    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, tap, awaits });
   }
-  const shown = { ...env };
-  for (const name of options.hideEnv ?? []) delete shown[name];
+  const shown = childEnvironment(options.hideEnv ?? [], {}, env);
   const signal = options.signal ?? new AbortController().signal;
   return platformByCf({ env: shown, signal, pace, tap: toolTap });
 }

@@ -10,10 +10,11 @@ import type { Leave } from '../service/call.ts';
 /** Binding parameters: they may hold secrets, so they never leave memory but into a private file. */
 export type BindingParameters = Readonly<Record<string, unknown>>;
 
-/** Why there is no platform, for people. `chosen`: the config says so, and there is nothing to find. */
+/** Why there is no platform, for people. */
 export interface NoPlatform {
   readonly none: string;
-  readonly chosen?: boolean;
+  /** Set where the config says so; else there may be one that cannot be used from here. */
+  readonly by?: 'config';
 }
 
 export interface FoundBindings {

@@ -61,8 +61,11 @@ export function failedError(
 export function platformErrorFrom(thrown: unknown): unknown {
   if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('service.')) return thrown;
   const code = CODES[thrown.code.slice('service.'.length)] ?? 'platform.bad-answer';
-  return new LifeboatError(code, thrown.shortMessage.replaceAll('the service', 'the platform'), {
-    hints: HINTS[code] ?? [],
+  const ofPlatform = (text: string) => text.replaceAll('the service', 'the platform');
+  // What is wrong with a certificate or a proxy is the same for both.
+  const own = /TLS|the proxy/u.test(thrown.shortMessage) ? thrown.hints.map(ofPlatform) : [];
+  return new LifeboatError(code, ofPlatform(thrown.shortMessage), {
+    hints: [...own, ...(HINTS[code] ?? [])],
     evidence: thrown.evidence,
     exitCode: thrown.exitCode,
   });

@@ -3,12 +3,14 @@ import type { Brand } from './brand.ts';
 import type { Comparison } from './comparison.ts';
 import { drillPages } from './drill/drill-pages.ts';
 import type { DrillReport } from './drill/drill-report.ts';
+import type { Estate } from './estate.ts';
 import type { Report } from './model/model.ts';
 import type { Document } from './render/document.ts';
 import { htmlDocument } from './render/html-document.ts';
 import { markdownDocument } from './render/markdown-document.ts';
 import { pagesOf } from './render/pages.ts';
 import { comparisonPages } from './render/pages-comparison.ts';
+import { estatePages } from './render/pages-estate.ts';
 
 export const FORMATS = ['md', 'json', 'html'] as const;
 export type ReportFormat = (typeof FORMATS)[number];
@@ -27,13 +29,18 @@ export function renderComparison(comparison: Comparison, format: ReportFormat, b
   return render(comparison, () => comparisonPages(comparison), format, brand);
 }
 
+/** The same for all instances. */
+export function renderEstate(estate: Estate, format: ReportFormat, brand: Brand = {}): string {
+  return render(estate, () => estatePages(estate), format, brand);
+}
+
 /** The same for a drill with its trend. */
 export function renderDrill(report: DrillReport, format: ReportFormat, brand: Brand = {}): string {
   return render(report, () => drillPages(report), format, brand);
 }
 
 function render(
-  value: Report | Comparison | DrillReport,
+  value: Report | Comparison | Estate | DrillReport,
   pages: () => Document,
   format: ReportFormat,
   brand: Brand,

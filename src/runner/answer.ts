@@ -1,11 +1,21 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import { type Answer, optionKey, type Question, type QuestionOption } from '../../machines/parts/question.ts';
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
+import {
+  type Answer,
+  optionKey,
+  type Question,
+  type QuestionOption,
+  STOP_EVENT,
+} from '../../machines/parts/question.ts';
 import type { StateMeta } from '../../machines/parts/runbook.ts';
 import { metaAt, statePath } from '../../machines/parts/states.ts';
 import { isoOf } from '../base/date.ts';
 import { LifeboatError } from '../base/errors.ts';
 import { msOf } from '../base/instant.ts';
+import { isNoReason, noReasonWords } from '../base/reason.ts';
 import type { Secret } from '../base/secret.ts';
+import { shellQuoted } from '../base/shell-quote.ts';
+import { show } from '../base/text.ts';
 import type { MachineEvent } from './fold.ts';
 
 /** An answer that was found valid: the machine's event, and what the record says about the decision. */
@@ -49,6 +59,11 @@ export async function decide(
   take: TakeSecret,
 ): Promise<Decision> {
   const question = questionOf(snapshot);
+  // Skipping a step has the same event: a word about a follow-up must not skip what is asked instead.
+  if (answer.id !== undefined && question?.kind !== 'followUps') {
+    const why = question === undefined ? 'there is no question to answer now' : asksFirst(question);
+    throw misfit(`nothing was done about the follow-up ${show(answer.id)}: ${why}`);
+  }
   if (question === undefined) {
     const options = besideOf(snapshot);
     if (options.length === 0) throw misfit('there is no question to answer now');
@@ -84,6 +99,10 @@ export async function decide(
   return chosen(question, answer);
 }
 
+function asksFirst({ prompt }: Question): string {
+  return `the run waits for another answer first: ${show(prompt)}`;
+}
+
 /** The moment in UTC, as the machine and the service take it. */
 function moment(question: Question & { kind: 'time' }, { time = '' }: Answer): Decision {
   const at = ZONED.test(time) ? msOf(time) : Number.NaN;
@@ -115,6 +134,7 @@ function closure(question: Question & { kind: 'followUps' }, answer: Answer): De
   if (followUp === undefined) throw misfit(`no follow-up has the id ${answer.id ?? '(none given)'}`);
   if (answer.event === doNow) {
     if (followUp.doable === undefined) throw misfit(`"${followUp.what}" can only be done by hand`);
+    if (followUp.doable === 'again') return againOf(followUp, answer);
     return {
       event: { type: doNow, id: followUp.id },
       label: `do it: ${followUp.what}`,
@@ -123,12 +143,25 @@ function closure(question: Question & { kind: 'followUps' }, answer: Answer): De
   }
   const text = answer.text?.trim();
   if (!text) throw misfit(`"${followUp.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
+  if (answer.event === skip) refuseNoReason(text);
   const word = answer.event === skip ? 'skipped' : 'done by hand';
   return {
     event: { type: answer.event, id: followUp.id, text },
     label: `${word}: ${followUp.what}`,
     text,
   };
+}
+
+/** A command that was begun before runs again on a word of its own. */
+function againOf({ id, what }: FollowUp, { again = false }: Answer): Decision {
+  if (again)
+    return { event: { type: 'operator.runAgain', id }, label: `run again: ${what}`, text: undefined };
+  throw new LifeboatError('answer.begun-before', `the command for "${show(what)}" was begun before`, {
+    hints: [
+      'look at what it has done, and whether it still runs; nothing was run now',
+      `to run it again: lifeboat followups run ${shellQuoted(show(id))} --again`,
+    ],
+  });
 }
 
 function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
@@ -140,11 +173,19 @@ function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
   const text = answer.text?.trim();
   if (option.needs !== undefined && !text) throw misfit(`"${option.label}" needs a ${option.needs.what}`);
   const event = option.needs === undefined ? option.event : { ...option.event, text };
+  // The machine needs no word for why a run is stopped; the record does.
+  const isStop = option.event.type === STOP_EVENT;
+  const isReason = option.needs?.what === 'reason' || isStop;
+  if (isReason && text) refuseNoReason(text);
   return {
     event: event as MachineEvent,
     label: option.label,
-    text: option.needs === undefined ? undefined : text,
+    text: option.needs !== undefined || (isStop && text) ? text : undefined,
   };
+}
+
+function refuseNoReason(text: string): void {
+  if (isNoReason(text)) throw misfit(noReasonWords(text));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
 import type { Failure } from '../base/failure.ts';
+import { plainAddress } from '../base/redact.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { foldIntents } from '../store/projections/intents.ts';
 import { type OpenCall, readLedgerTail } from '../store/projections/pending-calls.ts';
@@ -9,6 +10,7 @@ import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
 import { leftBehind } from './refuse-in-doubt.ts';
 import { newId } from './runs.ts';
+import { refuseOtherPlace } from './where-sent.ts';
 
 /** One verb that a person asks for outside of any runbook. */
 export interface Call {
@@ -22,6 +24,8 @@ export interface CallDeps {
   readonly journal: Journal;
   /** The instance's name: its ledger is where the call is written. */
   readonly instance: string;
+  /** Its address, for the record: what was sent to one instance is never asked of another. */
+  readonly url: string;
   /** Who makes the call, for the record. */
   readonly who?: object;
   readonly activities: Readonly<Record<string, AnyActivity>>;
@@ -53,7 +57,7 @@ export interface Caller {
    * another process by now, and with what the journal rejects with.
    */
   perform(call: Call): Promise<CallEnd>;
-  /** Asks the service what became of an open call; sends nothing. */
+  /** Asks the service what became of an open call; sends nothing. Rejects as `refuseOtherPlace` does. */
   lookUp(open: OpenCall): Promise<CallEnd>;
   /** Resolves an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
@@ -80,6 +84,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
   await holds.take(stream);
   const entries: Entry[] = [];
   const signal = AbortSignal.any([deps.signal, holds.lost]);
+  const url = plainAddress(deps.url) ?? '';
   const by = deps.who === undefined ? {} : { who: deps.who as Json };
   try {
     entries.push(...(await readLedgerTail(deps.journal, stream)));
@@ -127,6 +132,8 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       },
       entries: () => entries,
       lastForCall: () => holds.lastForCall(deps.signal),
+      // Where a second person has to approve it, no single command makes a change.
+      mayArm: async () => undefined,
       seal: async () => {
         await deps.seal();
         signal.throwIfAborted();
@@ -150,11 +157,15 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       const id = `call-${newId()}`;
       const { verb, input, reason } = call;
       const why = { ...(reason === undefined ? {} : { reason }), ...by };
-      await append([{ type: 'call.begun', body: { call: id, verb, input, ...why } }]);
+      await append([{ type: 'call.begun', body: { call: id, verb, input, url, ...why } }]);
       return run(id, call);
     },
-    lookUp: ({ intent, verb, input }) => run(intent, { verb, input }),
-    decide: (open, became, reason) => {
+    lookUp: async ({ intent, verb, input }) => {
+      await refuseOtherPlace(deps.journal, { instance: deps.instance, intent, verb }, url);
+      return run(intent, { verb, input });
+    },
+    decide: async (open, became, reason) => {
+      await refuseOtherPlace(deps.journal, { ...open, instance: deps.instance }, url);
       const body = { call: open.intent, verb: open.verb, became: became ?? null, reason, ...by };
       return append([{ type: 'call.decided', body }]);
     },

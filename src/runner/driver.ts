@@ -179,6 +179,12 @@ export class Driver implements Run {
       },
       entries: () => this.#log.entries,
       lastForCall: () => underWay.lastForCall(),
+      mayArm: async (call) => {
+        const found = await this.#deps.gate?.mayArm(this.#log.entries, call);
+        underWay.mustStay();
+        if (found !== undefined && found.notes.length > 0) await this.#append(found.notes);
+        return found?.refusal?.toFailure();
+      },
       seal: async () => {
         await this.#deps.seal();
         underWay.mustStay();

@@ -121,6 +121,8 @@ async function sendOnce({
   port,
 }: Attempt): Promise<Performed | Refused | 'unknown'> {
   await port.lastForCall();
+  const refused = await port.mayArm({ verb: mark.verb, input });
+  if (refused !== undefined) return failed(refused);
   await port.write([{ type: 'intent.armed', body: { ...mark, armedAt: context.now().toISOString() } }]);
   await port.seal();
   const sent = await activity

@@ -1,14 +1,18 @@
+import { verbTo } from '../../machines/parts/verb-words.ts';
 import type { AnyActivity, LedgerFact, SendContext } from '../activities/activity.ts';
-import { failureOf } from '../base/errors.ts';
-import type { Json } from '../store/journal.ts';
+import { failureOf, LifeboatError } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import { show } from '../base/text.ts';
+import type { Entry, Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
 import { type Once, performOnce } from './perform-once.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
+import { sentTasks } from './sent-tasks.ts';
 
 /**
  * Performs one verb. If the process dies inside: a read or repeatable verb is done again; a `once` verb that
- * was armed is never sent again, and the service is asked what became of it. Never rejects for what happens
- * outside, only when the journal does.
+ * was armed is never sent again, and the service is asked what became of it; an `attended` verb that was
+ * begun fails with `activity.lost`. Never rejects for what happens outside, only when the journal does.
  */
 export async function perform(
   activity: AnyActivity,
@@ -17,13 +21,20 @@ export async function perform(
   port: PerformPort,
 ): Promise<Performed> {
   const input = invocation.input as never;
-  if (activity.kind === 'repeatable') await port.lastForCall();
+  const isChange = activity.kind === 'repeatable' || activity.kind === 'attended';
+  if (activity.kind === 'attended' && wasBegun(invocation, port.entries())) return failed(lost(invocation));
+  if (isChange) {
+    await port.lastForCall();
+    const refused = await port.mayArm(invocation);
+    if (refused !== undefined) return failed(refused);
+  }
   await port.write([begun(invocation, activity.kind, context.now())]);
   if (activity.kind === 'once') return performOnce(activity as unknown as Once, invocation, context, port);
-  if (activity.kind === 'repeatable') await port.seal();
+  if (isChange) await port.seal();
   const announcing = announcer(port);
   try {
-    const result = await activity.run(input, { ...context, announce: announcing.announce });
+    const sent = sentTasks(port.entries());
+    const result = await activity.run(input, { ...context, sent, announce: announcing.announce });
     const ledger = result.ledger ?? [];
     announcing.throwIfBroken();
     if (result.ok) return { how: 'done', output: result.output, notes: [], ledger };
@@ -32,6 +43,23 @@ export async function perform(
     announcing.throwIfBroken();
     return failed(failureOf(thrown));
   }
+}
+
+/** Whether a process took this invocation up before: its end would have moved the machine. */
+function wasBegun({ id }: Invocation, entries: readonly Entry[]): boolean {
+  const moved = entries.findLastIndex(({ type }) => type === 'event');
+  return entries
+    .slice(moved + 1)
+    .some(({ type, body }) => type === 'activity.begun' && (body as { activity?: Json }).activity === id);
+}
+
+function lost({ verb, input }: Invocation): Failure {
+  return new LifeboatError('activity.lost', `nobody knows how it ended: to ${show(verbTo(verb, input))}`, {
+    hints: [
+      'Lifeboat was ended while it was under way: it may be done, in part or whole, or still go on',
+      'look at what it has done; it runs again only when you say so',
+    ],
+  }).toFailure();
 }
 
 /**

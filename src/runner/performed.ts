@@ -1,6 +1,7 @@
 import type { LedgerFact } from '../activities/activity.ts';
 import type { Failure } from '../base/failure.ts';
 import type { Entry, NewEntry } from '../store/journal.ts';
+import type { CallToArm } from './run.ts';
 
 /**
  * How an invocation ended: what the machine gets, and what else becomes durable in the same transaction.
@@ -27,6 +28,8 @@ export interface PerformPort {
    * repeated.
    */
   lastForCall(): Promise<void>;
+  /** Why a call may not be armed now, or begun where it may be repeated; undefined where it may. */
+  mayArm(call: CallToArm): Promise<Failure | undefined>;
   /** Called when what is to be sent is on disk, before the first byte may leave. */
   seal(): Promise<void>;
   sleep(ms: number): Promise<void>;

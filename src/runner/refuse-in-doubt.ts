@@ -4,25 +4,43 @@ import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { JournalReader, Json } from '../store/journal.ts';
 import { type Doubt, handedName, readPending } from '../store/projections/pending-calls.ts';
 import { isGrave } from './in-doubt.ts';
+import { type Named, underOtherName } from './where-sent.ts';
 
 /**
  * Rejects with `call.in-doubt` (exit 5) while a call that changes one of these instances is in doubt, whoever
- * sent it: what would be begun now could do the same a second time. The doubt of the run `own` is its own to
- * find out about, and a backup more does no harm.
+ * sent it, and whatever name it had then (`services`): what would be begun now could do the same a second
+ * time. The doubt of the run `own` is its own to find out about, and a backup more does no harm.
  */
 export async function refuseInDoubt(
-  journal: Pick<JournalReader, 'rows'>,
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   instances: readonly string[],
-  own?: string,
+  { own, services = [] }: { readonly own?: string; readonly services?: readonly Named[] } = {},
 ): Promise<void> {
-  const doubts = await readPending(journal);
-  for (const instance of instances) {
-    const found = doubts.find(
-      (doubt) =>
-        doubt.instance === instance && isGrave(doubt) && (own === undefined || doubt.run?.runId !== own),
-    );
-    if (found !== undefined) throw inDoubt(found);
-  }
+  const doubts = (await readPending(journal)).filter(
+    (doubt) => isGrave(doubt) && (own === undefined || doubt.run?.runId !== own),
+  );
+  const found = instances.flatMap((name) => doubts.find(({ instance }) => instance === name) ?? [])[0];
+  if (found !== undefined) throw inDoubt(found);
+  await refuseRenamed(
+    journal,
+    doubts,
+    services.filter(({ instance }) => instances.includes(instance)),
+  );
+}
+
+/** Refuses as `refuseInDoubt` for a call that was sent to one of these instances under another name. */
+export async function refuseRenamed(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  doubts: readonly Doubt[],
+  named: readonly Named[],
+): Promise<void> {
+  const renamed = await underOtherName(journal, doubts, named);
+  if (renamed === undefined) return;
+  const { instance } = renamed;
+  throw inDoubt(
+    renamed,
+    `this instance was called ${instance} then: name it so again in lifeboat.yaml first`,
+  );
 }
 
 /** Every call to an instance that is in doubt, whoever sent it, the oldest first. */
@@ -77,7 +95,7 @@ export function changedBy({
 }
 
 /** The refusal, with what can be done about it. */
-export function inDoubt(doubt: Doubt): LifeboatError {
+export function inDoubt(doubt: Doubt, first?: string): LifeboatError {
   const { instance, intent, armedAt, run } = doubt;
   const name = callName(doubt);
   const when = `${armedAt.slice(0, 19).replace('T', ' ')} UTC`;
@@ -87,6 +105,7 @@ export function inDoubt(doubt: Doubt): LifeboatError {
     {
       hints: [
         'nothing was sent now: what became of that call has to be known first, or it could happen twice',
+        ...(first === undefined ? [] : [first]),
         ...(run?.isOpen
           ? [
               `run ${run.runId} sent it; to ask the service and go on: lifeboat resume ${run.runId}`,

@@ -89,7 +89,13 @@ export interface Admitted {
   readonly notes: readonly Note[];
 }
 
-/** A second pair of eyes on answers: approvals by other people stand behind it. */
+/** A call that is about to be armed, or begun where it may be repeated. */
+export interface CallToArm {
+  readonly verb: string;
+  readonly input: unknown;
+}
+
+/** A second pair of eyes on answers and calls: approvals by other people stand behind it. */
 export interface Gate {
   /**
    * What the record is to say beside the event that led to this state, for instance what has to be approved.
@@ -103,6 +109,14 @@ export interface Gate {
   check(
     state: RunState,
     answer: Answer,
+  ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
+  /**
+   * Called in the last instant before a call is armed, by whatever way the run came there. The notes become
+   * durable either way; with a `refusal` nothing is armed, and the step fails with it.
+   */
+  mayArm(
+    entries: RunState['entries'],
+    call: CallToArm,
   ): Promise<{ readonly notes: readonly Note[]; readonly refusal?: LifeboatError }>;
 }
 

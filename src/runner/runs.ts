@@ -4,6 +4,7 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { counted } from '../base/format.ts';
+import { isSameInstance } from '../base/instance-url.ts';
 import { LAST } from '../base/similar.ts';
 import type { Journal, JournalReader, Json, StreamName } from '../store/journal.ts';
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
@@ -14,6 +15,7 @@ import { handOn, isGrave } from './in-doubt.ts';
 import type { Note } from './performed.ts';
 import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
+import { type Named, servicesIn } from './where-sent.ts';
 
 export interface Start {
   readonly runbook: Runbook;
@@ -49,33 +51,51 @@ type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
-  await refuseWhileOpen(journal, touched, start.followUpsOf);
+  await refuseWhileOpen(journal, touched, start);
   await using holds = new Holds(journal);
   await holds.take(...touched.map((name): StreamName => `instance/${name}`));
-  await refuseWhileOpen(journal, touched, start.followUpsOf);
-  await refuseInDoubt(journal, changedBy(start));
+  await refuseWhileOpen(journal, touched, start);
+  await refuseInDoubt(journal, changedBy(start), { services: start.services ?? [] });
   return await begin(journal, start, holds);
 }
 
 async function refuseWhileOpen(
   journal: Journal,
   touched: readonly string[],
-  followUpsOf?: FollowUpsOf,
+  { services = [], followUpsOf }: Pick<Start, 'services' | 'followUpsOf'>,
 ): Promise<void> {
-  const [open] = await openRunsOn(journal, touched);
+  const [open] = await openRunsOn(journal, touched, services);
   if (open === undefined) return;
   const shared = [open.instance, open.target].find((name) => name && touched.includes(name));
   throw runIsOpen(open, shared ?? open.instance, { followUps: await followUpsOf?.(open) });
 }
 
-/** Open runs on any of these instances, or into it, oldest first. */
+/**
+ * Open runs on any of these instances, or into it, oldest first; also those that began while an instance at
+ * one of the addresses `services` had another name.
+ */
 export async function openRunsOn(
-  journal: Pick<JournalReader, 'rows'>,
+  journal: Pick<JournalReader, 'read' | 'rows'>,
   instances: readonly string[],
+  services: readonly Named[] = [],
 ): Promise<readonly RunSummary[]> {
-  return (await openRuns(journal)).filter(({ instance, target }) =>
-    [instance, target].some((name) => name && instances.includes(name)),
-  );
+  const found: RunSummary[] = [];
+  for (const run of await openRuns(journal)) {
+    const isNamed = [run.instance, run.target].some((name) => name && instances.includes(name));
+    if (isNamed || (await isElsewhereCalled(journal, run, services))) found.push(run);
+  }
+  return found;
+}
+
+/** Whether a run began on one of these instances while it was called otherwise. */
+async function isElsewhereCalled(
+  journal: Pick<JournalReader, 'read'>,
+  { runId }: Pick<RunSummary, 'runId'>,
+  services: readonly Named[],
+): Promise<boolean> {
+  if (services.length === 0) return false;
+  const began = servicesIn(await journal.read(`run/${runId}`));
+  return began.some((one) => services.some(({ url }) => isSameInstance(one.url, url) === true));
 }
 
 /**

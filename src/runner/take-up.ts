@@ -7,6 +7,7 @@ import type { Run, RunDeps } from './run.ts';
 import { inputOf } from './run-log.ts';
 import { endedMeanwhile } from './runs.ts';
 import { clockNotes, movedMeanwhile } from './time-notes.ts';
+import { servicesIn } from './where-sent.ts';
 
 /**
  * Takes a run up where its journal ends and drives it. The exclusive hold on the run and on the ledgers of
@@ -22,7 +23,10 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     await holds.take(`instance/${deps.instance}`, `instance/${deps.target ?? deps.instance}`);
     const entries = [...(await deps.journal.read(stream))];
     if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
-    await refuseInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), deps.runId);
+    await refuseInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), {
+      own: deps.runId,
+      services: servicesIn(entries),
+    });
     const admitted = await deps.admit?.(entries);
     const isNews = Object.keys(admitted?.resumed ?? {}).length > 0;
     const clock = deps.clock?.mark();

@@ -10,6 +10,8 @@ export interface CallOptions extends Dispatcher.RequestOptions {
   readonly answer: 'whole' | 'stream';
   /** What is secret in the body besides. */
   readonly secrets?: readonly Secret[] | undefined;
+  /** Called for every request that is sent, each repetition and each redirect included. */
+  readonly onRequest?: (() => void) | undefined;
 }
 
 /** By what a call that changes something leaves, and is stopped. */

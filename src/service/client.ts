@@ -5,6 +5,7 @@ import type { Untrusted } from '../base/text.ts';
 import type { Leave } from './call.ts';
 import type { MetricPoint } from './metrics.ts';
 import type { InterfaceLimits, Operation } from './revisions.ts';
+import type { UnreadRow } from './rows.ts';
 import type { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
 
 /** A read answer: the parsed value and the service's own clock, for measuring skew. */
@@ -15,6 +16,8 @@ export interface Answer<T> {
   readonly status: number;
   /** How far the service's clock is from ours, by its `Date` header; undefined when it sends none. */
   readonly skew: Skew | undefined;
+  /** The rows of a list that could not be read; without it, there are none. */
+  readonly unread?: readonly UnreadRow[] | undefined;
 }
 
 /**
@@ -77,6 +80,8 @@ export interface Download {
 }
 
 export interface DownloadOptions {
+  /** Not by POST, which an earlier reference of V0 has: for a look that sends only GETs. */
+  readonly onlyGet?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The bytes that are there already. Default 0. */
   readonly offset?: number | undefined;

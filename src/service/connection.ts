@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici';
 import type { InstanceAddress } from './address.ts';
+import type { Awaits } from './awaited.ts';
 import { type CookieJar, openCookieJar } from './cookies.ts';
-import { authorise, limitTimes, listen, retryReads, type Tap } from './interceptors.ts';
+import { authorise, countRequests, limitTimes, listen, retryReads, type Tap } from './interceptors.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { type Network, networkFor } from './network.ts';
 import { openReader, orAbort, type Reader } from './reader.ts';
@@ -32,7 +33,7 @@ export function openConnection({ origin }: InstanceAddress, options: ConnectionO
   const { reader, tokens, closed, close } = side;
   return {
     reader,
-    sender: openSender(side, { origin, limits, tap: options.tap }),
+    sender: openSender(side, { origin, limits, tap: options.tap, awaits: options.awaits }),
     ready: (signal) => {
       const stop = AbortSignal.any(signal === undefined ? [closed] : [closed, signal]);
       return orAbort(tokens.ready(), stop);
@@ -47,6 +48,8 @@ export interface ReadingOptions {
   readonly caFile?: string | undefined;
   /** Hears every request with all that is in it, for a transcript. */
   readonly tap?: Tap | undefined;
+  /** Told of what is waited for. */
+  readonly awaits?: Awaits | undefined;
 }
 
 /** What only reads of an origin, and what whoever sends to it shares with that. */
@@ -74,6 +77,7 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
       // The last one stands outermost.
       .compose(
         authorise(origin),
+        countRequests(),
         limitTimes(limits),
         listen(options.tap),
         wholeAnswers(limits),
@@ -82,7 +86,7 @@ export function openReadingSide(origin: string, limits: Limits, options: Reading
     return opened;
   };
   return {
-    reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal),
+    reader: openReader(dispatcher, origin, tokens, jar, limits, closing.signal, options.awaits),
     network,
     tokens,
     jar,

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BEGINNING_BYTES, beginningOf } from '../backup/beginning.ts';
-import { LifeboatError } from '../base/errors.ts';
+import { LifeboatError, withMore } from '../base/errors.ts';
 import { show, untrust } from '../base/text.ts';
 import { type InstanceAddress, urlOf } from './address.ts';
 import type { Download, DownloadOptions } from './client.ts';
@@ -17,22 +17,44 @@ const WAY_IS_CLOSED: readonly string[] = [
   'service.bad-answer',
 ];
 
+interface OpenOptions extends DownloadOptions {
+  readonly order: readonly DownloadRoute[];
+  readonly onRequest: () => void;
+}
+
 /** RFC 9110 section 8.8.3, a strong one, of a length that fits into a header. */
 const STRONG_ETAG = /^"[\x21\x23-\x7e]{0,250}"$/u;
 
 /**
  * Opens the encrypted bytes of a backup by the first of the ways in `order` that gives them. When none does,
- * the first way's error is thrown.
+ * the first way's error is thrown. `requests` in the evidence of whatever it rejects with says how often the
+ * service was asked.
  */
 export async function openDownload(
   reader: Reader,
   address: InstanceAddress,
   id: number,
-  options: DownloadOptions & { readonly order: readonly DownloadRoute[] },
+  options: Omit<OpenOptions, 'onRequest'>,
+): Promise<Download> {
+  let requests = 0;
+  const counted = { ...options, onRequest: () => (requests += 1) };
+  try {
+    return await openByFirst(reader, address, id, counted);
+  } catch (error) {
+    throw error instanceof LifeboatError ? withMore(error, { evidence: { requests } }) : error;
+  }
+}
+
+async function openByFirst(
+  reader: Reader,
+  address: InstanceAddress,
+  id: number,
+  options: OpenOptions,
 ): Promise<Download> {
   const failures: LifeboatError[] = [];
-  const { offset = 0 } = options;
-  for (const way of options.order) {
+  const { offset = 0, onlyGet = false } = options;
+  const order = options.order.filter((way) => !onlyGet || DOWNLOADS[way].method === 'GET');
+  for (const way of order) {
     try {
       return await openRoute(reader, callOf(way, address, id, options), offset);
     } catch (error) {
@@ -59,9 +81,8 @@ function callOf(
   way: DownloadRoute,
   address: InstanceAddress,
   id: number,
-  options: DownloadOptions,
+  { offset = 0, ifRange, signal, onRequest }: OpenOptions,
 ): ReadCall {
-  const { offset = 0, ifRange, signal } = options;
   const route = DOWNLOADS[way];
   return {
     method: route.method === 'GET' ? 'GET' : 'POST',
@@ -69,6 +90,7 @@ function callOf(
     answer: 'stream',
     headers: rangeHeaders(offset, ifRange),
     signal,
+    onRequest,
   };
 }
 
@@ -89,7 +111,6 @@ async function openRoute(reader: Reader, call: ReadCall, offset: number): Promis
       status === 200
         ? { offset: 0, total: length }
         : requireRange(response, offset, call.headers?.['if-range']);
-    refuseEncoding(response);
     const stream = response.body as Readable;
     if (begins.offset === 0) await refuseForeignFile(stream, response);
     return {
@@ -155,17 +176,15 @@ function strongEtag(headers: IncomingHttpHeaders): string | undefined {
   return typeof etag === 'string' && STRONG_ETAG.test(etag) ? etag : undefined;
 }
 
-/** `identity` is asked for. `aws-chunked`, which object stores leave behind, is no encoding. */
-function refuseEncoding({ status, headers }: ReadResponse): void {
-  const encodings = String(headers['content-encoding'] ?? '')
+/**
+ * The encoding that an answer claims. `identity` is asked for. `aws-chunked`, which object stores leave
+ * behind, is no encoding.
+ */
+function encodingOf({ 'content-encoding': claimed }: IncomingHttpHeaders): string | undefined {
+  const encodings = String(claimed ?? '')
     .split(',')
     .map((word) => word.trim().toLowerCase());
-  const encoding = encodings.find((word) => !['', 'identity', 'aws-chunked'].includes(word));
-  if (encoding === undefined) return;
-  throw badAnswerError(
-    `the service sends the backup encoded as ${show(encoding, 40)}, which was not asked for`,
-    { status, encoding: show(encoding, 40), download: 'refused' },
-  );
+  return encodings.find((word) => !['', 'identity', 'aws-chunked'].includes(word));
 }
 
 const FOREIGN_FILES = {
@@ -174,10 +193,21 @@ const FOREIGN_FILES = {
   unknown: 'something that does not begin like a backup',
 } as const;
 
-/** A login page comes with 200 and any type. The first bytes decide, before one of them is handed on. */
+/**
+ * A login page comes with 200 and any type, and servers label a `.tgz` as encoded that is not. The first
+ * bytes decide, before one of them is handed on: what begins as an encrypted backup is one, whatever it is
+ * called. Behind an encoding the rest is not known: gzip may be the encoding of anything.
+ */
 async function refuseForeignFile(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
   const first = (await firstBytes(stream)) ?? Buffer.alloc(0);
   const beginning = beginningOf(first);
+  const encoding = encodingOf(headers);
+  if (beginning !== 'encrypted' && encoding !== undefined) {
+    throw badAnswerError(
+      `the service sends the backup encoded as ${show(encoding, 40)}, which was not asked for`,
+      { status, encoding: show(encoding, 40), download: 'refused' },
+    );
+  }
   if (beginning === 'encrypted' || beginning === 'gzip' || beginning === 'empty') return;
   throw badAnswerError(`the service sends ${FOREIGN_FILES[beginning]}`, {
     status,

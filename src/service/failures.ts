@@ -3,6 +3,7 @@ import { formatBytes } from '../base/format.ts';
 import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
+import { blamedProxy } from './proxies.ts';
 import { askedForUncheckedTls, UNCHECKED_TLS } from './tls.ts';
 
 const STILL_THE_SAME = 'nothing was changed: it is safe to try again';
@@ -28,6 +29,11 @@ const TRANSPORT: readonly (readonly [RegExp, code: string, words: string])[] = [
     /^UND_ERR_(?:PRX_CONN|ABORTED|INVALID_ARG)$/u,
     'service.unreachable',
     'the proxy does not let the request through',
+  ],
+  [
+    /^HPE_UNEXPECTED_CONTENT_LENGTH$/u,
+    'service.bad-answer',
+    'the answer says its length twice, as a proxy does that adds a Content-Length of its own',
   ],
   [/^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/u, 'service.timeout', 'the service did not answer in time'],
   [
@@ -60,15 +66,36 @@ export function transportError(thrown: unknown, secrets: Iterable<Secret>): Life
     'the request failed on its way',
   ];
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new LifeboatError(word, `${words} (${show(code, 60)})`, {
+  const proxy = word === 'service.unreachable' ? proxyBehind(thrown, words) : undefined;
+  const detail = proxy === undefined ? show(code, 60) : (proxy.answered ?? show(code, 60));
+  return new LifeboatError(word, `${proxy?.words ?? words} (${detail})`, {
     hints:
       word === 'service.unreachable'
-        ? unreachableHints(words)
+        ? (proxy?.hints ?? unreachableHints(words, code))
         : word === 'service.timeout'
           ? [SLOW, STILL_THE_SAME]
           : [STILL_THE_SAME],
     evidence: { reason: show(redact(message, secrets)), transport: show(code, 60) },
   });
+}
+
+/** What a proxy has to do with a connection that was not made; undefined without one, and for TLS. */
+function proxyBehind(thrown: unknown, words: string) {
+  const proxy = blamedProxy(thrown);
+  if (proxy === undefined || words.includes('TLS')) return undefined;
+  const [, status] = /^Proxy response \((\d{3})\)/u.exec(thrown instanceof Error ? thrown.message : '') ?? [];
+  const name = `the proxy ${show(proxy.shown, 200)}`;
+  return {
+    words: words.replace(/the service|the proxy/u, name),
+    answered: status === undefined ? undefined : `it answers ${status}`,
+    hints: [
+      `${proxy.variable} names it; a host in NO_PROXY is reached without it`,
+      ...(status === '407'
+        ? [`it wants a user: set ${proxy.variable} to http://USER:PASSWORD@HOST:PORT`]
+        : []),
+      STILL_THE_SAME,
+    ],
+  };
 }
 
 /** The `code` of a Node or undici error, or the error's name. */
@@ -118,14 +145,37 @@ export function redirectError(what: string): LifeboatError {
   });
 }
 
-function unreachableHints(words: string): string[] {
+/** What helps with TLS, by cause (the codes of Node's tls and of OpenSSL). */
+const TLS_HINTS: readonly (readonly [RegExp, hints: readonly string[]])[] = [
+  [
+    /^CERT_HAS_EXPIRED$/u,
+    ['the certificate has expired: the operator of the service has to renew it', 'check the clock here'],
+  ],
+  [/^CERT_NOT_YET_VALID$/u, ['the certificate is not valid yet: check the clock here']],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID$|HOSTNAME_MISMATCH$/u,
+    ['the certificate is for another host: check the host name in the url', 'a proxy in between may answer'],
+  ],
+  [
+    /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS_AVAILABLE|VERSION_TOO_LOW/u,
+    ['the service, or a proxy in between, has to offer TLS 1.2 or newer'],
+  ],
+  [/WRONG_VERSION_NUMBER/u, ['what answers speaks no TLS: check scheme and port of the url']],
+  [/^CERT_REVOKED$/u, ['the certificate was revoked: tell the operator of the service']],
+  [
+    /SELF_SIGNED|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY_LEAF|ISSUER_CERT|CERT_UNTRUSTED|INVALID_CA/u,
+    ['the authority is not known here: set `ca` to the certificate file of your company'],
+  ],
+];
+
+const TLS_UNKNOWN = ['check the host name in the url', 'set `ca` to the certificate file of your company'];
+
+function unreachableHints(words: string, code: string): string[] {
   if (words.includes('TLS')) {
     return [
       ...(askedForUncheckedTls ? [`${UNCHECKED_TLS}=0 is not obeyed: certificates are always checked`] : []),
-      'set `ca` to the certificate file of your company',
-      'check the clock and the host name in the url',
+      ...(TLS_HINTS.find(([pattern]) => pattern.test(code))?.[1] ?? TLS_UNKNOWN),
     ];
   }
-  if (words.includes('proxy')) return ['check HTTPS_PROXY, HTTP_PROXY and NO_PROXY'];
   return ['check the network, the VPN and the url of the instance', STILL_THE_SAME];
 }

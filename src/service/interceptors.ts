@@ -20,6 +20,14 @@ export function authorise(origin: string): Interceptor {
   };
 }
 
+/** Tells the call of every request. Stands nearer to the wire than what repeats. */
+export function countRequests(): Interceptor {
+  return (dispatch) => (options, handler) => {
+    (options as CallOptions).onRequest?.();
+    return dispatch(options, handler);
+  };
+}
+
 /** Applies the limits of the network to every request. */
 export function limitTimes(limits: Limits): Interceptor {
   return (dispatch) => (options, handler) => {

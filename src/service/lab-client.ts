@@ -117,7 +117,7 @@ function inWords(error: LifeboatError, host: string, call: LabCall): LifeboatErr
   if (code === 'lab.refused') return error;
   if (code === 'service.unreachable') {
     return new LifeboatError('lab.unreachable', `no lab answers at ${host}: it may have ended`, {
-      hints: ['begin another: `lifeboat lab > lifeboat.yaml`, or `lifeboat drill`'],
+      hints: ['begin another: `lifeboat lab --out lifeboat.yaml`, or `lifeboat drill`'],
       evidence,
     });
   }

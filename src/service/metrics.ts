@@ -56,10 +56,13 @@ export function seriesOf(points: readonly MetricPoint[]): readonly MetricSeries[
   }));
 }
 
-/** Splits `<service_type>.<index>.` off a path; the service type may hold dots itself. */
+/** A path of section 2.8, and any other: a number between dots may be a part of the service type. */
+const KNOWN = /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>(?:system|parachute)\..+)$/su;
+const OTHER = /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>.+)$/su;
+
+/** Splits `<service_type>.<index>.` off a path; the service type may hold dots and numbers itself. */
 export function describePath(path: string): MetricPath {
-  const { service, index, name } =
-    /^(?<service>.+?)\.(?<index>\d{1,9})\.(?<name>.+)$/su.exec(path)?.groups ?? {};
+  const { service, index, name } = (KNOWN.exec(path) ?? OTHER.exec(path))?.groups ?? {};
   if (service === undefined || index === undefined || name === undefined)
     return { service: undefined, index: undefined, name: untrust(path) };
   return { service: untrust(service), index: Number(index), name: untrust(name) };

@@ -5,6 +5,7 @@ import { beginningOf } from '../backup/beginning.ts';
 import { dateAt, httpDate } from '../base/date.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
+import { type Awaits, NO_TOKEN_YET, unanswered, whileAwaited } from './awaited.ts';
 import type { CallOptions } from './call.ts';
 import { type Answer, skewMs } from './client.ts';
 import type { CookieJar } from './cookies.ts';
@@ -19,6 +20,7 @@ export interface ReadCall {
   readonly answer: CallOptions['answer'];
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  readonly onRequest?: CallOptions['onRequest'];
 }
 
 /** A final answer: redirects are followed, a refused token was replaced once if there was another. */
@@ -50,6 +52,7 @@ export function openReader(
   jar: CookieJar,
   limits: Limits,
   closing: AbortSignal,
+  awaits?: Awaits,
 ): Reader {
   async function fetch(call: ReadCall): Promise<ReadResponse> {
     const gate = AbortSignal.any(call.signal === undefined ? [closing] : [closing, call.signal]);
@@ -57,7 +60,7 @@ export function openReader(
     const ms = call.answer === 'stream' ? limits.downloadHeadersMs : limits.readMs;
     const timer = setTimeout(() => deadline.abort(timeoutError(ms)), ms);
     try {
-      return await withToken(call, AbortSignal.any([gate, deadline.signal]));
+      return await withToken(call, AbortSignal.any([gate, deadline.signal]), Date.now() + ms);
     } catch (error) {
       throw gate.aborted ? stoppedError() : error;
     } finally {
@@ -65,20 +68,30 @@ export function openReader(
     }
   }
 
-  async function withToken(call: ReadCall, signal: AbortSignal): Promise<ReadResponse> {
-    const token = await orAbort(tokens.current(), signal);
-    const response = await follow(call, token, signal);
+  async function withToken(call: ReadCall, signal: AbortSignal, untilMs: number): Promise<ReadResponse> {
+    const waited = { what: NO_TOKEN_YET, sinceMs: Date.now(), untilMs };
+    const token = await whileAwaited(awaits, waited, () => orAbort(tokens.current(), signal));
+    const response = await follow(call, token, signal, untilMs);
     if (response.status !== 401 || !response.own || call.method !== 'GET') return response;
     if (!(await orAbort(tokens.renew(token), signal))) return response;
     await response.body.dump();
-    return follow(call, await orAbort(tokens.current(), signal), signal);
+    return follow(call, await orAbort(tokens.current(), signal), signal, untilMs);
   }
 
-  async function follow(call: ReadCall, token: HeldToken, signal: AbortSignal): Promise<ReadResponse> {
+  async function follow(
+    call: ReadCall,
+    token: HeldToken,
+    signal: AbortSignal,
+    untilMs: number,
+  ): Promise<ReadResponse> {
     let url = new URL(call.url);
     let own = true;
     for (let redirects = 0; ; redirects += 1) {
-      const response = await ask(call, url, own ? token.value : undefined, signal);
+      const asked = { what: unanswered(call.method, url), sinceMs: Date.now(), untilMs };
+      const hop = url;
+      const response = await whileAwaited(awaits, asked, () =>
+        ask(call, hop, own ? token.value : undefined, signal),
+      );
       if (own) await jar.keep(url, response.headers['set-cookie']);
       if (response.statusCode < 300 || response.statusCode >= 400) {
         return { status: response.statusCode, headers: response.headers, body: response.body, own };
@@ -114,6 +127,7 @@ export function openReader(
       answer: call.answer,
       token,
       signal,
+      onRequest: call.onRequest,
     };
     try {
       // undici looks at the signal only once there is a connection.
@@ -180,10 +194,7 @@ function readJson<T>(
   if (body.toString('latin1').trim() === '') throw badAnswerError('the answer is empty', evidence);
   const json = parseAnswer(body, secrets);
   if (json === undefined) {
-    throw badAnswerError(
-      looksLikeHtml(body) ? 'the answer is a web page, not JSON' : 'the answer is not JSON, or is cut off',
-      evidence,
-    );
+    throw badAnswerError(notJsonWords(body), evidence);
   }
   if (Array.isArray(json) && json.length > MOST_ROWS && typeof json[0] === 'object')
     throw badAnswerError(`the answer has more than ${MOST_ROWS} rows`, { ...evidence, rows: json.length });
@@ -194,6 +205,14 @@ function readJson<T>(
     ...evidence,
     at: where,
   });
+}
+
+/** What a body is that is no JSON, in words. */
+export function notJsonWords(body: Buffer): string {
+  const beginning = beginningOf(body);
+  if (beginning === 'html') return 'the answer is a web page, not JSON';
+  if (beginning === 'gzip') return 'the answer is compressed with gzip, which was not asked for';
+  return 'the answer is not JSON, or is cut off';
 }
 
 /** Whether a body begins like a page for people. */

@@ -9,7 +9,7 @@ import { untrust } from '../base/text.ts';
 /** Text of the service, well formed: half a surrogate pair has no UTF-8 form for the journal. */
 export const text = z.string().transform((raw) => untrust(raw.toWellFormed()));
 const STATES: ReadonlySet<string> = new Set(
-  'queued running done failed deleted provisioned available deploying'.split(' '),
+  'queued running done failed deleted provisioned available deploying stopped'.split(' '),
 );
 /** A status or state (section 3). Its words are known in any case; one that is not known stays as it came. */
 export const state = z.string().transform((raw) => {

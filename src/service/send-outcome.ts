@@ -9,7 +9,7 @@ import type { SendOutcome, UpdateSetting } from './client.ts';
 import { badAnswerError, transportError } from './failures.ts';
 import { type Limits, retryAfterMs } from './limits.ts';
 import { parseJson, problemError, readProblem } from './problem.ts';
-import { dateOf, looksLikeHtml } from './reader.ts';
+import { dateOf, looksLikeHtml, notJsonWords } from './reader.ts';
 import { readCapped } from './whole-answers.ts';
 
 /** Complete without a body, whoever answers (RFC 9110 sections 15.3.3 and 15.3.5). */
@@ -42,7 +42,11 @@ export async function outcomeOf<T>(
       const raw = body === undefined ? undefined : parseJson(Buffer.from(redact(body.toString(), secrets)));
       return { outcome: 'accepted', value, raw, status, serverDate };
     }
-    const what = page ? 'a web page came back instead of an answer' : 'the answer is not one of the service';
+    const what = page
+      ? 'a web page came back instead of an answer'
+      : json === undefined && body !== undefined && body.length > 0
+        ? notJsonWords(body)
+        : 'the answer is not one of the service';
     const error = badAnswerError(what, { status });
     return { outcome: 'unknown', failure: inDoubt(error).toFailure(), serverDate };
   }

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { Secret } from '../base/secret.ts';
+import { type Awaits, unanswered, whileAwaited } from './awaited.ts';
 import type { SendBody, SendCall } from './call.ts';
 import type { SendOutcome } from './client.ts';
 import type { ReadingSide } from './connection.ts';
@@ -27,7 +28,13 @@ export function openSender(
     origin,
     limits,
     tap,
-  }: { readonly origin: string; readonly limits: Limits; readonly tap: Tap | undefined },
+    awaits,
+  }: {
+    readonly origin: string;
+    readonly limits: Limits;
+    readonly tap: Tap | undefined;
+    readonly awaits?: Awaits | undefined;
+  },
 ): Sender {
   async function send<T>(call: SendCall<T>): Promise<SendOutcome<T>> {
     const stop = AbortSignal.any(call.leave === undefined ? [closing] : [closing, call.leave.signal]);
@@ -54,13 +61,17 @@ export function openSender(
     const plain = optionsOnce(asked, limits);
     const options = cookie === undefined ? plain : { ...plain, headers: { ...plain.headers, cookie } };
     const way = { network, origin, tap, mayLeave: () => call.leave?.mayLeave() };
+    const begunMs = Date.now();
+    const asking = { what: unanswered(call.route.method, url), sinceMs: begunMs, untilMs: begunMs + ms };
     try {
       for (let attempts = 1; ; attempts += 1) {
-        const sent = await sendOnce(way, options, async (response) => {
-          const outcome = await outcomeOf(call, response, secrets, limits);
-          if (call.session === true) await keepCookies(jar, url, response);
-          return outcome;
-        });
+        const sent = await whileAwaited(awaits, asking, () =>
+          sendOnce(way, options, async (response) => {
+            const outcome = await outcomeOf(call, response, secrets, limits);
+            if (call.session === true) await keepCookies(jar, url, response);
+            return outcome;
+          }),
+        );
         if ('read' in sent) return sent.read;
         if ('refused' in sent) return neverSent(sent.refused);
         if (!sent.unmade || stop.aborted)

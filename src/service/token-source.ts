@@ -1,4 +1,5 @@
 import { readBounded, UnusableFile } from '../base/bounded-file.ts';
+import { childEnvironment } from '../base/child-environment.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { redact } from '../base/redact.ts';
 import { runShell } from '../base/run-shell.ts';
@@ -126,8 +127,7 @@ interface TokenCommandOptions {
  * whatever it had printed as token.
  */
 async function runTokenCommand(command: string, options: TokenCommandOptions): Promise<Secret> {
-  const env = { ...process.env };
-  for (const name of options.hideEnv) delete env[name];
+  const env = childEnvironment(options.hideEnv);
   const signal = new AbortController().signal;
   const { timeoutMs } = options;
   // An agent that it leaves running, or a connection that is kept, is none of ours.

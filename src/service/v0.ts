@@ -5,6 +5,7 @@ import { lazily } from '../base/lazily.ts';
 import { type Untrusted, untrust } from '../base/text.ts';
 import type { Answer, SendOutcome } from './client.ts';
 import { type Operations, unsent } from './operations.ts';
+import { readRows, type UnreadRow } from './rows.ts';
 import { type Backup, id, maybe, type Restore, state, text } from './schemas.ts';
 import { readCreated, readId } from './send-outcome.ts';
 import { type Methods, v1Methods } from './v1.ts';
@@ -14,7 +15,15 @@ import { type Methods, v1Methods } from './v1.ts';
  * restoring a backup. All others end with `service.unsupported`.
  */
 export function v0Methods(operations: Operations): Methods {
-  const list = (signal?: AbortSignal) => operations.read('backups', BackupListing(), { signal });
+  const list = async (signal?: AbortSignal): Promise<Answer<RowsRead>> => {
+    const answer = await operations.read('backups', RawListing(), { signal });
+    const { backups, restores, ...rest } = answer.value;
+    const own = readRows(backups, BackupRow(), answer);
+    const other = readRows(restores, RestoreRow(), answer);
+    const unread = { backups: own.unread, restores: other.unread };
+    const raw = { ...(answer.raw as object), backups: own.raw, restores: other.raw };
+    return { ...answer, raw, value: { ...rest, backups: own.value, restores: other.value, unread } };
+  };
 
   /**
    * A mutating call follows no redirect, and a login is one: the listing, read just before, takes the
@@ -35,9 +44,9 @@ export function v0Methods(operations: Operations): Methods {
 
   return {
     ...v1Methods(operations),
-    backups: async (signal) => mapped(await list(signal), backupsOf),
+    backups: async (signal) => mapped(await list(signal), 'backups', backupsOf),
     backup: async (id, signal) => oneOf(await list(signal), 'backups', backupsOf, id),
-    restores: async (signal) => mapped(await list(signal), restoresOf),
+    restores: async (signal) => mapped(await list(signal), 'restores', restoresOf),
     restore: async (id, signal) => oneOf(await list(signal), 'restores', restoresOf, id),
     createBackup: (leave) =>
       afterListing(leave?.signal, () =>
@@ -57,18 +66,28 @@ export function v0Methods(operations: Operations): Methods {
   };
 }
 
-function mapped<T, U>(answer: Answer<T>, map: (value: T) => U): Answer<U> {
-  return { ...answer, value: map(answer.value) };
+function mapped<U>(
+  answer: Answer<RowsRead>,
+  field: 'backups' | 'restores',
+  map: (value: BackupListing) => U,
+): Answer<U> {
+  const unread = answer.value.unread[field];
+  return { ...answer, value: map(answer.value), ...(unread.length === 0 ? {} : { unread }) };
 }
 
 /** One row of the listing, in our words and in the service's. */
 function oneOf<T extends { readonly id: number }>(
-  answer: Answer<BackupListing>,
+  answer: Answer<RowsRead>,
   field: 'backups' | 'restores',
   map: (listing: BackupListing) => readonly T[],
   id: number,
 ): Answer<T> {
   const value = map(answer.value).find((one) => one.id === id);
+  const odd = answer.value.unread[field].find((row) => row.id === id);
+  if (value === undefined && odd !== undefined)
+    throw new LifeboatError('service.bad-answer', `the row with id ${id} cannot be read (${odd.field})`, {
+      hints: ['the other rows of the list can be read', 'nothing was changed'],
+    });
   if (value === undefined) throw notListed(id);
   const rows = (answer.raw as Readonly<Record<string, readonly { readonly id: number }[]>>)[field];
   return { ...answer, value, raw: rows?.find((row) => row.id === id) };
@@ -84,17 +103,28 @@ function notListed(id: number): LifeboatError {
 const Task = () => z.looseObject({ status: state, created_at: maybe(text), updated_at: maybe(text) });
 type Task = z.infer<ReturnType<typeof Task>>;
 
+const BackupRow = lazily(() =>
+  z.looseObject({ id, instance_id: maybe(id), backup_agent_task: maybe(Task()) }),
+);
+const RestoreRow = lazily(() =>
+  z.looseObject({ id, instance_id: maybe(id), backup_agent_tasks: maybe(z.array(Task())) }),
+);
+
+/** The listing before its rows are read. */
+const RawListing = lazily(() =>
+  z.looseObject({ id, backups: z.array(z.unknown()), restores: z.array(z.unknown()) }),
+);
+
 /** Section 2.9, the listing. The ids of instances are the internal ones. */
 export const BackupListing = lazily(() =>
-  z.looseObject({
-    id,
-    backups: z.array(z.looseObject({ id, instance_id: maybe(id), backup_agent_task: maybe(Task()) })),
-    restores: z.array(
-      z.looseObject({ id, instance_id: maybe(id), backup_agent_tasks: maybe(z.array(Task())) }),
-    ),
-  }),
+  z.looseObject({ id, backups: z.array(BackupRow()), restores: z.array(RestoreRow()) }),
 );
 export type BackupListing = z.infer<ReturnType<typeof BackupListing>>;
+
+/** The listing, with what of it could not be read. */
+type RowsRead = BackupListing & {
+  readonly unread: Readonly<Record<'backups' | 'restores', readonly UnreadRow[]>>;
+};
 
 /** The backups of a listing as V1 would tell them, without size and `downloadable`. */
 export function backupsOf(listing: BackupListing): readonly Backup[] {

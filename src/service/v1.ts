@@ -1,8 +1,10 @@
 import * as z from 'zod';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import type { ServiceClient } from './client.ts';
+import type { Answer, ServiceClient } from './client.ts';
+import { badAnswerError } from './failures.ts';
 import { readMetrics } from './metrics.ts';
 import type { Operations } from './operations.ts';
+import { listed } from './rows.ts';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from './schemas.ts';
 import { readCreated, readId, readMessage, readSetting, readText } from './send-outcome.ts';
 
@@ -13,10 +15,12 @@ export type Methods = Omit<ServiceClient, 'limits' | 'supports' | 'require' | 'r
 export function v1Methods(operations: Operations): Methods {
   return {
     overview: (signal) => operations.read('overview', InstanceOverview, { signal }),
-    backups: (signal) => operations.read('backups', z.array(Backup), { signal }),
-    backup: (id, signal) => operations.read('backup', Backup, { id, signal }),
-    restores: (signal) => operations.read('restores', z.array(Restore), { signal }),
-    restore: (id, signal) => operations.read('restore', Restore, { id, signal }),
+    backups: (signal) => listed(operations.read('backups', z.array(z.unknown()), { signal }), Backup),
+    backup: async (id, signal) =>
+      about(id, 'backup', await operations.read('backup', Backup, { id, signal })),
+    restores: (signal) => listed(operations.read('restores', z.array(z.unknown()), { signal }), Restore),
+    restore: async (id, signal) =>
+      about(id, 'restore', await operations.read('restore', Restore, { id, signal })),
     backupsConfig: (signal) => operations.read('backupsConfig', BackupsConfig, { signal }),
     metrics: async ({ quantity, signal } = {}) => {
       const query = quantity === undefined ? undefined : { quantity: checkQuantity(quantity) };
@@ -63,6 +67,16 @@ export function v1Methods(operations: Operations): Methods {
         leave,
       }),
   };
+}
+
+/** The answer, which has to be about the task that was asked for: a cache may drop a part of the path. */
+function about<T extends { readonly id: number }>(id: number, what: string, answer: Answer<T>): Answer<T> {
+  if (answer.value.id === id) return answer;
+  throw badAnswerError(`${what} ${id} was asked for, and the answer is about ${what} ${answer.value.id}`, {
+    status: answer.status,
+    asked: id,
+    answered: answer.value.id,
+  });
 }
 
 /** Section 8. */

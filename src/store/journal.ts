@@ -126,6 +126,11 @@ export interface Log {
    * some, in words; empty for a sound store. Takes as long as reading everything.
    */
   check(): Promise<readonly string[]>;
+  /**
+   * Entries that their writer has signed, that are no part of the log, and that no live append will make one:
+   * of an engine that commits an entry before its leaf.
+   */
+  leftOver?(): Promise<readonly Pick<StoredEntry, 'stream' | 'seq'>[]>;
   /** How many entries are really there; fewer than the head's size when rows were removed. */
   count(): Promise<number>;
   /**

@@ -66,7 +66,7 @@ export const RUN_ENTRIES = {
     z.object({
       activity: z.string(),
       verb: z.string(),
-      kind: z.enum(['read', 'repeatable', 'once']),
+      kind: z.enum(['read', 'repeatable', 'attended', 'once']),
       key: z.string(),
       input: z.json(),
       begunAt: z.string().optional(),

@@ -3,6 +3,7 @@ import { counted, formatSeconds, readable } from '../base/format.ts';
 import { show } from '../base/text.ts';
 import { beginningOf, callSentence, note, type SaidBefore } from './call-sentence.ts';
 import { type Entry, fieldsOf } from './journal.ts';
+import { UNOPENED } from './projections/ledgers.ts';
 import { recoverySentence } from './recovery-facts.ts';
 import { type RunEntry, readRunEntry } from './run-entries.ts';
 import { because, keysWords, policyWords, reason, type Sentence, say, whoWords } from './sentence-parts.ts';
@@ -168,6 +169,14 @@ function ledgerSentence({ type, body }: Pick<Entry, 'type' | 'body'>): Sentence 
   const fields = body as Readonly<Record<string, unknown>>;
   const found = singleSentence(type, fields) ?? recoverySentence(type, body);
   if (found !== undefined) return found;
+  if (type === UNOPENED) {
+    const { backup, code } = fields as {
+      readonly backup?: { readonly id?: unknown };
+      readonly code?: unknown;
+    };
+    const why = typeof code === 'string' ? ` (${code})` : '';
+    return say(`backup ${String(backup?.id)} could not be proven${why}`, 'bad');
+  }
   const known = LEDGER[type];
   if (known !== undefined && typeof fields['fingerprint'] === 'string') {
     const backup = fields['backup'] as { readonly id?: unknown } | undefined;

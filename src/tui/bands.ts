@@ -73,8 +73,17 @@ export function wall(height: number, look: Look): Pane {
   };
 }
 
-/** A window onto text that may be longer; the last row says when there is more. */
-export function scrolled(lines: readonly Line[], scroll: number, width: number, height: number, look: Look) {
+/**
+ * A window onto text that may be longer; the last row says when there is more, and how it is shown larger.
+ */
+export function scrolled(
+  lines: readonly Line[],
+  scroll: number,
+  width: number,
+  height: number,
+  look: Look,
+  larger = '',
+) {
   const rows = Math.max(0, height);
   if (lines.length <= rows) return { shown: lines, page: { height: Math.max(1, rows), last: 0 } };
   const text = Math.max(1, rows - 1);
@@ -82,7 +91,9 @@ export function scrolled(lines: readonly Line[], scroll: number, width: number, 
   const first = Math.min(scroll, last);
   const below = lines.length - first - text;
   const note =
-    below > 0 ? `${look.glyphs.more} ${counted(below, 'more row')}: Tab` : 'the end: Tab shows the beginning';
+    below > 0
+      ? `${look.glyphs.more} ${counted(below, 'more row')}: Tab${larger}`
+      : `the end: Tab shows the beginning${larger}`;
   const shown = [...lines.slice(first, first + text), cutLine([span(note, 'text.dim')], width, look)];
   return { shown: shown.slice(0, rows), page: { height: text, last } };
 }

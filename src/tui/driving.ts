@@ -9,8 +9,11 @@ import type { Stack } from './stack.ts';
 export interface Driving {
   /** As its screen has looked at it last; undefined where none is driven. */
   view(): RunView | undefined;
-  /** Shows a run, and gives its end when it has ended or is left, and the screen is closed. */
-  show(port: RunPort): Promise<RunEnd>;
+  /**
+   * Shows a run, and gives its end when it has ended or is left, and the screen is closed. `if-good` closes
+   * the screen of a run that ended well by itself: others follow it.
+   */
+  show(port: RunPort, closes?: 'if-good'): Promise<RunEnd>;
   /** Lets go of every run, also of those that are shown later, with the reason for their journals. */
   leave(why: string): void;
   /** Closes the screen of every run: one that has come to its end waits to be read. */
@@ -43,7 +46,7 @@ export function createDriving(options: DrivingOptions): Driving {
     close() {
       for (const close of closers) close();
     },
-    async show(port) {
+    async show(port, closes) {
       const done = Promise.withResolvers<'left' | 'closed'>();
       // The view that the screen has looked at last: to fold the run once more would cost as much again.
       const seen = { ...port, view: () => (driven = port.view()), fallback: () => port.fallback() };
@@ -71,7 +74,9 @@ export function createDriving(options: DrivingOptions): Driving {
       port.ended.then(({ how }) => {
         isOver = true;
         // A run that has come to its end stays on the screen until it has been read.
-        if (how !== 'ended' || port.view().outcome === undefined) done.resolve('closed');
+        const { outcome } = port.view();
+        const isRead = closes === 'if-good' && outcome?.tone === 'good';
+        if (how !== 'ended' || outcome === undefined || isRead) done.resolve('closed');
       }, done.reject);
       // It was still being opened when everything was let go of.
       if (leaving !== undefined) done.resolve('left');

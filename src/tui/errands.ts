@@ -1,4 +1,5 @@
 import { failureOf } from '../base/errors.ts';
+import { type Errand, type ErrandEnd, errandWords } from '../view/app/errand.ts';
 import type { LiveScreen } from './live-screen.ts';
 import type { Notice } from './screens/notice/notice.ts';
 
@@ -17,10 +18,16 @@ export interface ErrandsOptions {
 
 /** What begins and drives runs beneath the screens, one at a time. */
 export interface Errands {
-  /** `act` gives the lines that it said beside the screen. What it rejects with is shown. */
-  begin(title: string, act: () => Promise<readonly string[]>): void;
+  /**
+   * `act` gives the lines that it said beside the screen, or what it came to. What it rejects with is shown.
+   */
+  begin(title: string, act: () => Promise<readonly string[] | ErrandEnd>): void;
   /** Something short, also beside a run. What `act` gives is said; what it rejects with is shown. */
   beside(title: string, act: () => Promise<string | undefined>): void;
+  /** Something longer, also beside a run; `leaving` is aborted when the app is left. Its end is shown. */
+  carry(errand: Errand, act: (leaving: AbortSignal) => Promise<ErrandEnd>): void;
+  /** Ends what is carried out. */
+  stop(): void;
   /** Shows what something was rejected with. */
   refused(title: string, thrown: unknown): void;
   /** Resolves when nothing is under way any more. */
@@ -33,8 +40,19 @@ export function createErrands({ isDriving, notice, remove, say, onDone, onOver }
     const { shortMessage, hints } = failureOf(thrown);
     notice({ title, text: shortMessage, hints });
   };
+  const leaving = new AbortController();
   return {
     refused,
+    carry(errand, act) {
+      const { title, meanwhile } = errandWords(errand);
+      this.beside(title, async () => {
+        say(`${meanwhile}; what comes of it is shown here`);
+        const end = await act(leaving.signal);
+        if (!leaving.signal.aborted) notice({ title, ...end });
+        return '';
+      });
+    },
+    stop: () => leaving.abort(),
     begin(title, act) {
       if (isDriving()) {
         const hints = ['Esc goes back to it; leave it there, or open a second terminal'];
@@ -44,9 +62,10 @@ export function createErrands({ isDriving, notice, remove, say, onDone, onOver }
       const waiting = notice({ title, text: 'opening the journal and the keys', hints: [] });
       const done = act()
         .then(
-          (lines) => {
+          (said) => {
             remove(waiting);
-            if (lines.length > 0) notice({ title, text: 'what it printed meanwhile', hints: lines });
+            if ('text' in said) notice({ title, ...said });
+            else if (said.length > 0) notice({ title, text: 'what it printed meanwhile', hints: said });
           },
           (thrown: unknown) => {
             remove(waiting);
@@ -66,7 +85,7 @@ export function createErrands({ isDriving, notice, remove, say, onDone, onOver }
           (text) => (text === undefined ? undefined : say(text)),
           (thrown: unknown) => {
             say('');
-            refused(title, thrown);
+            if (!leaving.signal.aborted) refused(title, thrown);
           },
         )
         .finally(onDone);

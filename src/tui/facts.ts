@@ -23,8 +23,9 @@ export interface LiveFacts extends Facts {
  */
 const FRESH_MS: Readonly<Record<SourceName, number>> = {
   home: Number.POSITIVE_INFINITY,
-  fleet: 30_000,
+  fleet: 15_000,
   runs: 2_000,
+  followUps: 5_000,
   drillRuns: 30_000,
   instance: 15_000,
   backups: 30_000,
@@ -50,6 +51,8 @@ const MOST_KEPT = 100;
 interface Kept {
   fact: Fact<unknown>;
   stop: AbortController | undefined;
+  /** Whether the last asking came to its end; what was let go half-way is asked for again at once. */
+  isWhole: boolean;
   again: NodeJS.Timeout | undefined;
 }
 
@@ -68,7 +71,7 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
     }, TELL_MS);
   };
   const keep = (key: string): Kept => {
-    const one = kept.get(key) ?? { fact: NOTHING, stop: undefined, again: undefined };
+    const one = kept.get(key) ?? { fact: NOTHING, stop: undefined, isWhole: true, again: undefined };
     kept.set(key, one);
     return one;
   };
@@ -79,6 +82,7 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
     one.stop?.abort();
     const stop = new AbortController();
     one.stop = stop;
+    one.isWhole = false;
     one.fact = { ...one.fact, isAsking: true };
     const take = (fact: Fact<unknown>) => {
       if (one.stop !== stop) return;
@@ -99,6 +103,7 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
     }
     if (one.stop !== stop) return;
     one.stop = undefined;
+    one.isWhole = true;
     if (wanted.has(key)) askAgainIn(FRESH_MS[need.source], key, need);
   };
   const askAgainIn = (wait: number, key: string, need: Need): void => {
@@ -107,8 +112,10 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
   };
   /** An answer that is fresh enough is not asked for again before its time. */
   const askWhenStale = (key: string, need: Need): void => {
-    const { part } = keep(key).fact;
-    const age = part.state === 'known' ? now().getTime() - part.at.getTime() : Number.POSITIVE_INFINITY;
+    const { fact, isWhole } = keep(key);
+    const { part } = fact;
+    const age =
+      part.state === 'known' && isWhole ? now().getTime() - part.at.getTime() : Number.POSITIVE_INFINITY;
     const left = FRESH_MS[need.source] - age;
     if (left > 0) askAgainIn(left, key, need);
     else void ask(key, need);

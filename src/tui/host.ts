@@ -1,9 +1,12 @@
+import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
+import type { OnScreen } from '../view/app/app-port.ts';
 import type { StartWish } from '../view/app/start-wish.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import { createAttention } from './attention.ts';
 import type { Layout, Size } from './bands.ts';
 import { createDriving } from './driving.ts';
+import { createEntering } from './entering.ts';
 import { createErrands } from './errands.ts';
 import { NO_FACTS } from './facts.ts';
 import type { HostOptions } from './host-options.ts';
@@ -20,12 +23,15 @@ import { type Notice, noticeScreen } from './screens/notice/notice.ts';
 import { type Beneath, paletteScreen } from './screens/palette/palette.ts';
 import type { Look } from './span.ts';
 import { createStack } from './stack.ts';
+import { startEach } from './start-each.ts';
 
 /** The stack of screens: the uppermost is drawn and gets the keys, Esc goes back to the one beneath. */
 export interface Host {
   readonly look: Look;
-  /** Gives the ordinary terminal to `act`, and takes the screen back when it is done. */
-  readonly lend: HostOptions['lend'];
+  /** Asks for a secret in a field over the screens; rejects with `input.left` where the field is left. */
+  enter: OnScreen['enter'];
+  /** Says a line until the next key; an empty one takes it away. */
+  say: OnScreen['say'];
   subscribe(listener: () => void): () => void;
   /** Changes whenever what is drawn may have changed. */
   version(): number;
@@ -88,15 +94,25 @@ export function createHost(options: HostOptions): Host {
     stack.push(screen);
     return screen;
   };
-  const made = (open: OpenScreen, request?: ScreenRequest): LiveScreen =>
+  const made = (
+    open: OpenScreen,
+    request?: ScreenRequest,
+    onEffect: (effect: AppEffect) => void = (effect) => void perform(effect),
+  ): LiveScreen =>
     open({
       request,
       facts: app?.facts ?? NO_FACTS,
       now: options.now,
-      onEffect: (effect) => void perform(effect),
+      onEffect,
       watch: app && ((runId) => app.port.watch(runId)),
       monotonic: options.monotonic,
     });
+  const entering = createEntering({
+    stack,
+    made: (open, onEffect) => made(open, undefined, onEffect),
+    perform: (effect) => void perform(effect),
+    monotonic: options.monotonic,
+  });
   const opening = createOpening({
     stack,
     load: loadScreen,
@@ -121,12 +137,16 @@ export function createHost(options: HostOptions): Host {
         return opening.open(effect.screen);
       case 'back':
         return back();
+      case 'quit':
+        return stack.run() === undefined ? options.onDone('closed') : undefined;
       case 'unlock':
         app?.port.unlock();
         return perform({ type: 'refresh' });
       case 'refresh':
         app?.facts.refresh();
         return tell();
+      case 'entered':
+        return;
       case 'copy':
         said = copyTo(options.write, effect.text, show(effect.what));
         return tell();
@@ -141,6 +161,8 @@ export function createHost(options: HostOptions): Host {
           'the report',
           async () => `written: ${await needed(app).port.writeReport(effect.runId)}`,
         );
+      case 'errand':
+        return errands.carry(effect.errand, (leaving) => needed(app).port.carryOut(effect.errand, leaving));
       case 'lab':
         return errands.beside('the lab', () => needed(app).port.changeLab(effect.change));
       case 'add-key':
@@ -158,9 +180,17 @@ export function createHost(options: HostOptions): Host {
         return perform(effect.effect);
       case 'start':
         return errands.begin(`starting ${show(effect.wish.runbook)}`, () => start(effect.wish));
+      case 'start-each':
+        return errands.begin(`${counted(effect.wishes.length, 'run')}, one after the other`, () =>
+          startEach({
+            wishes: effect.wishes,
+            start: needed(app).port.start,
+            show: (port) => driving.show(port, 'if-good'),
+          }),
+        );
       case 'resume':
         return errands.begin(`resuming run ${show(effect.runId)}`, async () =>
-          needed(app).port.resume(effect.runId, driving.show),
+          needed(app).port.resume(effect.runId, (port) => driving.show(port)),
         );
     }
   };
@@ -168,7 +198,7 @@ export function createHost(options: HostOptions): Host {
   /** The questions that led to a run are answered when it has been begun. */
   const start = async (wish: StartWish): Promise<readonly string[]> => {
     const asked = stack.screens().find(({ request }) => request?.name === 'start');
-    const lines = await needed(app).port.start(wish, driving.show);
+    const lines = await needed(app).port.start(wish, (port) => driving.show(port));
     if (asked !== undefined && stack.screens().length > 1) stack.remove(asked);
     return lines;
   };
@@ -176,6 +206,7 @@ export function createHost(options: HostOptions): Host {
   const press = (stroke: Stroke | undefined, size: Size): void => {
     lastSize = size;
     attention.typed();
+    entering.typed();
     if (opening.isKept(() => press(stroke, size))) return;
     const screen = stack.top();
     if (screen === undefined) return;
@@ -232,6 +263,7 @@ export function createHost(options: HostOptions): Host {
       perform({ type: 'say', text: 'a run is under way here: Esc goes back to it, q there leaves it' });
   };
   const ticking = setInterval(() => {
+    entering.tick();
     const screen = stack.top();
     if (screen !== undefined && !stack.is(screen, 'run')) tell();
   }, TICK_MS);
@@ -239,7 +271,8 @@ export function createHost(options: HostOptions): Host {
 
   return {
     look,
-    lend: options.lend,
+    enter: entering.ask,
+    say: (text) => perform({ type: 'say', text }),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -268,6 +301,7 @@ export function createHost(options: HostOptions): Host {
       await errands.settled();
     },
     stop() {
+      errands.stop();
       opening.stop();
       clearInterval(ticking);
       unsubscribe?.();

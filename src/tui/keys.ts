@@ -20,6 +20,8 @@ export type Stroke =
 
 /** Names what Ink reports. Nothing for keys this UI has no use for. */
 export function keyOf(input: string, key: Key): Stroke | undefined {
+  // A terminal that another program left in this mode reports each key twice.
+  if (key.eventType === 'release') return undefined;
   if (!key.meta) return aloneOf(input, key);
   const alone = aloneOf(input, { ...key, meta: false });
   if (alone?.kind !== 'key') return alone;

@@ -1,3 +1,5 @@
+import type { Secret } from '../base/secret.ts';
+import type { Errand } from '../view/app/errand.ts';
 import type { Badge } from '../view/app/home.ts';
 import type { LabChange } from '../view/app/lab-facts.ts';
 import type { Facts, Need } from '../view/app/sources.ts';
@@ -9,14 +11,19 @@ import type { Look } from './span.ts';
 /** A screen by its name, with what it is about. Every screen can be opened from every other one. */
 export type ScreenRequest =
   | { readonly name: 'board' }
-  /** `situation` skips the first question, `instance` the second, and `target` that one. */
+  /** `situation` skips the first question, `instance` the second, `target` and `backup` those. */
   | {
       readonly name: 'start';
       readonly situation?: string;
       readonly instance?: string;
       readonly target?: string;
+      /** Its id. */
+      readonly backup?: string;
     }
   | { readonly name: 'runs' }
+  | { readonly name: 'followups' }
+  /** Several instances, to back up and verify one after the other. */
+  | { readonly name: 'each'; readonly instances: readonly string[] }
   | { readonly name: 'watch'; readonly runId: string }
   | { readonly name: 'instance'; readonly instance: string }
   /** `addTo` only asks for the file with a key of this instance. */
@@ -58,20 +65,23 @@ export function letterKey<Intent extends string>(
 export type AppEffect =
   | { readonly type: 'open'; readonly screen: ScreenRequest }
   | { readonly type: 'back' }
+  /** Ends the app, where no run is driven in it. */
+  | { readonly type: 'quit' }
   /** Asks again for everything that is shown. */
   | { readonly type: 'refresh' }
   /** Puts a text into the clipboard of the terminal; `what` names it for the notice. */
   | { readonly type: 'copy'; readonly text: string; readonly what: string }
   | { readonly type: 'start'; readonly wish: StartWish }
+  /** Begins one run after the other. */
+  | { readonly type: 'start-each'; readonly wishes: readonly StartWish[] }
   | { readonly type: 'resume'; readonly runId: string }
   /** Writes the report of a run into a file, and says where. */
   | { readonly type: 'write-report'; readonly runId: string }
+  /** Does something that is told of when it is done. */
+  | { readonly type: 'errand'; readonly errand: Errand }
   /** Breaks or mends something in the lab that the config names, and says what came of it. */
   | { readonly type: 'lab'; readonly change: LabChange }
-  /**
-   * Has a key of an instance taken from a file, or entered on the ordinary terminal, and says what came of
-   * it.
-   */
+  /** Has a key of an instance taken from a file, or entered in a field, and says what came of it. */
   | { readonly type: 'add-key'; readonly instance: string; readonly file?: string }
   /** Asks again for everything that is shown, and for the passphrase of the key store. */
   | { readonly type: 'unlock' }
@@ -79,6 +89,8 @@ export type AppEffect =
   | { readonly type: 'present' }
   /** A line that goes away with the next key, or with an empty one. */
   | { readonly type: 'say'; readonly text: string }
+  /** What a field was there for. */
+  | { readonly type: 'entered'; readonly secret: Secret }
   /** Closes this screen, and presses a key on the one beneath. */
   | { readonly type: 'press'; readonly key: string }
   /** Closes this screen, and does something else. */
@@ -107,7 +119,8 @@ export interface ScreenModule<State, Intent extends string> {
   /** The name of what is shown, for the header: an instance, or nothing. */
   subject(state: State): string;
   title(state: State): string;
-  badge(state: State, around: Around): Badge;
+  /** Undefined as long as it is not known: nothing is claimed then. */
+  badge(state: State, around: Around): Badge | undefined;
   /** Whether letters are text now, and no keys. */
   isTyping(state: State): boolean;
   /** The keys that mean something now, the most needed first, those that are disabled with their reason. */
@@ -115,6 +128,11 @@ export interface ScreenModule<State, Intent extends string> {
   needs(state: State, around: Around): readonly Need[];
   /** The next state, and what is to happen. Pure. */
   reduce(state: State, input: Input<Intent>, around: Around): readonly [State, ...AppEffect[]];
+  /**
+   * The state once it is on the screen, where that changes it: what was shown may then be meant by the next
+   * key. Pure.
+   */
+  shown?(state: State, around: Around): State;
   /** The body in exactly `around.size`. */
   layOut(state: State, around: Around, look: Look): Layout;
 }

@@ -64,8 +64,11 @@ export function createMask(): Mask {
       if (exact !== undefined) return aliasOf(...exact);
       const id = WHOLE_IDS.find(({ pattern: looks }) => looks.test(found));
       if (id !== undefined) return aliasOf(id.kind, found.slice(0, id.known));
-      const cut = known.find(([, name]) => name.startsWith(found.slice(0, -1)));
-      return cut === undefined ? undefined : aliasOf(...cut);
+      // What is left of a name may be the beginning of several: none of their names is right then.
+      const cut = known.filter(([, name]) => name.startsWith(found.slice(0, -1)));
+      const [only, ...others] = cut;
+      if (only === undefined) return undefined;
+      return others.length === 0 ? aliasOf(...only) : HIDDEN;
     };
     return { pattern, named };
   };
@@ -223,6 +226,9 @@ function replaced(line: Line, whole: string, found: readonly Found[]): Line {
     return { ...piece, text: text + whole.slice(next, to) };
   });
 }
+
+/** Of something that has a name, and it is not known which. */
+const HIDDEN = 'hidden-';
 
 /** The other name in exactly so many cells: its number is kept as long as possible. */
 function asWide(alias: string, width: number): string {

@@ -48,6 +48,7 @@ function liveScreen<State, Intent extends string>(
     look = drawn;
     if (isTooSmall(given)) return tooSmall(`lifeboat ${module.title(state)}`, given, drawn);
     const surroundings = around();
+    state = module.shown?.(state, surroundings) ?? state;
     return framed(
       {
         badge: module.badge(state, surroundings),

@@ -1,13 +1,14 @@
 import type { Streams } from '../plain/terminal.ts';
-import type { AppPort, Lend } from '../view/app/app-port.ts';
+import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import { createFacts } from './facts.ts';
+import type { Host } from './host.ts';
 import { type TakeOptions, takeScreen } from './take-screen.tsx';
 
 /**
  * Shows the app on the whole terminal, from the board on, until it is left (`takeScreen`). A run that it
  * drives by then is left too, and stays open.
  */
-export async function showApp(streams: Streams, connect: (lend: Lend) => AppPort): Promise<void> {
+export async function showApp(streams: Streams, connect: (screen: OnScreen) => AppPort): Promise<void> {
   await takeApp(streams, connect, {
     show: (host) => {
       host.open({ name: 'board' });
@@ -20,13 +21,16 @@ export async function showApp(streams: Streams, connect: (lend: Lend) => AppPort
 /** Takes the terminal (`takeScreen`) with all screens of the app. */
 export async function takeApp(
   streams: Streams,
-  connect: (lend: Lend) => AppPort,
+  connect: (screen: OnScreen) => AppPort,
   { show, ...options }: Omit<TakeOptions, 'app'>,
 ): ReturnType<typeof takeScreen> {
-  let lend: Lend | undefined;
-  const port = connect((act) => {
-    if (lend === undefined) throw new Error('the screen is not there yet');
-    return lend(act);
+  let shown: Host | undefined;
+  const port = connect({
+    enter: async (asked) => {
+      if (shown === undefined) throw new Error('the screen is not there yet');
+      return shown.enter(asked);
+    },
+    say: (text) => shown?.say(text),
   });
   const facts = createFacts(port.loaders, () => new Date());
   try {
@@ -34,7 +38,7 @@ export async function takeApp(
       ...options,
       app: { port, facts },
       show: (host) => {
-        lend = host.lend;
+        shown = host;
         return show(host);
       },
     });

@@ -1,6 +1,6 @@
 import { formatSummary } from '../plain/summary.ts';
 import type { Streams } from '../plain/terminal.ts';
-import type { AppPort, Lend } from '../view/app/app-port.ts';
+import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import type { MomentReader } from '../view/moment-reader.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import type { Host } from './host.ts';
@@ -11,7 +11,7 @@ export interface ShowRunOptions {
   readonly now?: () => number;
   readonly readMoment?: MomentReader;
   /** What can be looked at over the run; without it, nothing but the run is shown. */
-  readonly connect?: (lend: Lend) => AppPort;
+  readonly connect?: (screen: OnScreen) => AppPort;
 }
 
 /**

@@ -7,8 +7,8 @@ import { GIVE_SCREEN_BACK, hidesNames } from './first-frame.ts';
 import { glyphsFor } from './glyphs.ts';
 import { createHost, type Host } from './host.ts';
 import type { HostOptions } from './host-options.ts';
-import { endingLostPastes } from './lost-paste.ts';
 import { RESTORE_TITLE, SAVE_TITLE } from './osc.ts';
+import { readKeys } from './read-keys.ts';
 import { themeFor } from './theme.ts';
 import { watchReading, watchTerminal } from './watch-terminal.ts';
 
@@ -102,7 +102,7 @@ export async function takeScreen(
   try {
     stdout.write(CLEAR_FIRST_FRAME);
     const ink = render(<App host={host} onReady={(given) => (suspendInk = given)} />, {
-      stdin: endingLostPastes(stdin),
+      stdin: readKeys(stdin),
       stdout,
       stderr,
       alternateScreen: true,

@@ -34,12 +34,25 @@ export interface RunFacts {
   readonly prose: ReadonlyMap<string, ProseSection>;
   /** See `RunView`. */
   readonly gone?: string | undefined;
+  readonly chapter?: RunView['chapter'];
   /** What earlier runs of the kind took, once that is read. */
   readonly usual?: UsualTimes | undefined;
   /** The instances that the config keeps to recover into. */
   readonly targets?: readonly string[] | undefined;
+  /** What the process that drives it waits for now. */
+  readonly awaited?: AwaitedFacts | undefined;
   readonly now: Date;
 }
+
+/** Who has not answered what, printable; since when, and until when it is waited for at most. */
+export interface AwaitedFacts {
+  readonly what: string;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** What answers sooner is not worth a line. */
+const SILENT_MS = 5_000;
 
 type ProgressFacts = ShownProgress & { readonly overdue?: OverdueFacts | undefined };
 
@@ -94,6 +107,7 @@ export function buildRunView(facts: RunFacts): RunView {
     activity,
     banner,
     gone: facts.gone,
+    chapter: facts.chapter,
     outcome,
   };
 }
@@ -209,7 +223,8 @@ function viewActivity(
   // The step is overdue by a better measure, and what waits for credentials ends when they come.
   const isOpen = progress?.overdue === undefined && facts.paused === undefined;
   const end = isOpen ? endsExpected(facts, stepOf(state), record) : {};
-  const base = { title: meta?.title ?? 'working', seconds, overdue, ...end };
+  const awaited = awaitedWords(facts);
+  const base = { title: meta?.title ?? 'working', seconds, overdue, awaited, ...end };
   if (progress === undefined) return base;
   if (progress.kind === 'task')
     return { ...base, progress: { kind: 'task', status: show(progress.status, 40) } };
@@ -224,6 +239,14 @@ function viewActivity(
     ...base,
     progress: { kind: 'bytes', done: progress.done, total: progress.total, bytesPerSecond: rate },
   };
+}
+
+/** `db.example.com has not answered GET … since 03:14:07; Lifeboat waits until 03:19:07 UTC at most` */
+function awaitedWords({ awaited, now }: RunFacts): string | undefined {
+  if (awaited === undefined || now.getTime() - awaited.sinceMs < SILENT_MS) return undefined;
+  const clock = (ms: number) => dateAt(ms).toISOString().slice(11, 19);
+  const { what, sinceMs, untilMs } = awaited;
+  return `${what} since ${clock(sinceMs)}; Lifeboat waits until ${clock(untilMs)} UTC at most`;
 }
 
 /** Earlier runs are measured without the time in which they asked, and so is this one. */

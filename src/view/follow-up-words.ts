@@ -43,6 +43,19 @@ export function closedWords(
   return { text: `follow-ups: ${followUps.length - skipped} done, ${skipped} skipped`, tone: 'warn' };
 }
 
+/** The word by which a follow-up is meant on the command line, whatever others are called. */
+export function wordOf({
+  id,
+  run,
+  instance,
+}: {
+  id: string;
+  run: string | undefined;
+  instance: string;
+}): string {
+  return `${run ?? instance}:${id}`;
+}
+
 /** `due in 12m`, `overdue by 3m`; empty without a limit. */
 export function dueWords({ left }: FollowUpView): { readonly text: string; readonly tone: Tone } {
   if (left === undefined) return { text: '', tone: 'dim' };
@@ -62,7 +75,7 @@ export function ageWords({ age, owner }: FollowUpView): string {
 /** How one follow-up can be closed, the easiest way first. Each is answered with the follow-up's id. */
 export function waysOf(question: FollowUpsQuestion, { doable }: FollowUpView): readonly QuestionOption[] {
   const done =
-    doable === undefined
+    doable === undefined || doable === 'again'
       ? []
       : [{ event: question.doNow, label: DOERS[doable][0], hint: DOERS[doable][1], recommended: true }];
   return [
@@ -86,7 +99,7 @@ export function waysOf(question: FollowUpsQuestion, { doable }: FollowUpView): r
 
 /** `by the platform, by hand with a proof, or skipped with a reason`. */
 export function waysInWords({ doable }: FollowUpView): string {
-  const here = doable === undefined ? '' : `${doable === 'run' ? 'by this run' : `by ${NAMES[doable]}`}, `;
+  const here = doable === undefined ? '' : `by ${NAMES[doable]}, `;
   return `${here}by hand with a proof, or skipped with a reason`;
 }
 
@@ -99,8 +112,8 @@ export function doneCommand(id: string): string {
 }
 
 /** The command that does it from here, to copy. */
-export function runCommand(id: string): string {
-  return `lifeboat followups run ${plain(id)}`;
+export function runCommand(id: string, doable?: FollowUpView['doable']): string {
+  return `lifeboat followups run ${plain(id)}${doable === 'again' ? ' --again' : ''}`;
 }
 
 /** A length of time in few characters: `45s`, `12m`, `3h 5m`, `2d 4h`. */
@@ -118,10 +131,17 @@ function pair(large: number, largeUnit: string, small: number, smallUnit: string
   return small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit} ${small}${smallUnit}`;
 }
 
-const NAMES = { platform: 'the platform', cf: 'cf' } as const;
+const NAMES = {
+  platform: 'the platform',
+  cf: 'cf',
+  command: 'its command of the config',
+  again: 'its command once more (it was begun before)',
+  run: 'this run',
+} as const;
 
 const DOERS = {
   platform: ['let the platform do it', "by the platform's API, now; its own record is kept as the proof"],
   cf: ['let cf do it', 'by the cf command that is logged in here; its answers are kept as the proof'],
+  command: ['run its command', 'the command of the config, now; then its proof has to end with 0'],
   run: ['let this run do it', 'a step of this run does it and proves it'],
 } as const;

@@ -119,6 +119,8 @@ function moveTo(record: Draft, state: string, at: number): void {
 export interface WatchedView {
   /** Who drives the run, or that nobody does, in one sentence without a stop. */
   readonly driver: string;
+  /** Nobody drives it, and it is not over: it can be taken over. */
+  readonly isFree: boolean;
 }
 
 /** `ada (process 4711 on box) since 2026-01-02 03:04:05 UTC`. */

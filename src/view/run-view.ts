@@ -1,3 +1,4 @@
+import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { OtherWay } from '../../machines/parts/question.ts';
 import type { Prose, ProseSection } from './prose.ts';
 import type { WatchedView } from './run-record.ts';
@@ -175,7 +176,7 @@ export interface FollowUpView {
   readonly left: number | undefined;
   /** Exact commands to copy. */
   readonly commands: readonly string[];
-  readonly doable: 'platform' | 'cf' | 'run' | undefined;
+  readonly doable: FollowUp['doable'];
   /** How it was done or why it was skipped, in one line; undefined while it is open. */
   readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }
@@ -208,6 +209,8 @@ export interface ActivityView {
   readonly seconds: number;
   /** It takes longer than it should. */
   readonly overdue?: true | undefined;
+  /** What has not answered for a while, since when, and until when it is waited for. */
+  readonly awaited?: string | undefined;
   /** What earlier runs took for the whole step, and when it should end: `usually 4 min; …`. */
   readonly expected?: string | undefined;
   /** The same for the whole run. */
@@ -254,6 +257,12 @@ export interface FactGroupView {
   readonly facts: readonly FactLine[];
 }
 
+/** The second of three chapters is `{ number: 2, of: 3 }`. */
+export interface DrillPlace {
+  readonly number: number;
+  readonly of: number;
+}
+
 export interface RunView {
   readonly runId: string;
   readonly runbook: string;
@@ -289,6 +298,8 @@ export interface RunView {
    * that can be resumed.
    */
   readonly gone?: string | undefined;
+  /** The chapter of the drill that the run belongs to: when it is over, the drill goes on. */
+  readonly chapter?: DrillPlace | undefined;
   /** Present where the run is only looked at: somebody else drives it, and nothing can be answered. */
   readonly watched?: WatchedView;
   /** Present when the run is over. */

@@ -41,6 +41,13 @@ export function secretWords(
   };
 }
 
+/** Why a secret of this text is refused for its length; blanks around it do not count. */
+export function tooShort(text: string, least: number): string | undefined {
+  const { length } = Array.from(text.trim());
+  if (length >= least) return undefined;
+  return `at least ${least} characters are needed, and these are ${length}`;
+}
+
 /**
  * An upper bound from length and alphabet: right for random characters, and far too high for words. Repeated
  * characters count as a smaller alphabet.

@@ -24,6 +24,7 @@ export type RawFollowUp = Pick<FollowUp, 'id' | 'what' | 'subject'> & {
 const WAYS: Readonly<Record<string, { readonly word: string; readonly tone: Tone }>> = {
   platform: { word: 'by the platform', tone: 'good' },
   cf: { word: 'by cf', tone: 'good' },
+  command: { word: 'by its command', tone: 'good' },
   hand: { word: 'by hand', tone: 'good' },
   run: { word: 'by this run', tone: 'good' },
   skipped: { word: 'skipped', tone: 'warn' },
@@ -131,6 +132,14 @@ function whereOf({ instance, run, runbook }: FollowUpRow): string {
 }
 
 function waysOf(row: FollowUpRow): string {
-  const run = row.doable === undefined ? '' : `${runCommand(row.id)}, or `;
+  const run = row.doable === undefined ? '' : `${runCommand(row.id, row.doable)}, or `;
   return `${waysInWords(row)}: ${run}${doneCommand(row.id)}`;
+}
+
+/** Those that are due first, or overdue longest, before all others; of these the oldest first. */
+export function mostUrgent(rows: readonly FollowUpRow[]): readonly FollowUpRow[] {
+  return rows.toSorted(
+    (one, other) =>
+      (one.left ?? Number.MAX_VALUE) - (other.left ?? Number.MAX_VALUE) || (other.age ?? 0) - (one.age ?? 0),
+  );
 }

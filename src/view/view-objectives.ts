@@ -66,16 +66,17 @@ function recoveryPointView(measures: Measures): ObjectiveView {
 }
 
 /** From the newest record that is there again to the moment up to which there was data. */
-function howMeasured({ by, recoveredTo, lostAt, lostBy, lostMs }: RecoveryPoint): string {
+function howMeasured({ by, recoveredTo, lostAt, lostBy, lostMs, mostLostMs }: RecoveryPoint): string {
   const source = {
     data: 'by the data',
     restored_from: 'by what the service restored',
     'chosen-time': 'by the chosen time',
   }[by];
   const [recovered, lost] = [formatTime(recoveredTo), formatTime(lostAt)];
+  const most = mostLostMs === undefined ? '' : `, at most ${formatSeconds(mostLostMs / 1000)}`;
   return lostMs === 0
-    ? `${source}: recovered up to ${recovered} UTC, no earlier than ${lostBy} (${lost} UTC)`
-    : `${source}: ${recovered} to ${lost} UTC (${lostBy})`;
+    ? `${source}: recovered up to ${recovered} UTC, no earlier than ${lostBy} (${lost} UTC)${most}`
+    : `${source}: ${recovered} to ${lost} UTC (${lostBy})${most}`;
 }
 
 function rows({ rowsBefore, rowsAfter }: RecoveryPoint): string {

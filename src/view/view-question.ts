@@ -5,6 +5,7 @@ import {
   optionKey,
   type Question,
   recoverCommand,
+  STOP_EVENT,
   type Stakes,
 } from '../../machines/parts/question.ts';
 import { stillOpen } from '../../machines/parts/unfinished.ts';
@@ -145,13 +146,20 @@ function insideRange(earliest: string, latest: string, suggested: string) {
 }
 
 /** An option, cleaned. */
+function viewNeeds({ event, needs, disabled }: MachineOption): QuestionOption['needs'] {
+  if (needs !== undefined) return { what: needs.what, prompt: readable(needs.prompt) };
+  // It ends the run for good, so one key is not enough, and the record says why.
+  const isStop = event.type === STOP_EVENT && disabled === undefined;
+  return isStop ? { what: 'reason', prompt: 'the run ends for good: why is it stopped?' } : undefined;
+}
+
 export function viewOption(option: MachineOption): QuestionOption {
   return {
     event: optionKey(option.event),
     label: readable(option.label, 80),
     recommended: option.recommended ?? false,
     hint: option.hint && readable(option.hint),
-    needs: option.needs && { what: option.needs.what, prompt: readable(option.needs.prompt) },
+    needs: viewNeeds(option),
     disabled: option.disabled && readable(option.disabled),
   };
 }

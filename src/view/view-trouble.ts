@@ -123,6 +123,7 @@ function sentRow({ begun, sends }: Attempt): readonly [string, string] {
   const safe = {
     read: 'it only reads',
     repeatable: 'the same again changes nothing more',
+    attended: 'it runs again only when you say so',
     once: 'nothing was sent',
   };
   return ['tried', `to ${words}, at ${clock(begun.at)}; ${safe[kind]}`];

@@ -9,7 +9,7 @@ const HISTORIES = Number(process.env['LIFEBOAT_HISTORIES'] ?? 10_000);
 
 test.for(KINDS)(
   'over generated histories, what became of a lost request is decided as it was, or asked: $what',
-  { timeout: 600_000 },
+  { timeout: 3_000_000 },
   async (kind) => {
     const seen = { landed: 0, absent: 0, ambiguous: 0 };
     await fc.assert(

@@ -12,7 +12,7 @@ export type Outcome =
   | { readonly done: true; readonly answer: 'whole' | 'without-id' | 'lost' }
   | { readonly done: false; readonly answer: 'lost' | 'never-sent' }
   /** `old-id` names the task with the id `OLD`, which the test has listed before. */
-  | { readonly done: boolean; readonly answer: 'old-id' | 'refused' | 'unauthorised' | 'busy' };
+  | { readonly done: boolean; readonly answer: 'old-id' | 'refused' | 'unauthorised' | 'busy' | 'conflict' };
 
 /** An id that a task of long ago has. */
 export const OLD = 5;
@@ -45,6 +45,7 @@ const SENT: Readonly<Record<string, string>> = {
   lost: 'service.timeout',
   refused: 'service.invalid',
   busy: 'service.busy',
+  conflict: 'service.conflict',
   'never-sent': 'service.unreachable',
   unauthorised: 'credentials.refused',
 };
@@ -70,9 +71,14 @@ export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): F
         status: 202,
         serverDate: undefined,
       };
-    const failure = new LifeboatError(SENT[next.answer] ?? '', next.answer).toFailure();
+    const evidence = next.answer === 'conflict' ? { status: 409, word: 'conflict' } : {};
+    const failure = new LifeboatError(SENT[next.answer] ?? '', next.answer, { evidence }).toFailure();
     const outcome =
-      next.answer === 'lost' ? 'unknown' : next.answer === 'never-sent' ? 'never-sent' : 'refused';
+      next.answer === 'lost' || next.answer === 'conflict'
+        ? 'unknown'
+        : next.answer === 'never-sent'
+          ? 'never-sent'
+          : 'refused';
     const again = next.answer === 'busy' ? { againMs: 500 } : {};
     return { outcome, failure, serverDate: undefined, ...again };
   };

@@ -48,6 +48,28 @@ describe('a fresh target of the same service and plan', () => {
     ]);
   });
 
+  test('is told to have odd rows in its lists: they cannot be judged', async () => {
+    const { facts } = await inspect({}, (service) => {
+      const { backups, restores } = service.deps.service;
+      Object.assign(service.deps.service, {
+        backups: async () => ({
+          ...(await backups()),
+          unread: [{ id: 2, atMs: undefined, field: 'status' }],
+        }),
+        restores: async () => ({
+          ...(await restores()),
+          unread: [{ id: undefined, atMs: undefined, field: '' }],
+        }),
+      });
+      service.restores.push(Restore.parse({ id: 7, status: 'levitating' }));
+    });
+    expect(facts.warnings.slice(0, 3)).toEqual([
+      'backup 2 in the list cannot be read (status) and is passed over',
+      'a row of the list of restores cannot be read and is passed over',
+      'the status of restore 7 (levitating) is not known: it may be under way',
+    ]);
+  });
+
   test('that cannot be asked at all is a failure, not an empty one', async () => {
     const service = fakeService();
     Object.assign(service.deps.service, {
@@ -217,6 +239,7 @@ describe('a target that does not fit', () => {
       codes: ['target.other-service', 'target.other-plan'],
     },
     { what: 'state', overview: { state: 'deploying' }, codes: ['target.state'] },
+    { what: 'stopped', overview: { state: 'Stopped' }, codes: ['target.state'] },
     { what: 'state, though nobody knows it', overview: { state: 'stopped' }, codes: ['target.state'] },
     { what: 'state, since it is gone', overview: { state: 'deleted' }, codes: ['target.deleted'] },
   ])('by its $what is stopped', async ({ overview, codes: expected }) => {

@@ -21,6 +21,7 @@ const look = <Row extends Task>(tasks: readonly Row[], more: Partial<Look<Row>> 
   inFlightMs: IN_FLIGHT,
   tasks,
   skew: KNOWN,
+  beyond: 'none',
   ...more,
 });
 

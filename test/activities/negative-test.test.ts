@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { ProvenBackup } from '../../machines/parts/recovery-data.ts';
 import type { ActivityContext } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
 import { negativeTest, verifyBackup } from '../../src/activities/verify-backup.ts';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { Keyring } from '../../src/keys/key-store.ts';
+import { foldLedger } from '../../src/store/projections/ledgers.ts';
 
 const NEW = { fingerprint: 'cccccccccccc', key: new Secret('the-new-key-of-this-test') };
 const OLD = { fingerprint: 'aaaaaaaaaaaa', key: new Secret('an-old-key-of-this-test') };
@@ -54,9 +56,68 @@ test('a backup that is to go on record is recorded with the key that opened it, 
         backup: { id: 7, backup_id: 'B-7', triggered_at: record.triggeredAt },
         verdict: 'intact',
         negative: 'not-applicable',
+        contentBytes: 9,
+        cipherBytes: expect.any(Number),
       }),
     ],
   ]);
+});
+
+describe('a backup that cannot be proven goes on record as that', () => {
+  const verified = async (held: readonly Held[], text?: string) => {
+    const { deps, path, context } = await backupWith(held, undefined, text === undefined ? {} : { text });
+    const { ok, ledger } = await verifyBackup(deps).run({ path, backup: 9 }, context);
+    return { ok, ledger };
+  };
+
+  test('where no key that is held opens it, with the keys that were tried', async () => {
+    expect(await verified([OLD])).toEqual({
+      ok: false,
+      ledger: [
+        {
+          type: 'backup.unopened',
+          body: { run: 'R', backup: { id: 9 }, tried: [OLD.fingerprint], code: 'backup.wrong-key' },
+        },
+      ],
+    });
+  });
+
+  test('where the key opens it and it holds no data', async () => {
+    const { ok, ledger } = await verified([NEW], 'pg_dump: error');
+    expect(ok).toBe(false);
+    expect(ledger?.[0]?.body).toMatchObject({ backup: { id: 9 }, code: 'backup.empty' });
+  });
+});
+
+describe('a backup that holds less than half of the last proven one', () => {
+  const before = { id: 7, provenAt: '2026-03-01T02:00:00Z', fingerprint: OLD.fingerprint, contentBytes: 19 };
+  const read = async (proven: readonly ProvenBackup[], input: object = {}) => {
+    const { deps, path, context } = await backupWith([NEW], undefined, { proven });
+    return await verifyBackup(deps).run({ path, backup: 9, ...input }, context);
+  };
+
+  test('is said to, and against which one', async () => {
+    const shrunk = { output: { contentBytes: 9, shrunkFrom: { id: 7, contentBytes: 19 } } };
+    expect(await read([before])).toMatchObject({ ok: true, ...shrunk });
+  });
+
+  test('is not recorded as proven by itself', async () => {
+    const record = { id: 9, status: 'done' };
+    expect(await read([before], { record })).toMatchObject({
+      ok: false,
+      failure: { code: 'backup.much-smaller' },
+    });
+  });
+
+  test('but not one of half its size, nor against itself, nor where no size is known', async () => {
+    for (const proven of [
+      [{ ...before, contentBytes: 18 }],
+      [{ ...before, id: 9 }],
+      [{ id: 7, provenAt: before.provenAt, fingerprint: before.fingerprint }],
+      [],
+    ])
+      expect((await read(proven)) as object).not.toHaveProperty('output.shrunkFrom');
+  });
 });
 
 /** Runs the negative test on a backup that was made with the new key. */
@@ -73,17 +134,29 @@ interface Held {
 }
 
 /** A backup that was made with the new key, and a key store that holds those. */
-async function backupWith(held: readonly Held[], ownName = NEW.fingerprint) {
+async function backupWith(
+  held: readonly Held[],
+  ownName = NEW.fingerprint,
+  {
+    text = 'select 1;',
+    proven = [],
+  }: { readonly text?: string; readonly proven?: readonly ProvenBackup[] } = {},
+) {
   const folder = await mkdtemp(join(tmpdir(), 'lifeboat-negative-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'backup');
-  const content = Readable.from([gzipSync('content')]);
+  const content = Readable.from([gzipSync(text)]);
   await writeFile(path, await buffer(content.pipe(encryptor({ key: NEW.key, profile: 'md5' }))));
   const keyring: Pick<Keyring, 'list' | 'load' | 'fingerprint'> = {
     fingerprint: async () => ownName,
     list: async () => held.map(({ fingerprint }) => fingerprint),
     load: async (_, wanted) => held.find(({ fingerprint }) => fingerprint === wanted)?.key,
   };
+  const ledger = async () => ({ ...foldLedger([]), proven });
   const context = { instance: 'orders', runId: 'R', now: () => new Date(0), report: () => undefined };
-  return { deps: { keyring } as ActivityDeps, path, context: context as unknown as ActivityContext };
+  return {
+    deps: { keyring, ledger } as unknown as ActivityDeps,
+    path,
+    context: context as unknown as ActivityContext,
+  };
 }

@@ -203,6 +203,22 @@ describe('every verb that is sent once', () => {
     }
   });
 
+  test.for(ACTIONS)('fails where the service does the same already: $what', async (one) => {
+    const { run, service, sends, types } = begin(one, { done: false, answer: 'conflict' });
+    expect(await run()).toMatchObject({
+      how: 'failed',
+      failure: {
+        code: 'service.conflict',
+        shortMessage: expect.stringMatching(/ in progress already$/),
+        hints: ['nothing was done', expect.stringMatching(/^wait until/)],
+      },
+    });
+    expect(sends()).toEqual([one.call]);
+    expect(types()).not.toContain('intent.judged');
+    service.outcomes.push(WHOLE);
+    expect(await run('I-2')).toMatchObject({ how: 'done', output: { landed: true } });
+  });
+
   test.for(ALL)('is armed and sent again when it was turned away and nothing shows: $what', async (one) => {
     const { run, sends, types, waited } = begin(one, BUSY);
     expect(await run()).toMatchObject({ how: 'done', output: { landed: true } });
@@ -378,6 +394,7 @@ function begin({ verb, input }: Case, outcome: Outcome, inFlightMs = 2_000) {
         write,
         entries: () => notes as unknown as Entry[],
         lastForCall: async () => undefined,
+        mayArm: async () => undefined,
         seal: async () => undefined,
         sleep: async (ms) => {
           nowMs += ms;

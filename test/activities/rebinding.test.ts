@@ -110,6 +110,14 @@ describe('finding what is bound', () => {
     expect(found.notes).toEqual(['by hand: the cf tool is not installed']);
   });
 
+  test('asks what is bound where neither the config nor a platform says it, also where there is no platform', async () => {
+    const none = { none: 'the config says that there is no platform' };
+    const { depsOn } = await world();
+    expect(await bound(depsOn(none, { apps: undefined }))).toMatchObject({ apps: [], unasked: true });
+    expect(await bound(depsOn(none, { apps: [] }))).not.toHaveProperty('unasked');
+    expect(await bound(depsOn(none, { apps: [{ name: 'shop' }] }))).not.toHaveProperty('unasked');
+  });
+
   test('goes on by hand when the platform is out of reach or does not show the instance', async () => {
     const { capi, deps, depsOn, platform } = await world([{ name: 'orders-api' }]);
     const elsewhere = await bound(depsOn(platform, { dashboardUrl: `${DASHBOARD}9` }));

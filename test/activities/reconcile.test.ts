@@ -141,7 +141,7 @@ describe('the reconciliation command', () => {
       { when: 'after' },
       contextOf(() => new Date(), { signal: stop.signal }),
     );
-    await vi.waitFor(() => access(begun), { timeout: 10_000 });
+    await vi.waitFor(() => access(begun), { timeout: 100_000 });
     stop.abort(new Error('stopped'));
     expect(await running).toMatchObject({ ok: false });
     await isGone(Number(await readFile(begun, 'utf8')));
@@ -170,6 +170,6 @@ async function isGone(pid: number): Promise<void> {
       const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
       expect(stat.slice(stat.lastIndexOf(')'))).toMatch(/^\) Z/u);
     },
-    { timeout: 5_000 },
+    { timeout: 50_000 },
   );
 }

@@ -59,13 +59,15 @@ describe('the recovery card', () => {
             triggeredAt: BACKUP.triggeredAt,
             provenAt: '2026-01-01T00:00:03.000Z',
             fingerprint: NEW,
+            contentBytes: 9,
           },
         ],
         keysHeld: [STORED_KEY],
       },
       ledger: [],
     });
-    expect(service.calls).toEqual([]);
+    // The last look of the proof; reading the card calls nothing.
+    expect(service.calls).toEqual(['backups']);
   });
 
   test('is dated by whoever records it, since a machine knows no clock', async () => {
@@ -143,6 +145,8 @@ describe('what the ledger learns', () => {
           verdict: 'readable',
           cipherSha256: 'c1',
           contentSha256: 'd2',
+          cipherBytes: 5,
+          contentBytes: 9,
           negative: recorded,
         },
       },
@@ -198,7 +202,7 @@ describe('a rotation that is proven', () => {
     const service = rotated();
     const given = { ...RECORD, retentionDays: 3 };
     const { ledger } = await recordRotation(service.deps).run({ record: given }, context);
-    expect([followUps(ledger)[0]?.dueSeconds, service.calls]).toEqual([3 * 86_400, []]);
+    expect([followUps(ledger)[0]?.dueSeconds, service.calls]).toEqual([3 * 86_400, ['backups']]);
   });
 
   test('opens it without a deadline where the retention cannot be read', async () => {

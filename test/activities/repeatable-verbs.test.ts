@@ -33,6 +33,24 @@ describe('preparing a recovery', () => {
     expect(calls).toHaveLength(2);
   });
 
+  test.each([
+    ['leaves the guid out', {}, 1],
+    ['was cut off', undefined, 3],
+    ['has a number in its place', { backup_guid: 4 }, 3],
+  ])('without a key, a 200 that %s is the last word or asked for again', async (_, raw, times) => {
+    const { deps } = fakeService();
+    let sent = 0;
+    const prepared = { outcome: 'accepted', value: { backupGuid: undefined }, raw, status: 200 };
+    Object.assign(deps.service, {
+      prepareRecovery: async () => {
+        sent += 1;
+        return prepared;
+      },
+    });
+    expect(await prepareRecovery(deps).run({}, context)).toMatchObject({ output: { status: 200 } });
+    expect(sent).toBe(times);
+  });
+
   test('without a key, answers lost again and again are a failure that may be tried again, and no doubt about any key', async () => {
     const { deps, outcomes } = fakeService();
     outcomes.push(LOST, LOST, LOST);
@@ -145,6 +163,15 @@ describe('allowing or forbidding maintenance updates', () => {
     expect(await changeUpdateSetting(lost.deps).run({ setting }, context)).toMatchObject({
       ok: false,
       failure: { code: 'service.timeout', hints: [expect.stringContaining('does no harm')] },
+    });
+  });
+
+  test('that the service does not know is not offered by the operator', async () => {
+    const { deps } = fakeService();
+    const failure = { code: 'service.not-found', shortMessage: 'no', hints: [], evidence: {} };
+    Object.assign(deps.service, { changeUpdateSetting: async () => ({ outcome: 'refused', failure }) });
+    expect(await changeUpdateSetting(deps).run({ setting }, context)).toMatchObject({
+      failure: { shortMessage: expect.stringMatching(/^the operator of the platform does not offer/) },
     });
   });
 

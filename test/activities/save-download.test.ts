@@ -102,6 +102,23 @@ describe('a download', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test.each([500, 502, 504])(
+    'answered with %s tells the status, the words and how often it was asked for',
+    async (status) => {
+      const { save, folder } = await makeTarget();
+      const said = `the service met an error (${status}): "no agent answers"`;
+      const open = () =>
+        Promise.reject(new LifeboatError('service.error', said, { evidence: { status, requests: 6 } }));
+      await expect(save(open)).rejects.toMatchObject({
+        code: 'service.error',
+        shortMessage: said,
+        hints: ['it was asked for 24 times, and never began'],
+        evidence: { status, requests: 24 },
+      });
+      expect(await readdir(folder)).toEqual([]);
+    },
+  );
+
   test('that breaks off late without ranges is not begun anew: it would be cut again', async () => {
     const { path, folder } = await makeTarget();
     const server = serve({ breaks: [120_000], ranges: false });

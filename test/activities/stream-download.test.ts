@@ -54,6 +54,16 @@ test('what broke off before its first byte is asked for again', async () => {
   expect(asked).toEqual([{ offset: 0 }, { offset: 0 }, { offset: 0 }]);
 });
 
+test('an error of the service is told with its status and how often it was asked for', async () => {
+  const said = 'the router got no proper answer from the service (502)';
+  const open = () => Promise.reject(new LifeboatError('service.error', said, { evidence: { status: 502 } }));
+  await expect(run(open, new PassThrough())).rejects.toMatchObject({
+    code: 'service.error',
+    shortMessage: said,
+    hints: ['it was asked for 4 times, and never began'],
+  });
+});
+
 test('a reader that goes away ends it', async () => {
   const to = new Writable({ write: (_, __, done) => done(new Error('EPIPE')) }).on('error', () => undefined);
   await expect(run(serve([]).open, to)).rejects.toMatchObject({ code: 'download.write' });

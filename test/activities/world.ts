@@ -1,5 +1,6 @@
 import type { ChangeContext, InDoubt, Judgement, OnceActivity } from '../../src/activities/activity.ts';
 import type { ActivityDeps } from '../../src/activities/deps.ts';
+import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { type Answer, type ServiceClient, skewMs } from '../../src/service/client.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
@@ -37,6 +38,8 @@ export interface Habits {
    * `fromMs` or later.
    */
   readonly rollsBack: { readonly afterMs: number; readonly fromMs: number } | undefined;
+  /** The list shows only so many of its tasks, the newest or the oldest; each can be had by its id. */
+  readonly cap?: { readonly shows: 'newest' | 'oldest'; readonly rows: number } | undefined;
   /** How many finished tasks of former years stand in the list besides. */
   readonly padding: number;
   /** The listing of the deprecated version, which tells no content of a restore. */
@@ -56,6 +59,8 @@ export class World {
   readonly #own: readonly ModelTask[];
   readonly #habits: Habits;
   #padding: readonly unknown[] | undefined;
+  /** What a list with a cap has shown last. */
+  #capped: ReadonlySet<ModelTask> | undefined;
 
   constructor(startMs: number, tasks: readonly ModelTask[], own: readonly ModelTask[], habits: Habits) {
     this.trueMs = startMs;
@@ -71,6 +76,15 @@ export class World {
   }
 
   #visible(): readonly ModelTask[] {
+    const all = this.#there();
+    const { cap } = this.#habits;
+    if (cap === undefined) return all;
+    const kept = cap.shows === 'oldest' ? all.slice(0, cap.rows) : all.slice(-cap.rows);
+    this.#capped = new Set(kept);
+    return kept;
+  }
+
+  #there(): readonly ModelTask[] {
     this.readOffMs = this.trueMs;
     const { lagMs, forgets, rollsBack } = this.#habits;
     const oldest = forgets !== undefined && this.trueMs >= forgets.afterMs ? forgets.olderMs : 0;
@@ -81,7 +95,9 @@ export class World {
   }
 
   /** Whether a task stands in the list that was read off last. */
-  hasShown({ atMs }: ModelTask): boolean {
+  hasShown(task: ModelTask): boolean {
+    const { atMs } = task;
+    if (this.#capped?.has(task) === false) return false;
     return atMs + this.#habits.lagMs <= this.readOffMs;
   }
 
@@ -94,8 +110,10 @@ export class World {
   }
 
   deps(inFlightMs: number): ActivityDeps {
-    const service: Pick<ServiceClient, 'ready' | 'backups' | 'restores'> = {
+    const service: Partial<ServiceClient> = {
+      ...this.#limits(),
       ready: async () => undefined,
+      restore: (id) => this.#one(id, (task) => this.#restore(task)),
       backups: () => this.#list(() => this.#own.map((task) => this.#backup(task))),
       restores: () => this.#list(() => this.#restores()),
     };
@@ -106,7 +124,23 @@ export class World {
   /** The same world, where the tasks are backups. */
   depsForBackups(inFlightMs: number): ActivityDeps {
     const backups = () => this.#list(() => this.#backups());
-    return { service: { ready: async () => undefined, backups }, inFlightMs } as unknown as ActivityDeps;
+    const backup = (id: number) => this.#one(id, (task) => this.#backup(task));
+    const service = { ...this.#limits(), ready: async () => undefined, backups, backup };
+    return { service, inFlightMs } as unknown as ActivityDeps;
+  }
+
+  #limits(): Pick<ServiceClient, 'limits'> {
+    return { limits: this.#habits.isV0 ? { name: 'V0', deprecation: '', unsaid: [] } : undefined };
+  }
+
+  #one<Row>(id: number, read: (task: ModelTask) => Row): Promise<Answer<Row>> {
+    return this.#list(() => {
+      const task = this.#there().find((one) => one.id === id);
+      if (task === undefined && id <= this.#habits.padding)
+        return read({ id, atMs: FORMER_MS, runsMs: 1_000, backup: 1, from: FORMER_MS });
+      if (task === undefined) throw new LifeboatError('service.not-found', 'there is no such task');
+      return read(task);
+    });
   }
 
   /** What a time of the service looks like. */

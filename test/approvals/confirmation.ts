@@ -88,6 +88,8 @@ export function someConfirmation(
     rules: async () => ({ signers: { allowedSigners: signers, revoked }, operator, ownKey: '', now }),
     expiresMs: EXPIRES_MS,
     planOf: () => made.plan,
+    riskOf: () => 'overwrites',
+    needs: () => true,
     ...more,
   });
   const asked = () => entries.findLast(({ type }) => type === 'approval.asked')?.body as unknown as Asked;

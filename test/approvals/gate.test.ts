@@ -134,6 +134,60 @@ describe.concurrent('an approval', () => {
     expect((await at.confirm()).code).toBeUndefined();
   });
 
+  test('is evaluated once more before its call: at its end, taken back, or struck from the list it is none', async (context) => {
+    const { expect } = context;
+    const armed = async (change: (at: ReturnType<typeof someConfirmation>) => void) => {
+      const at = someConfirmation(context);
+      at.lay(at.bob.sign(at.asked().text));
+      expect((await at.confirm()).code).toBeUndefined();
+      at.append('event', { event: { type: 'operator.confirm', typed: 'orders' }, to: 'sending' });
+      change(at);
+      const { notes, refusal } = await at.gate.mayArm(at.entries, { verb: 'restoreBackup', input: {} });
+      return [refusal?.code, ...notes.map(({ type }) => type)];
+    };
+    const challengeFile = (at: ReturnType<typeof someConfirmation>) =>
+      approvalPaths(at.signers.replace(/\/[^/]*$/, ''), 'R2', at.asked().challenge).withdrawn;
+    expect(await armed(() => undefined)).toEqual([undefined]);
+    expect(
+      await armed((at) => {
+        at.seconds = EXPIRES_MS / 1000 - 0.001;
+      }),
+    ).toEqual([undefined]);
+    expect(
+      await armed((at) => {
+        at.seconds = EXPIRES_MS / 1000;
+      }),
+    ).toEqual(['approval.expired']);
+    expect(await armed((at) => writeFileSync(at.revoked, `${at.bob.publicKey}\n`))).toEqual([
+      'approval.refused',
+    ]);
+    expect(await armed((at) => writeFileSync(at.signers, at.alice.line()))).toEqual(['approval.refused']);
+    expect(await armed((at) => writeFileSync(challengeFile(at), 'wrong backup\n'))).toEqual([
+      'approval.withdrawn',
+      'approval.withdrawn',
+    ]);
+    const record = (at: ReturnType<typeof someConfirmation>) =>
+      at.append('approval.withdrawn', { challenge: at.asked().challenge, approver: 'bob', reason: 'wrong' });
+    expect(await armed(record)).toEqual(['approval.withdrawn']);
+  });
+
+  test('of an earlier confirmation says nothing of a later one, and one is needed where the config asks now', async (context) => {
+    const { expect } = context;
+    let asks = false;
+    const at = someConfirmation(context, { needs: () => asks });
+    at.lay(at.bob.sign(at.asked().text));
+    await at.confirm();
+    const confirmed = { event: { type: 'operator.confirm', typed: 'orders' }, to: 'sending' };
+    at.append('event', confirmed);
+    at.seconds = EXPIRES_MS;
+    at.append('event', { event: { type: 'xstate.done.actor.send' }, to: 'asking' });
+    at.append('event', confirmed);
+    const look = async () => (await at.gate.mayArm(at.entries, { verb: 'restart', input: {} })).refusal?.code;
+    expect(await look()).toBeUndefined();
+    asks = true;
+    expect(await look()).toBe('approval.needed');
+  });
+
   test('that was withdrawn stays so when the same request is laid in again', async (context) => {
     const { expect } = context;
     const at = someConfirmation(context);

@@ -21,7 +21,7 @@ export interface People {
   readonly folder: string;
   person(name: string, type?: 'ed25519' | 'rsa' | 'ecdsa'): Person;
   /** Writes a file into the folder; gives its path. */
-  file(name: string, content: string): string;
+  file(name: string, content: string | Buffer): string;
 }
 
 /** A folder with keys that is gone when the test has finished. */

@@ -2,12 +2,22 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { describe, test } from 'vitest';
+import { type Challenge, challengeText, parseChallenge } from '../../src/approvals/challenge.ts';
+import { keptSigners } from '../../src/approvals/kept-files.ts';
 import { NAMESPACE, publicKeyOf, signerOf, signText } from '../../src/approvals/ssh-signature.ts';
 import { verifySignature } from '../../src/approvals/verify-signature.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { signWith, somePeople } from './people.ts';
 
 const TEXT = 'restore backup 3 into orders\n';
+
+const CHALLENGE: Challenge = {
+  ...{ order: 'restore backup 3 into orders', run: '01JD', runbook: 'restore-backup 1', mode: 'LIVE' },
+  ...{ instance: 'orders', target: 'orders', url: 'https://dashboard.example.com', state: 'confirming' },
+  ...{ entry: '41', requester: 'robin', plan: 'ab', prompt: 'type the name' },
+  ...{ asked: '2026-11-21T03:00:00.000Z', expires: '2026-11-21T04:00:00.000Z' },
+  ...{ facts: [], overrides: [], calls: [] },
+};
 
 function ownKey(): Secret {
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -124,6 +134,97 @@ describe.concurrent('a signature over a challenge', () => {
       );
     });
     expect(new Set(await Promise.all(refused))).toEqual(new Set(['approval.refused']));
+  });
+
+  test('counts with the line ends and the mark that mail and editors give its file', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('ada');
+    const allowedSigners = people.file('approvers', ada.line());
+    const signature = ada.sign(TEXT);
+    for (const changed of [
+      signature.replaceAll('\n', '\r\n'),
+      `\ufeff${signature}`,
+      Buffer.from(`\ufeff${signature}`).toString('latin1'),
+      signature.trimEnd(),
+    ])
+      await expect(verifySignature(TEXT, changed, { allowedSigners })).resolves.toMatchObject({ signature });
+  });
+
+  test.for([
+    ['its lines end with CR LF', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['a byte order mark stands before it', (text: string) => `\ufeff${text}`],
+    ['the end of its last line is missing', (text: string) => text.trimEnd()],
+    ['an empty line follows it', (text: string) => `${text}\n`],
+    [
+      'a byte order mark stands before it, its lines end with CR LF',
+      (text: string) => `\ufeff${text.replaceAll('\n', '\r\n')}`,
+    ],
+  ] as const)(
+    'over a copy that was changed on its way is refused, by name: %s',
+    async ([how, change], context) => {
+      const { expect } = context;
+      const people = somePeople(context);
+      const ada = people.person('ada');
+      const allowedSigners = people.file('approvers', ada.line());
+      const request = challengeText(CHALLENGE);
+      await expect(
+        verifySignature(request, ada.sign(change(request)), { allowedSigners }),
+      ).rejects.toMatchObject({
+        code: 'approval.refused',
+        shortMessage: `the signature is good, but for a changed copy of this request: ${how}`,
+      });
+      expect(() => parseChallenge(change(request))).toThrow(`mail or an editor changed it: ${how}`);
+    },
+  );
+
+  test.for(['utf8', 'utf16le', 'utf16be'] as const)(
+    'is found in a list in %s with its mark',
+    async (encoding, context) => {
+      const { expect } = context;
+      const people = somePeople(context);
+      const [ada, bob] = [people.person('ada'), people.person('bob')];
+      const encoded = (text: string) => {
+        const bytes = Buffer.from(`\ufeff${text}`, encoding === 'utf8' ? 'utf8' : 'utf16le');
+        return encoding === 'utf16be' ? bytes.swap16() : bytes;
+      };
+      const allowedSigners = people.file('approvers', encoded(`${ada.line()}${bob.line()}`));
+      const revoked = people.file('revoked', encoded(`${bob.publicKey}\n`));
+      const verify = (signature: string) => verifySignature(TEXT, signature, { allowedSigners, revoked });
+      await expect(verify(ada.sign(TEXT))).resolves.toMatchObject({
+        principals: ['ada'],
+        allowedBy: ada.line().trim(),
+      });
+      await expect(verify(bob.sign(TEXT))).rejects.toMatchObject({
+        shortMessage: expect.stringContaining('is revoked'),
+      });
+      expect((await keptSigners(allowedSigners)).people.map(({ names }) => names)).toEqual(['ada', 'bob']);
+    },
+  );
+
+  test('is not looked for in a list whose bytes are no text', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('ada');
+    const allowedSigners = people.file('approvers', Buffer.from(ada.line(), 'utf16le'));
+    await expect(verifySignature(TEXT, ada.sign(TEXT), { allowedSigners })).rejects.toMatchObject({
+      code: 'approval.unchecked',
+      shortMessage: expect.stringContaining('null bytes'),
+    });
+  });
+
+  test('counts under a name with a space, in quotes, and under no name of other letters', async (context) => {
+    const { expect } = context;
+    const people = somePeople(context);
+    const ada = people.person('"Ada Example"');
+    const found = await verifySignature(TEXT, ada.sign(TEXT), {
+      allowedSigners: people.file('approvers', ada.line()),
+    });
+    expect(found).toMatchObject({ principals: ['Ada Example'], listedAs: ['Ada Example'] });
+    const allowedSigners = people.file('others', ada.line().replace('"Ada Example"', '\u00c1da'));
+    await expect(verifySignature(TEXT, ada.sign(TEXT), { allowedSigners })).rejects.toMatchObject({
+      shortMessage: expect.stringContaining('a name is printable ASCII'),
+    });
   });
 
   test('is looked into without a crash, whatever it is', ({ expect }) => {

@@ -14,7 +14,7 @@ describe.concurrent('what is shown of an approval', () => {
     at.arrive();
     expect(watch(at.state())?.state).toBe('needed');
     at.lay(at.bob.sign(at.asked().text));
-    await expect.poll(() => watch(at.state())?.state, { timeout: 30_000 }).toBe('given');
+    await expect.poll(() => watch(at.state())?.state, { timeout: 300_000 }).toBe('given');
   });
 
   test('is never given over a request that is not what the run is about to do, and says why', (context) => {

@@ -42,7 +42,7 @@ describe('loaded at once', () => {
   it('with the screen of a run no screen that lies beside it', () => {
     const screens = [...loadedWith('src/tui/show-run.ts')].filter((path) => path.startsWith(SCREENS));
     const names = new Set(screens.map((path) => path.slice(SCREENS.length).split('/')[0]));
-    expect([...names].sort()).toEqual(['help', 'index.ts', 'notice', 'palette', 'run']);
+    expect([...names].sort()).toEqual(['entry', 'help', 'index.ts', 'notice', 'palette', 'run']);
   });
 
   it('by no other command the runbooks and XState', () => {

@@ -30,6 +30,20 @@ describe('the verdict', () => {
     ]);
   });
 
+  test('is not changed by who worked without the folder of a team, and names them with the reason', async () => {
+    const sealed = await openSealed();
+    const body = { reason: 'the mount is down', lack: 'it cannot be read' };
+    await sealed.append({ stream: 'store/log', type: 'alone.accepted', body });
+    await sealed.sealer.sealNow();
+    await sealed.close();
+    const report = await auditHome(sealed, pinned(sealed));
+    expect(report.verdict).toBe('intact');
+    const shortMessage = expect.stringMatching(/ UTC: the mount is down$/u);
+    expect(report.findings).toContainEqual(
+      expect.objectContaining({ severity: 'note', code: 'alone.accepted', shortMessage }),
+    );
+  });
+
   test('is consistent without a key, which it names', async () => {
     const sealed = await sealedHome(3);
     const report = await auditHome(sealed);

@@ -4,8 +4,11 @@ import { expect, test } from 'vitest';
 import type { AuditOptions } from '../../src/audit/audit.ts';
 import { canonicalBody } from '../../src/store/canonical.ts';
 import { endorsementOf } from '../../src/store/log/named-keys.ts';
+import { homePlace } from '../../src/store/log/places/folder-place.ts';
 import type { Signer } from '../../src/store/log/signer.ts';
+import { openSqliteForReading } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
+import { temporaryHome } from '../store/temporary-home.ts';
 import { forge, originIn, rewrite, rowsOf } from './forge.ts';
 import { auditHome, codesOf, openSealed, type SealedJournal, sealedHome } from './sealed-journal.ts';
 
@@ -60,6 +63,26 @@ test('the key of a machine that has joined a shared store and written nothing ye
   expect(await found(sealed, { storedKey: freshSigner().publicKey, isShared: true })).toEqual([
     'limit key.none',
   ]);
+});
+
+test('who has joined a shared store and written nothing yet has signed the checkpoints of her own home', async () => {
+  const sealed = await sealedHome(3);
+  const [joiner, thief, home] = [freshSigner(), freshSigner(), temporaryHome()];
+  const reader = await openSqliteForReading({ home: sealed.home, projections: [] });
+  const [origin = '', { size, root }] = [await reader.log.origin(), await reader.log.head()];
+  await reader.close();
+  const sealedBy = async (signer: typeof joiner, at: string) =>
+    homePlace(at).write(signer.sign({ origin, size, root, armed: [] }), signer);
+  await sealedBy(joiner, home);
+  const options = { storedKey: joiner.publicKey, isShared: true };
+  const report = async (more = {}) =>
+    (await found(sealed, { ...options, places: [homePlace(home)], ...more })).toSorted();
+  expect(await report()).toEqual(['limit key.none', 'limit key.unvouched']);
+  // Another key is not hers, nor is any without her key store.
+  expect(await report({ storedKey: thief.publicKey })).toContain('problem key.other');
+  expect(await report({ storedKey: undefined })).toContain('problem key.other');
+  await sealedBy(thief, home);
+  expect(await report()).toContain('problem key.other');
 });
 
 test('a log that somebody continued with a key of his own, announced in it, is found by the key of this machine, and without any', async () => {

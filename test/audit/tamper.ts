@@ -47,7 +47,11 @@ export function tamper(victim: Victim, one: Tampering): void {
     case 'rows':
       forge(victim.home, (db) => {
         const { projection, key } = pick(
-          db.prepare('SELECT projection, key FROM rows ORDER BY projection, key').all(),
+          db
+            .prepare(
+              "SELECT projection, key FROM rows WHERE projection <> '+vouchers' ORDER BY projection, key",
+            )
+            .all(),
           one.at,
         );
         const sql = one.act === 'edit' ? "UPDATE rows SET value = '{}'" : 'DELETE FROM rows';

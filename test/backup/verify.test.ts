@@ -20,11 +20,11 @@ beforeAll(async () => {
 
 describe('what is inside', () => {
   test('a gzip in the gzip is intact, and not walked', async () => {
-    const report = await verify(await backupOf(gzipSync('dump')));
+    const report = await verify(await backupOf(gzipSync('select 1;')));
     expect(report).toMatchObject({ ok: true, verdict: 'intact', content: 'gzip', entries: undefined });
   });
 
-  test.each([0, 1, 3, 511, 512, 100_000])(
+  test.each([10, 300, 511, 512, 100_000])(
     '%d bytes of plain data are intact, and not walked',
     async (size) => {
       const report = await verify(await backupOf(Buffer.alloc(size, 'select 1;\n')));
@@ -32,12 +32,10 @@ describe('what is inside', () => {
     },
   );
 
-  test('a tar without entries is readable, other zeros are data', async () => {
+  test('zeros with one other byte among them are data', async () => {
     const zeros = Buffer.alloc(10_240);
-    expect(await verify(await backupOf(zeros))).toMatchObject({ verdict: 'readable', entries: 0 });
     zeros[9000] = 1;
     expect(await verify(await backupOf(zeros))).toMatchObject({ verdict: 'intact', content: 'data' });
-    expect(await verify(await backupOf(Buffer.alloc(512)))).toMatchObject({ content: 'data' });
     const inspector = new ContentInspector();
     inspector.write(Buffer.alloc(1024));
     inspector.write(Buffer.alloc(1024, 1));
@@ -63,6 +61,75 @@ describe('what is inside', () => {
       problem: 'truncated',
       shortMessage: expect.stringContaining('the tar inside ends early, at byte 2000 of the content'),
     });
+  });
+});
+
+describe('what holds no data is empty, and no proof', () => {
+  test.each([
+    ['0 bytes', Buffer.alloc(0), '0 bytes'],
+    ['one zero', Buffer.alloc(1), 'only zeros, 1 B'],
+    ['a short file of zeros', Buffer.alloc(512), 'only zeros, 512 B'],
+    ['a tar without entries', Buffer.alloc(10_240), 'only zeros, 10 KiB'],
+    ['100 kB of zeros', Buffer.alloc(100_000), 'only zeros, 97.7 KiB'],
+    ['white space', Buffer.from(' \n\n'), 'only white space, 3 B'],
+    [
+      'the text of an error',
+      Buffer.from('pg_dump: error: connection to server failed\n'),
+      'a text of 44 B that is no dump; it begins: pg_dump: error: connection to server failed',
+    ],
+    [
+      'the page of a proxy, with a style',
+      Buffer.from('<!DOCTYPE html>\n<style>\nb { color: red;\n}\n</style>sign in'),
+      'a text of 57 B that is no dump; it begins: <!DOCTYPE html>',
+    ],
+    [
+      'the JSON of an error',
+      Buffer.from('{"error":"unauthorized"}'),
+      'a text of 24 B that is no dump; it begins: {"error":"unauthorized"}',
+    ],
+    ['a gzip of nothing', gzipSync(''), 'a gzip of 0 bytes'],
+    [
+      'a gzip of a text',
+      gzipSync('mysqldump: Got error: 1045'),
+      'a gzip of a text of 26 B that is no dump; it begins: mysqldump: Got error: 1045',
+    ],
+  ])('%s', async (_name, content, found) => {
+    for (const chunks of [[content], [content.subarray(0, 3), content.subarray(3)]]) {
+      const inspector = new ContentInspector();
+      for (const chunk of chunks) inspector.write(chunk);
+      expect(inspector.end().empty).toBe(found);
+    }
+    expect(await verify(await backupOf(content))).toMatchObject({
+      ok: false,
+      problem: 'empty',
+      shortMessage: `the key opens it, and it holds no data: ${found}`,
+      cipherSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+  });
+
+  test('a tar of files that are all empty', async () => {
+    const report = await verify(await backupOf(await tarOf({ 'dump.sql': '', 'a/b': '' })));
+    expect(report).toMatchObject({
+      problem: 'empty',
+      shortMessage: expect.stringContaining('no entry has content'),
+    });
+  });
+
+  test('an escape sequence in a message of the dump is not shown as it is', async () => {
+    const report = await verify(await backupOf(Buffer.from('\u001b]0;owned\u0007fatal')));
+    expect(JSON.stringify(report)).not.toMatch(/\\u001b|\\u0007/);
+  });
+
+  test.each([
+    ['a statement', 'create table t (a int);\n'],
+    ['a dump without a row', '-- PostgreSQL database dump\n\nSET x = 1\n'],
+    ['JSON, one record a line', '{"a":1}\n{"a":2}\n'],
+    ['an LDAP tree', 'dn: dc=example,dc=com\nobjectClass: domain\n'],
+    ['bytes that are no text', '\u0000\u0001\u0002'],
+    ['a gzip of a statement', gzipSync('select 1;\n')],
+    ['more text than any message has', 'x'.repeat(65_537)],
+  ])('but not %s', async (_name, content) => {
+    expect(await verify(await backupOf(Buffer.from(content)))).toMatchObject({ ok: true, verdict: 'intact' });
   });
 });
 
@@ -218,6 +285,32 @@ describe('on the way', () => {
         file.subarray(index * size, (index + 1) * size),
       );
       expect(await verifyStream(Readable.from(chunks), { key: KEY })).toEqual(whole);
+    }
+  });
+});
+
+describe('a tar is looked into: what its entries hold has to be data', () => {
+  const ERROR = 'pg_dump: error: connection to server failed\n';
+  test.each<[string, Record<string, string | Uint8Array>, string | undefined]>([
+    [
+      'only the text of an error',
+      { 'dump.sql': ERROR },
+      'a tar in which no entry holds data, but a text of 44 B that is no dump; it begins: pg_dump: error: connection to server failed',
+    ],
+    [
+      'only zeros, in two files',
+      { a: Buffer.alloc(100_000), b: Buffer.alloc(7) },
+      'a tar in which no entry holds data, but only zeros, 97.7 KiB',
+    ],
+    ['an error beside data', { 'dump.log': ERROR, 'data.bin': Buffer.from([1, 0, 2, 3]) }, undefined],
+    ['a short text that names no error', { 'users.csv': 'id,name\n1,Ada\n' }, undefined],
+    ['zeros that end in data', { page: Buffer.concat([Buffer.alloc(70_000), Buffer.from('x')]) }, undefined],
+  ])('%s', async (_name, files, found) => {
+    const tar = await tarOf(files);
+    for (const length of [tar.length, 512, 7]) {
+      const inspector = new ContentInspector();
+      for (let at = 0; at < tar.length; at += length) inspector.write(tar.subarray(at, at + length));
+      expect(inspector.end().empty).toBe(found);
     }
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatSeconds, formatSpan, formatTime, readable } from '../../src/base/format.ts';
+import { formatSeconds, formatSpan, formatTime, readable, timeOr, utcTime } from '../../src/base/format.ts';
 
 describe('a length of time', () => {
   test.each([
@@ -58,6 +58,18 @@ describe('a length of time', () => {
 });
 
 describe('a time', () => {
+  test.each([
+    ['2026-11-21T03:04:05+01:00', '2026-11-21 02:04:05', '2026-11-21 02:04:05 UTC'],
+    [
+      'Sat Nov 21 03:04:05 2026',
+      'Sat Nov 21 03:04:05 2026 (zone unknown)',
+      'Sat Nov 21 03:04:05 2026 (zone unknown)',
+    ],
+  ])('%s gets no zone that nobody stated, in a column of UTC and in a sentence', (text, cell, sentence) => {
+    expect(timeOr(text)).toBe(cell);
+    expect(utcTime(text)).toBe(sentence);
+  });
+
   test.each([
     ['2026-11-21T03:04:05Z', '2026-11-21 03:04:05'],
     ['2026-11-21T03:04:05.678+01:00', '2026-11-21 02:04:05'],

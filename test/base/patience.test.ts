@@ -47,7 +47,7 @@ test('a process ends with its exit code also while a thread of it is inside a de
     leave(5);
   `;
   const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
-    timeout: 30_000,
+    timeout: 300_000,
     encoding: 'utf8',
   });
   expect(ended).toMatchObject({ status: 5, stdout: 'no answer within 0.05 s\nleaving 5\n' });

@@ -27,11 +27,11 @@ export async function signerOf(home: string): Promise<Signer> {
 }
 
 /** The keys of `orders` in the vault, by fingerprint. */
-export async function keysIn(home: string): Promise<ReadonlyMap<string, string>> {
+export async function keysIn(home: string, instance = 'orders'): Promise<ReadonlyMap<string, string>> {
   const keyring = await openKeys(home);
   const keys = new Map<string, string>();
-  for (const fingerprint of await keyring.list('orders')) {
-    const key = await keyring.load('orders', fingerprint);
+  for (const fingerprint of await keyring.list(instance)) {
+    const key = await keyring.load(instance, fingerprint);
     if (key !== undefined) keys.set(fingerprint, key.reveal());
   }
   return keys;

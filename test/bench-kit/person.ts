@@ -31,7 +31,7 @@ export async function sitDown(product: Product, context: TestContext, options: B
 /** Somebody who reads before typing. */
 export function personAt(terminal: Terminal, expect: ExpectStatic) {
   const shows = async (wanted: string | RegExp) => {
-    await expect.poll(() => terminal.text(), { timeout: 30_000, interval: 20 }).toMatch(wanted);
+    await expect.poll(() => terminal.text(), { timeout: 300_000, interval: 20 }).toMatch(wanted);
   };
   /**
    * Shows something to answer, long enough for a key to be taken for an answer to it. Nobody reads faster.

@@ -42,14 +42,17 @@ export interface CopyOptions {
   readonly cheapVault: boolean;
   /** Milliseconds that a lease of the team's database lasts; default: the product's own. */
   readonly leaseMs?: number;
+  /** As on a machine whose distribution has no PostgreSQL. */
+  readonly bare?: boolean;
 }
 
 /**
  * Gives the copy of the build, below the checkout, where it finds its packages and runbooks. With
  * `cheapVault` it writes its vault with the least work factor: scrypt, made to be slow, would be nine tenths
- * of the time of every test. With `leaseMs` nobody waits for the end of a lease for longer. Nothing else
- * differs. All who ask for the same of one build share a copy: it stays, so that Node compiles its files once
- * and not for each file of tests. Throws when there is no build.
+ * of the time of every test. With `leaseMs` nobody waits for the end of a lease for longer; `bare` finds no
+ * PostgreSQL of the distribution. Nothing else differs. All who ask for the same of one build share a copy:
+ * it stays, so that Node compiles its files once and not for each file of tests. Throws when there is no
+ * build.
  */
 export function builtProduct(options: CopyOptions): Product {
   const from = resolve(ROOT, process.env['LIFEBOAT_DIST'] ?? 'dist');
@@ -76,11 +79,12 @@ function digestOf(from: string, options: CopyOptions): string {
 }
 
 /** Appears whole or not at all. Of two who make it at once, one gives way. */
-function makeCopy(from: string, folder: string, { cheapVault, leaseMs }: CopyOptions): void {
+function makeCopy(from: string, folder: string, { cheapVault, leaseMs, bare }: CopyOptions): void {
   const making = mkdtempSync(`${folder}.`);
   cpSync(from, making, { recursive: true });
   if (cheapVault) change(making, /WORK_FACTOR ?= ?17/, 'WORK_FACTOR=1');
-  if (leaseMs !== undefined) change(making, /\bTTL ?= ?15e3/, `TTL=${leaseMs}`);
+  if (leaseMs !== undefined) change(making, /\bLONGEST_TTL ?= ?15e3/, `LONGEST_TTL=${leaseMs}`);
+  if (bare === true) change(making, /(?<=folder: ?")\/usr\/lib\/postgresql(?=")/, '/nowhere');
   // Another user may run it, as one may run what is installed.
   chmodSync(making, 0o755);
   try {

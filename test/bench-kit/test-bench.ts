@@ -18,7 +18,7 @@ export interface TestBench extends Machine {
   /** `lifeboat run rotate-key` on the instance, with everything answered by flags. */
   rotate(...args: string[]): Promise<Ended>;
   /** The keys in the vault, by fingerprint. */
-  vault(): Promise<ReadonlyMap<string, string>>;
+  vault(instance?: string): Promise<ReadonlyMap<string, string>>;
 }
 
 export interface BenchOptions extends MachineOptions, Partial<Omit<ForeignOptions, 'folder'>> {
@@ -33,6 +33,8 @@ export interface BenchOptions extends MachineOptions, Partial<Omit<ForeignOption
   readonly server?: ForeignServer;
   /** The store, for LIFEBOAT_STORE; default: that of the home. */
   readonly store?: string;
+  /** The folder in which a team keeps its checkpoints; default: one of its own where there is a `store`. */
+  readonly sharedPlace?: string;
   /** The operator's name; default: Robin. */
   readonly operator?: string;
 }
@@ -66,8 +68,11 @@ export async function openBench(product: Product, options: BenchOptions = {}): P
   const machine = openMachine(product, undefined, options);
   const { folder, home } = machine;
   const server = options.server ?? (await startServer(join(folder, 'service'), options));
+  const sharedPlace =
+    options.sharedPlace ?? (options.store === undefined ? undefined : join(folder, 'shared'));
+  if (sharedPlace !== undefined) mkdirSync(sharedPlace, { recursive: true });
   furnish(machine, {
-    config: configFor(server, options),
+    config: configFor(server, { ...options, ...(sharedPlace === undefined ? {} : { sharedPlace }) }),
     passphrase: `${CANARIES.passphrase}\n`,
     files: { token: `${CANARIES.token}\n` },
     env: options.store === undefined ? {} : { LIFEBOAT_STORE: options.store },
@@ -78,7 +83,7 @@ export async function openBench(product: Product, options: BenchOptions = {}): P
     tokenFile: join(folder, 'token'),
     server,
     rotate: (...args) => machine.run(...ROTATE, ...ANSWERED, ...args),
-    vault: () => keysIn(home),
+    vault: (instance) => keysIn(home, instance),
     close: async () => {
       await machine.end();
       if (options.server === undefined) await server.close();
@@ -99,6 +104,7 @@ function configFor(server: ForeignServer, options: BenchOptions): string {
   const { configRevision = server.revision, tokenSource = '{ file: ./token }', inFlight = '1s' } = options;
   const instances = server.instances.map(
     ({ name }) => `  ${name}:
+    apps: []
     url: ${server.urlOf(name)}
     revision: ${configRevision}
     token: ${tokenSource}
@@ -106,7 +112,8 @@ function configFor(server: ForeignServer, options: BenchOptions): string {
 `,
   );
   const operator = `operator: { name: ${options.operator ?? 'Robin'} }`;
-  return `${operator}\nplatform: none\ninstances:\n${instances.join('')}`;
+  const places = options.sharedPlace === undefined ? '' : `checkpoints: [${options.sharedPlace}]\n`;
+  return `${places}${operator}\nplatform: none\ninstances:\n${instances.join('')}`;
 }
 
 /** How often the service was asked to change something. */

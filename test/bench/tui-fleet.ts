@@ -67,6 +67,7 @@ await showApp(process, () => ({
   watch: never,
   writeReport: never,
   changeLab: never,
+  carryOut: never,
   addKey: never,
   unlock: never,
   shell: async () => undefined,

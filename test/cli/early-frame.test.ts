@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { paintEarly, VALUED } from '../../src/cli/early-frame.ts';
+import { asksApp, paintEarly, VALUED } from '../../src/cli/early-frame.ts';
 import { commandLine, withAllBelow } from '../../src/cli/program.ts';
 
 test('knows each flag of run and resume that a value follows, and no other', () => {
@@ -27,6 +27,15 @@ test.each([
   expect(painted).toContain('\u001b[?1049h');
   expect(painted).toContain(title);
   expect(painted).toContain(instance);
+});
+
+test('opens the app also with a config and with why somebody goes on alone, and with nothing else', () => {
+  const stream = { isTTY: true, columns: 80, rows: 24 };
+  const context = { stdin: stream, stdout: stream, env: { TERM: 'xterm' } } as never;
+  for (const argv of [[], ['--config', 'x'], ['--alone', 'why'], ['--config', 'x', '--alone', 'why']])
+    expect(asksApp(argv, context)).toBe(true);
+  for (const argv of [['--alone'], ['runs'], ['--config', 'x', 'runs'], ['-o', 'json']])
+    expect(asksApp(argv, context)).toBe(false);
 });
 
 test.each([

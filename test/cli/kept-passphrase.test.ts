@@ -49,9 +49,9 @@ test.for([
   const { ask, asked } = person(...entered);
   const kept = keepPassphrase();
   const looking = askOnlyOnce(kept);
-  expect([kept, looking].map(({ isOptional }) => isOptional)).toEqual([false, true]);
+  expect([kept, looking].map(({ isUnasked }) => isUnasked)).toEqual([false, true]);
   await looking.get(ask).catch(() => undefined);
-  const refusal = new Error('it does not open the vault');
+  const refusal = new Error('it does not open the vault file');
   if (forget) looking.forget(refusal);
   const why = forget ? refusal : { code: 'keys.no-passphrase' };
   await expect(looking.get(ask)).rejects.toMatchObject(why);
@@ -65,7 +65,7 @@ test('what looks on asks again when somebody wants to enter it, and says until t
   const { ask, asked } = person('wrong', 'right');
   const looking = askOnlyOnce(keepPassphrase());
   await looking.get(ask);
-  const refusal = new Error('it does not open the vault');
+  const refusal = new Error('it does not open the vault file');
   looking.forget(refusal);
   await expect(looking.get(ask)).rejects.toBe(refusal);
   // Whoever was told so says it again, as of any error.

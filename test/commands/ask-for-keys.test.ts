@@ -42,7 +42,7 @@ test('whoever leaves the prompt for a key learns which one it was, and how to ca
     let text = '';
     for await (const chunk of stderr) {
       text += String(chunk);
-      if (text.includes('input is masked')) return stdin.write('\u0003');
+      if (text.includes('(Esc leaves)')) return stdin.write('\u0003');
     }
     throw new Error('it does not ask');
   })();

@@ -44,7 +44,7 @@ test('a keychain without an installation secret is refused where a ledger names 
   await expect(refusal(home, true, true)).rejects.toMatchObject({
     code: 'keys.gone',
     shortMessage: 'the OS keychain does not hold the keys that the journal names',
-    hints: expect.arrayContaining([expect.stringContaining('may be in a vault (LIFEBOAT_KEYCHAIN=vault)')]),
+    hints: expect.arrayContaining([expect.stringContaining('may be in a vault file (`keyStore: vault`)')]),
   });
   expect(await refusal(home, false, true)).toBe(false);
 });

@@ -23,32 +23,32 @@ function look(url = 'https://dashboard.example/service-instances/orders') {
 
 test('what an instance listed last is found again, in a file that only its owner reads', async () => {
   const { home, remember, seen } = look();
-  await remember('orders', BACKUPS, AT);
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   expect(seen()).toMatchObject({ at: AT.toISOString(), backups: [{ ...BACKUPS[0], status: 'done' }] });
   expect(statSync(join(home, 'last-seen', 'orders.json')).mode & 0o777).toBe(0o600);
 });
 
 test('an empty list replaces nothing, and another list replaces the one before', async () => {
   const { remember, seen } = look();
-  await remember('orders', BACKUPS, AT);
-  await remember('orders', [], AT);
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
+  await remember('orders', { done: [], at: AT, fits: [] });
   expect(seen()).toMatchObject({ backups: [{ id: 7 }] });
-  await remember('orders', [{ id: 8 }, ...BACKUPS], AT);
+  await remember('orders', { done: [{ id: 8 }, ...BACKUPS], at: AT, fits: [] });
   expect(seen()).toMatchObject({ backups: [{ id: 8 }, { id: 7 }] });
 });
 
 test('a list that has not changed is dated anew after ten minutes, and not before', async () => {
   const { remember, seen } = look();
-  await remember('orders', BACKUPS, AT);
-  await remember('orders', BACKUPS, new Date('2026-03-01T03:09:59Z'));
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
+  await remember('orders', { done: BACKUPS, at: new Date('2026-03-01T03:09:59Z'), fits: [] });
   expect(seen()).toMatchObject({ at: AT.toISOString() });
-  await remember('orders', BACKUPS, new Date('2026-03-01T03:10:00Z'));
+  await remember('orders', { done: BACKUPS, at: new Date('2026-03-01T03:10:00Z'), fits: [] });
   expect(seen()).toMatchObject({ at: '2026-03-01T03:10:00.000Z' });
 });
 
 test('what was listed under the same name by another instance is not offered', async () => {
   const { remember, seen } = look();
-  await remember('orders', BACKUPS, AT);
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   expect(seen('dashboard.example/another')).toBeUndefined();
 });
 
@@ -59,7 +59,7 @@ test('a file that is no list gives nothing, and the next look replaces it', asyn
     writeFileSync(join(home, 'last-seen', 'orders.json'), text);
     expect(seen()).toBeUndefined();
   }
-  await remember('orders', BACKUPS, AT);
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   expect(seen()).toMatchObject({ backups: [{ id: 7 }] });
 });
 
@@ -67,9 +67,9 @@ test('a home that is foreign, or leads elsewhere, takes nothing and stops nobody
   const { home, remember, seen } = look();
   mkdirSync(join(home, 'elsewhere'), { recursive: true, mode: 0o700 });
   symlinkSync(join(home, 'elsewhere'), join(home, 'last-seen'));
-  await remember('orders', BACKUPS, AT);
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   expect(seen()).toBeUndefined();
   chmodSync(home, 0o777);
-  await remember('orders', BACKUPS, AT);
+  await remember('orders', { done: BACKUPS, at: AT, fits: [] });
   expect(seen()).toBeUndefined();
 });

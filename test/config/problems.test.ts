@@ -54,6 +54,16 @@ describe('a config that is wrong is refused with the place and the words of each
       ['2:18: drills.every: an interval'],
     ],
     [
+      'a command as one text',
+      'instances: { a: { url: https://h/service-instances/x, apps: [{ name: b, reconnect: { command: "x y", proof: [z] } }] } }',
+      ['1:95: instances.a.apps.0.reconnect.command: a program and its arguments, as a list'],
+    ],
+    [
+      'a command without a proof',
+      'instances: { a: { url: https://h/service-instances/x, apps: [{ name: b, reconnect: { command: [y] } }] } }',
+      ['1:73: instances.a.apps.0.reconnect.proof: a program and its arguments, as a list'],
+    ],
+    [
       'an element of a list',
       'instances: {}\ncheckpoints:\n  - ./a\n  - { command: x, timeout: 5 }',
       ['4:28: checkpoints.1.timeout: a duration has a unit'],
@@ -100,6 +110,27 @@ describe('a config that is wrong is refused with the place and the words of each
         '4:13: instances.c.url: this is not an http address',
         '5:13: instances.d.url: this does not name an instance',
         '6:13: instances.e.url: an address has no query',
+      ],
+    ],
+    [
+      'two names for one instance',
+      `instances:
+  orders: { url: https://h/service-instances/4A1F }
+  shop: { url: https://other/v1/instances/1 }
+  bills: { url: https://h/v1/instances/4a1f/ }`,
+      [
+        '2:18: instances.orders.url: bills has the same address: one instance has one name',
+        '4:17: instances.bills.url: orders has the same address: one instance has one name',
+      ],
+    ],
+    [
+      'more names for one instance',
+      `instances:\n${['a', 'b', 'c', 'd'].map((name) => `  ${name}: { url: https://h/service-instances/1 }`).join('\n')}`,
+      [
+        '2:13: instances.a.url: b and 2 more have the same address',
+        '3:13: instances.b.url: a and 2 more have the same address',
+        '4:13: instances.c.url: a and 2 more have the same address',
+        '5:13: instances.d.url: a and 2 more have the same address',
       ],
     ],
     ['text that is no YAML', 'instances: [\nb: }', ['2:1: not YAML: ', '2:4: not YAML: ']],

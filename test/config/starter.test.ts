@@ -30,12 +30,20 @@ test.for<Partial<StarterInstance>>([
   expect(instances[name]?.ca).toBe(ca?.replace('./', '/'));
 });
 
+test('the vault file stands in it where keys are kept there', () => {
+  const instance = { name: 'orders', url: URL, revision: 62, token: { command: 'x' } } as const;
+  const text = starterConfig({ instances: [instance], keyStore: 'vault' });
+  expect(parseConfig(text, '/lifeboat.yaml').keyStore).toBe('vault');
+  expect(text).toMatch(/^keyStore: vault$/mu);
+});
+
 test('what stands in its comments would be taken, too', () => {
   const instance = { name: 'orders', url: URL, revision: 62, token: { command: 'x' } } as const;
   const text = starterConfig({ instances: [instance] });
   const lines = text.split('\n').filter((line) => !/^# platform: none/u.test(line));
   const wider = lines.map((line) => line.replace(/^( *)# (?=\w+: \S)/u, '$1'));
   expect(parseConfig(wider.join('\n'), '/lifeboat.yaml')).toMatchObject({
+    keyStore: 'vault',
     drills: { every: 90 * 24 * 60 * 60_000 },
     platform: { api: expect.any(String) },
     instances: { orders: { role: 'target', objectives: { rto: 30 * 60_000 } } },

@@ -7,7 +7,7 @@ import { at, failuresOf, NOT_HERE, REVISIONS, runSuite, skippedBut, verdictOf } 
 
 describe.concurrent('the lab keeps every promise of the document', () => {
   for (const revision of REVISIONS) {
-    it(`in revision ${revision}, whatever is changed`, { timeout: 180_000 }, async (context) => {
+    it(`in revision ${revision}, whatever is changed`, { timeout: 1_800_000 }, async (context) => {
       const { expect } = context;
       const lab = await openLab(context, { revision });
       const [url, target] = ['orders', 'orders-dr'].map(lab.addressOf);
@@ -22,7 +22,7 @@ describe.concurrent('the lab keeps every promise of the document', () => {
   }
 
   it('for an instance without continuous archiving, as far as it is harmless', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const { expect } = context;
     const lab = await openLab(context, { revision: 62, instances: [{ name: 'orders-dr' }] });

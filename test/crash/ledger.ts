@@ -37,7 +37,8 @@ export async function ledgerOf(stage: Stage): Promise<Ledger> {
   const calls = bench.server.calls.slice(from);
   const entries = await entriesIn(stage.bench);
   const run = runsIn(entries).at(-1) ?? [];
-  const held = new Set((await bench.vault()).values());
+  const stored = [...(await bench.vault()).values(), ...(await bench.vault('orders-dr')).values()];
+  const held = new Set(stored);
   const given = bench.server.instances.flatMap(({ keys }) => keys);
   const closing = run.find(({ type }) => type === 'run.closed')?.body as Closing | undefined;
   return {

@@ -122,8 +122,9 @@ function configure(
     const api = `{ api: "http://${toPlatform.address}", token: { file: ./platform-token } }`;
     text = text.replace('platform: none', `platform: ${api}`);
   }
-  if (hasFurtherPlace) text = `checkpoints: [./${FURTHER_PLACE}]\n${text}`;
-  if (apps !== undefined) text = text.replace(/^( {2}orders:\n)/mu, `$1${apps}`);
+  if (hasFurtherPlace && !text.startsWith('checkpoints:'))
+    text = `checkpoints: [./${FURTHER_PLACE}]\n${text}`;
+  if (apps !== undefined) text = text.replace('  orders:\n    apps: []\n', `  orders:\n${apps}`);
   writeFileSync(path, text);
 }
 

@@ -9,6 +9,7 @@ import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { fillBlocks } from './blocks.ts';
 import { commandsPage, manPage } from './command-pages.ts';
 import { diagramOf, sharedDiagrams } from './diagram.ts';
+import { errorCodesPage } from './error-codes.ts';
 import { commonKeys, keyTables } from './key-tables.ts';
 import { stepTableOf } from './step-table.ts';
 
@@ -29,6 +30,7 @@ renew(join('docs', 'app.md'), { 'app-keys': await keyTables() }, ['app-keys']);
 renew('README.md', { 'common-keys': commonKeys() }, ['common-keys']);
 const program = commandLine(packageJson.version);
 write(join('docs', 'commands.md'), commandsPage(program));
+write(join('docs', 'error-codes.md'), errorCodesPage(ROOT));
 write(join('man', 'lifeboat.1'), manPage(program, packageJson.version));
 for (const name of Object.keys(SCHEMAS) as SchemaName[])
   write(join('schemas', `${name}.json`), `${JSON.stringify(jsonSchemaOf(name), undefined, 2)}\n`);

@@ -9,6 +9,8 @@ const SCREENS: { readonly [Name in ScreenRequest['name']]: ScreenRequest & { rea
   board: { name: 'board' },
   start: { name: 'start' },
   runs: { name: 'runs' },
+  followups: { name: 'followups' },
+  each: { name: 'each', instances: ['NAME'] },
   watch: { name: 'watch', runId: 'RUN' },
   instance: { name: 'instance', instance: 'NAME' },
   keys: { name: 'keys' },

@@ -55,6 +55,8 @@ try {
   writeFileSync(config, `${lines.join('\n')}\n`);
   const [, keyFile = ''] = /keys add orders --file (\S+)/u.exec(lines.join('\n')) ?? [];
   lifeboat('keys', 'add', 'orders', '--file', keyFile);
+  // Without it the backup that the recovery ends with could not be opened.
+  lifeboat('backup-config', 'set', '--instance', 'orders-dr', '--new-key', '--yes', '--confirm', 'orders-dr');
   lifeboat('run', 'disaster-recovery', 'orders', '--prepare', '--yes');
   upToFollowUp(
     'run',

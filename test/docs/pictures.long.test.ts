@@ -53,7 +53,7 @@ const PICTURES: readonly { readonly file: string; readonly way: readonly Step[] 
   },
 ];
 
-describe.runIf(hasTerminal())('pictures of the documents', { timeout: 240_000 }, () => {
+describe.runIf(hasTerminal())('pictures of the documents', { timeout: 2_400_000 }, () => {
   const product = builtProduct({ cheapVault: true });
   const openLab = useLabs();
 

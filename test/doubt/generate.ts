@@ -45,7 +45,18 @@ export const history = fc.record({
     }),
     { maxLength: 8 },
   ),
-  gaps: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 13, maxLength: 13 }),
+  gaps: fc.oneof(
+    fc.constant(Array.from({ length: 13 }, () => 1)),
+    fc.array(fc.integer({ min: 5, max: 40 }), { minLength: 13, maxLength: 13 }),
+  ),
+  /** The list shows the newest tasks only, or the oldest; with the rows of before it may be full by then. */
+  cap: seldom(
+    4,
+    fc.record({
+      shows: fc.constantFrom('newest' as const, 'oldest' as const),
+      rows: fc.integer({ min: 1, max: 10 }),
+    }),
+  ),
   runsMs: fc.integer({ min: 0, max: 40_000 }),
   /** Never none: what is sent at the moment of the baseline would be in it. */
   sealingMs: fc.integer({ min: 1, max: 20_000 }),
@@ -114,10 +125,13 @@ export const history = fc.record({
 export type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * Whether a history can be decided. It cannot if the service gives neither times nor fresh ids, or if its
- * clock is set and its answers carry no date.
+ * Whether a history can be decided. It cannot if the service gives neither times nor fresh ids, if its clock
+ * is set and its answers carry no date, or if a list that leaves tasks out loses others besides.
  */
-export function isTellable({ habits: { leavesOut, tellsDate }, reusesIds, step }: History): boolean {
+export function isTellable(one: History): boolean {
+  const { reusesIds, step, cap, forgets, rollsBackAfterArmMs } = one;
+  const { leavesOut, tellsDate } = one.habits;
+  if (cap !== null && (reusesIds || forgets !== null || rollsBackAfterArmMs !== null)) return false;
   return !(reusesIds && leavesOut === 'triggered_at') && (step === undefined || tellsDate);
 }
 

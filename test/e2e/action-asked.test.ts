@@ -9,7 +9,7 @@ import { changes, type TestBench } from '../bench-kit/test-bench.ts';
 const CHANGE = ['run', 'change-instance', '--instance', 'orders'] as const;
 const QUESTION = 'which one (Enter leaves)?';
 
-describe.concurrent('a run that is not told what to do with the instance', { timeout: 60_000 }, () => {
+describe.concurrent('a run that is not told what to do with the instance', { timeout: 600_000 }, () => {
   const product = builtProduct({ cheapVault: true });
 
   test.for([

@@ -58,8 +58,10 @@ describe.concurrent('around approvals', () => {
     expect(text).toContain(`target: orders-dr\nurl: ${server.urlOf('orders-dr')}\n`);
     expect(text).toContain('call: POST /disaster-recovery/perform on orders-dr');
     await approve(ada);
+    // The target has no key here, so that the run ends at its fresh backup.
     const end = await run('resume', '--yes', '--confirm', 'orders-dr');
-    expect(end.code, end.stderr).toBe(0);
+    expect(end.code, end.stderr).toBe(3);
+    expect(end.stderr).toContain('backup.no-key');
     expect(server.calls.filter(({ path }) => path.endsWith('/perform'))).toHaveLength(1);
   });
 
@@ -110,6 +112,8 @@ describe.concurrent('around approvals', () => {
         (await run('doctor', '--json')).stdout,
       ).filter(({ what }) => what.startsWith('approvals'));
     const signers = join(folder, 'approvers');
+    expect((await checks()).map(({ state }) => state)).toEqual(['ok', 'ok']);
+    writeFileSync(signers, `\ufeff"Ada Example" ${ada.line().replace(/^\S+ /, '')}`);
     expect((await checks()).map(({ state }) => state)).toEqual(['ok', 'ok']);
     writeFileSync(signers, `${ada.line()}ada ssh-ed25519\n`);
     expect((await checks())[1]).toMatchObject({ state: 'bad', found: expect.stringContaining('line 2') });

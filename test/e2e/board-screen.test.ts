@@ -45,7 +45,7 @@ describe.skipIf(!hasTerminal()).concurrent('the board, in a real terminal', () =
     });
     await screen.shows(/asked \d of 2/u);
     await screen.shows('there is no recovery card');
-    await screen.shows(/could not be read: .*(?:refused|401)/u);
+    await screen.shows(/orders +NO .* 401 login/u);
     screen.type('q');
     await screen.isGivenBack(0);
   });

@@ -74,6 +74,7 @@ describe.concurrent('a call in doubt', () => {
     const killed = killing();
     const home = await bench(context, {
       trouble: (call) => killed.trouble(call) && { work: false, answerAfterMs: 60_000 },
+      idsInRow: true,
     });
     await killed.run(home, 'backups', 'create', ...ORDERS, '--yes');
     const asked = await home.run('calls', 'ask', 'last', ...ORDERS);
@@ -95,14 +96,21 @@ describe.concurrent('a call in doubt', () => {
     expect(changes(home.server)).toMatchObject({ patches: 1 });
   });
 
-  test('of a run that is open is left to that run, which is named', async (context) => {
+  test('of a run that is open is left to that run, which is named, and listed with its id', async (context) => {
     const { expect } = context;
     const killed = killing();
     const home = await bench(context, { trouble: killed.trouble });
     await killed.run(home, 'run', 'change-instance', '--action', 'restart', ...SURE, '--yes');
     const asked = await home.run('calls', 'ask', ...ORDERS);
     expect(asked.code, asked.stderr).toBe(5);
-    expect(asked.stderr).toMatch(/hint: run \w+ sent it; to ask the service and go on: lifeboat resume \w+/u);
+    const hint = /hint: run (\w+) sent it; to ask the service and go on: lifeboat resume \w+/u;
+    const [, runId = ''] = hint.exec(asked.stderr) ?? [];
+    expect(runId, asked.stderr).not.toBe('');
+    const listed = await home.run('calls', 'list', '--json');
+    expect(itemsIn(listed.stdout)).toMatchObject([{ instance: 'orders', verb: 'restart', run: runId }]);
+    const table = await home.run('calls', 'list');
+    expect(table.stdout).toMatch(new RegExp(`^orders .*${runId}.* restart`, 'mu'));
+    expect(table.stderr).toContain(`is in doubt in an open run: lifeboat resume ${runId}`);
   });
 
   test('of an instance that has left the config is still listed by its name', async (context) => {
@@ -117,6 +125,41 @@ describe.concurrent('a call in doubt', () => {
       [expect.objectContaining({ instance: 'orders' })],
     ]);
     expect((await home.here('calls', 'list', 'ordres')).code).toBe(2);
+  });
+
+  test('is not asked of another instance that has its name now, nor sent again under another name of its own', async (context) => {
+    const { expect } = context;
+    const home = await bench(context, { trouble: once({ work: false, answer: 'lost' }) });
+    const killed = await home.run('instance', 'restart', ...ORDERS, '--yes');
+    expect(killed.code, killed.stderr).toBe(5);
+    const sent = changes(home.server);
+    const config = home.env['LIFEBOAT_CONFIG'] ?? '';
+    const text = readFileSync(config, 'utf8');
+    const swapped = text.replace('  orders:', '  x:').replace('  orders-dr:', '  orders:');
+    writeFileSync(config, swapped.replace('  x:', '  shop:'));
+    for (const words of [
+      ['calls', 'ask', ...ORDERS],
+      ['calls', 'resolve', ...ORDERS, '--became', 'nothing', '--reason', 'seen there'],
+      ['instance', 'restart', ...ORDERS, '--yes'],
+    ]) {
+      const elsewhere = await home.run(...words);
+      expect(elsewhere.code, elsewhere.stderr).toBe(2);
+      expect(elsewhere.stderr).toContain(home.server.urlOf('orders'));
+      expect(elsewhere.stderr).toContain('put back the address that it was sent to');
+    }
+    const shop = ['--instance', 'shop'];
+    for (const words of [
+      ['instance', 'restart', ...shop, '--yes'],
+      ['run', 'change-instance', ...shop, '--action', 'restart', '--yes', '--confirm', 'shop'],
+    ]) {
+      const renamed = await home.run(...words);
+      expect(renamed.code, renamed.stderr).toBe(5);
+      expect(renamed.stderr).toContain('this instance was called orders then');
+    }
+    expect(changes(home.server)).toEqual(sent);
+    writeFileSync(config, text);
+    const asked = await home.run('calls', 'ask', ...ORDERS);
+    expect([0, 5], asked.stderr).toContain(asked.code);
   });
 
   test('is none where none is: the command says so and sends nothing', async (context) => {

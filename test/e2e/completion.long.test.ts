@@ -48,7 +48,7 @@ describe('completion', () => {
   for (const { shell, words, prepare } of SHELLS)
     describeWith([shell, 'script'], `by the Tab key in ${shell}`, () => {
       test('completes commands, flags, values, instances, runs and files, and runs nothing of the line', {
-        timeout: 120_000,
+        timeout: 1_200_000,
       }, async (context) => {
         const { expect } = context;
         const bench = await open(context);

@@ -103,7 +103,8 @@ describe.concurrent('a lost answer to the request for a backup', () => {
 
   test('a request that never arrived is sent once more, after the in-flight window and as a new intent', async (context) => {
     const { expect } = context;
-    const { server, rotate, entries } = await bench(context, { trouble: firstOf('POST', NEVER_ARRIVED) });
+    const trouble = firstOf('POST', NEVER_ARRIVED);
+    const { server, rotate, entries } = await bench(context, { trouble, idsInRow: true });
     const { code, stderr } = await rotate();
     expect(code, stderr).toBe(0);
     expect(changes(server)).toMatchObject({ posts: 2, postsDone: 1 });
@@ -122,6 +123,15 @@ describe.concurrent('a lost answer to the request for a backup', () => {
       Date.parse(run.find((entry) => entry.type === type)?.at ?? ''),
     );
     expect(Number(judged) - Number(armed)).toBeGreaterThanOrEqual(1000);
+  });
+
+  test('a request that the list need not show is a question, and nothing is sent until it is answered', async (context) => {
+    const { expect } = context;
+    const { server, rotate } = await bench(context, { trouble: firstOf('POST', NEVER_ARRIVED) });
+    const { code, stderr } = await rotate();
+    expect(code, stderr).toBe(5);
+    expect(stderr).toContain('the list of backups shows none, but it may leave out the newest');
+    expect(changes(server)).toMatchObject({ posts: 1, postsDone: 0 });
   });
 
   test('two backups that could be ours are a question, and nothing is sent until it is answered', async (context) => {

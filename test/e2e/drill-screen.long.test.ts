@@ -12,7 +12,7 @@ const ASKS = /── Enter \w|press Enter when the team is ready/u;
 /** More than any drill takes. */
 const MOST_KEYS = 60;
 
-describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 400_000 }, () => {
+describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 3_000_000 }, () => {
   const product = builtProduct({ cheapVault: true });
 
   test('every chapter can be answered, typed into and closed, and the last one ends it', async (context) => {
@@ -21,6 +21,14 @@ describe.runIf(hasTerminal())('a whole drill on the screen', { timeout: 400_000 
     context.onTestFinished(() => terminal.close());
     const met = await playThrough(terminal);
     expect(met, terminal.text()).toEqual(['chapter 1', 'chapter 2', 'chapter 3', 'after']);
+    for (const place of [
+      'DRILL 1/3',
+      'DRILL 2/3',
+      'DRILL 3/3',
+      'go on with the drill',
+      'Nothing of yours is touched',
+    ])
+      expect(terminal.bytes()).toContain(place);
     expect(terminal.text()).toContain('rc=0');
     expect(terminal.isTaken()).toBe(false);
   });

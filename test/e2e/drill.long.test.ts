@@ -18,7 +18,7 @@ import { Report } from '../../src/report/model/model.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { isRunning, type SeenProcess, watchTree } from '../bench-kit/process-tree.ts';
 import { builtProduct, drillBelow, type Ended, runProduct } from '../bench-kit/product.ts';
-import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 import { leaksIn, leaksInFolder, leaksInProcesses } from './leaks.ts';
@@ -59,10 +59,12 @@ describe.skipIf(!isLinux)('a drill', () => {
     const env = { HOME: folder, TMPDIR: temporary, LIFEBOAT_HOME: join(folder, 'by-hand') };
     const screen = personAt(openTerminal(product, { env }, ['drill', 'rotate-key']), expect);
     try {
+      await screen.shows('press Enter when the team is ready');
+      screen.type(KEYS.enter);
       await screen.answerToTheChange();
       await screen.confirm();
       await screen.asks(/✓ PROVEN.*the key is rotated and proven/su);
-      expect(screen.text()).toMatch(/^── REHEARSAL ── orders .*UTC/mu);
+      expect(screen.text()).toMatch(/^── DRILL 1\/1 ── orders .*UTC/mu);
       expect(screen.text()).not.toContain('backup 2 of orders is done');
       screen.type('q');
       await screen.shows('drill: proven');

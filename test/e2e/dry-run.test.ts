@@ -22,6 +22,20 @@ describe.concurrent('a dry run', () => {
     expect(chosen).toEqual(open.filter((title) => title !== 'which backup is restored'));
   });
 
+  test('calls only that DESTROYS which loses data', async (context) => {
+    const { expect } = context;
+    const home = await bench(context);
+    const effectsOf = async (...words: readonly string[]) => {
+      const { stdout } = await home.run('run', ...words, '-i', 'orders', '--dry-run');
+      return [...new Set(stdout.match(/\b(?:DESTROYS|CHANGES)\b/gu))].sort();
+    };
+    expect(await effectsOf('change-instance', '--action', 'restart')).toEqual(['CHANGES']);
+    expect(await effectsOf('change-instance', '--action', 'update')).toEqual(['CHANGES']);
+    expect(await effectsOf('change-instance', '--action', 'recreate')).toEqual(['DESTROYS']);
+    expect(await effectsOf('rotate-key')).toEqual(['CHANGES']);
+    expect(await effectsOf('restore-backup')).toContain('DESTROYS');
+  });
+
   test('tells how long such a run takes, as soon as one has ended with proof', async (context) => {
     const { expect } = context;
     const home = await bench(context);

@@ -38,7 +38,10 @@ const SITUATIONS: { readonly [C in Code]: { readonly [S in Situations<C>]: Situa
       },
     },
     refused: {
-      options: { trouble: always('POST', { work: false, answer: { status: 403, body: {} } }) },
+      options: {
+        idsInRow: true,
+        trouble: always('POST', { work: false, answer: { status: 403, body: {} } }),
+      },
       come: ({ run }) => run(...CREATE),
     },
     bad: {
@@ -169,7 +172,8 @@ async function restored({ env, server, run }: TestBench): Promise<Ended> {
 function amend(env: TestBench['env'], line: string): void {
   const config = env['LIFEBOAT_CONFIG'] ?? '';
   const text = readFileSync(config, 'utf8');
-  writeFileSync(config, text.replace('  orders:\n', `  orders:\n    ${line}\n`));
+  const before = line.startsWith('apps:') ? '  orders:\n    apps: []\n' : '  orders:\n';
+  writeFileSync(config, text.replace(before, `  orders:\n    ${line}\n`));
 }
 
 function always(method: string, trouble: Trouble) {

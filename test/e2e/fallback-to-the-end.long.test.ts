@@ -81,12 +81,13 @@ describe('the fallback script that the product left, followed to the end by a ti
 
   test('does the open follow-ups after a restore, and not the one that is done', async (context) => {
     const { expect } = context;
+    // The platform is there for whoever has cf, and cannot be reached by the run.
     const home = await bench(context, {
-      config: (yaml) => yaml.replace(/^platform: .*$/mu, 'platform: none'),
+      config: (yaml) => yaml.replace(/^platform: .*$/mu, 'platform: cf'),
     });
     expect((await home.run(...RESTORE, '--confirm', 'orders')).code).toBe(3);
     const close = ['followups', 'done', 'rebind-orders-report', '--proof', 'a colleague did it'] as const;
-    expect((await home.run(...close)).code).toBe(3);
+    expect((await home.run(...close)).code).toBe(0);
     const since = home.did().length;
 
     const screen = await followed(home, expect);

@@ -48,7 +48,11 @@ const FLOWS: readonly Flow[] = [
   {
     name: 'disaster-recovery --perform',
     revisions: [61, 62],
-    before: [['run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes']],
+    before: [
+      ['run', 'disaster-recovery', '--instance', 'orders', '--prepare', '--yes'],
+      // Without a key of its own, nobody could open the backup that the recovery ends with.
+      ['backup-config', 'set', '--instance', 'orders-dr', '--new-key', '--yes', '--confirm', 'orders-dr'],
+    ],
     args: () => ['disaster-recovery', '--instance', 'orders', '--target', 'orders-dr', '--perform'],
     confirm: 'orders-dr',
   },

@@ -10,7 +10,7 @@ import {
   usePlatformBenches,
 } from '../bench-kit/platform-bench.ts';
 
-describe.concurrent('the cf tool in front of a foreign platform', { timeout: 300_000 }, () => {
+describe.concurrent('the cf tool in front of a foreign platform', { timeout: 3_000_000 }, () => {
   const bench = usePlatformBenches();
 
   test.for<{ name: string; options: PlatformBenchOptions }>([

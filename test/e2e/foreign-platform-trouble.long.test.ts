@@ -17,7 +17,7 @@ const DR = [
 ];
 const AHEAD = 600_000;
 
-describe.concurrent('a foreign platform', { timeout: 300_000 }, () => {
+describe.concurrent('a foreign platform', { timeout: 3_000_000 }, () => {
   const bench = usePlatformBenches();
 
   test.for<{ name: string; options: PlatformBenchOptions; more?: readonly string[] }>([

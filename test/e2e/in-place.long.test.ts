@@ -40,8 +40,9 @@ describe('a backup restored in place', () => {
     expect(code, stderr).toBe(3);
     const listed = await run('followups');
     expect(listed.code).toBe(3);
-    expect(listed.stdout).toMatch(/cf unbind-service orders-api \S+/);
-    expect(listed.stdout).toMatch(/cf restage orders-api --strategy rolling/);
+    expect(listed.stdout).toContain('give orders-api its new credentials');
+    // Nobody says that there is a cf here.
+    expect(listed.stdout).not.toMatch(/\bcf /u);
     expect((await run('runs')).stdout).toMatch(/open +\d+ +the open follow-ups/);
     const ids = await followUpIds({ good, run });
     expect(ids).toContain('rebind-orders-api');
@@ -50,7 +51,7 @@ describe('a backup restored in place', () => {
     expect(refused.stderr).toContain('no follow-up has the id rebind-nobody');
     for (const id of ids.filter((one) => one !== 'fresh-backup' && one !== 'renew-card')) {
       const closed = await run('followups', 'done', id, '--proof', `done by hand, ticket 7 (${id})`);
-      expect([0, 3], closed.stderr).toContain(closed.code);
+      expect(closed.code, closed.stderr).toBe(0);
     }
     expect((await run('followups')).stdout).toBe('');
     expect((await run('runs')).stdout).toContain('proven');

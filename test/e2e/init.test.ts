@@ -47,7 +47,7 @@ describe('lifeboat init without a terminal', () => {
     ]);
     const [, schema = ''] = /^# yaml-language-server: \$schema=\.\/(.*)$/mu.exec(text) ?? [];
     expect(JSON.parse(readFileSync(join(folder, schema), 'utf8'))).toMatchObject({
-      $id: 'lifeboat.config/1',
+      $id: 'https://lifeboat.invalid/schemas/config/1',
     });
     for (const canary of Object.values(CANARIES))
       expect(text + first.stdout + first.stderr).not.toContain(canary);

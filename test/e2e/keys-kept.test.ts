@@ -106,6 +106,23 @@ describe.concurrent('a key that is entered while a run waits for it', () => {
 describe.concurrent('a key store that was there and is gone', () => {
   const bench = useQuickBenches();
 
+  test('is the vault file where only the config says so, and the variable wins', async (context) => {
+    const { expect } = context;
+    const { env, home, run } = await bench(context);
+    const config = env['LIFEBOAT_CONFIG'] ?? '';
+    writeFileSync(config, `keyStore: vault\n${readFileSync(config, 'utf8')}`);
+    delete env['LIFEBOAT_KEYCHAIN'];
+    const listed = await run('keys', 'list');
+    expect(listed.code, listed.stderr).toBe(0);
+    expect(listed.stderr + listed.stdout).toContain(join(home, 'vault.age'));
+    env['LIFEBOAT_KEYCHAIN'] = 'elsewhere';
+    const other = await run('keys', 'list');
+    expect([other.code, other.stderr]).toEqual([
+      2,
+      expect.stringContaining('LIFEBOAT_KEYCHAIN is elsewhere'),
+    ]);
+  });
+
   test('is never replaced by a new one without a word, and doctor says what is missing', async (context) => {
     const { expect } = context;
     const { home, run, entries, rotate, server } = await bench(context);
@@ -116,8 +133,8 @@ describe.concurrent('a key store that was there and is gone', () => {
     for (const command of [NEW_KEY, [...ROTATE, ...ANSWERED]]) {
       const { code, stderr } = await run(...command);
       expect(code, stderr).toBe(1);
-      expect(stderr).toMatch(/there is no vault \S+vault\.age, and the journal names keys/u);
-      expect(stderr).toContain('they may be in the OS keychain (LIFEBOAT_KEYCHAIN=os)');
+      expect(stderr).toMatch(/there is no vault file \S+vault\.age, and the journal names keys/u);
+      expect(stderr).toContain('they may be in the OS keychain (`keyStore: os`)');
     }
     expect([existsSync(vault), (await entries()).length, changes(server).patches]).toEqual([
       false,
@@ -125,7 +142,7 @@ describe.concurrent('a key store that was there and is gone', () => {
       1,
     ]);
     expect((await run('doctor')).stdout).toMatch(
-      /BAD +key store +there is no vault .*, and the journal names keys/,
+      /BAD +key store +there is no vault file .*, and the journal names keys/,
     );
     renameSync(`${vault}.away`, vault);
     expect((await run('doctor')).stdout).toMatch(/ok +orders: keys/);

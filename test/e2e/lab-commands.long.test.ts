@@ -11,7 +11,7 @@ describe.each([61, 62] as const)(
     const labs = useLabs();
 
     test('is carried out on real databases, and stands in the ledgers', {
-      timeout: 180_000,
+      timeout: 1_800_000,
     }, async (context) => {
       const { expect } = context;
       const bench = await labs(context, labOf(revision));

@@ -55,7 +55,7 @@ describe.skipIf(!hasTerminal())('a secret that is asked for', () => {
     const { bench, open } = await sitDown(product, context);
     const before = (await bench.run('keys', 'list', 'orders')).stdout;
     const screen = open('keys', 'add', 'orders', '--token');
-    await screen.shows('input is masked');
+    await screen.shows('(Esc leaves)');
     screen.type(keys);
     await screen.isGivenBack(130);
     expect(screen.text()).toContain('nothing was entered');
@@ -125,7 +125,7 @@ describe.skipIf(!hasTerminal())('a passphrase that is pasted before anybody asks
     const screen = await waiting(context, 'keys', 'add', 'orders', '--token');
     screen.type(`${screen.passphrase}${KEYS.enter}`);
     await screen.goOn();
-    await screen.shows('✔ passphrase of the vault');
+    await screen.shows('✔ passphrase of the vault file');
     screen.type(`canary-token${KEYS.enter}`);
     await screen.shows('the access token of orders is stored');
     await screen.isGivenBack(0);
@@ -149,7 +149,8 @@ describe.skipIf(!hasTerminal())('the passphrase of a vault', () => {
     try {
       await screen.shows('a new passphrase for the vault');
       screen.type(`${CTRL_T}${PASSPHRASE}`);
-      await screen.shows('input is masked');
+      // How long it is, and no more.
+      await screen.shows('*'.repeat(PASSPHRASE.length));
       screen.type(KEYS.enter);
       await screen.shows('once more');
       screen.type(`${CTRL_T}${PASSPHRASE}`);

@@ -142,7 +142,7 @@ async function hasPast({ good }: LabBench, expect: ExpectStatic): Promise<void> 
     const range = answerIn(await good('pitr', 'show', '--instance', 'orders', '--json'));
     return (Date.parse(range.end_time) - Date.parse(range.start_time)) / 1000;
   };
-  await expect.poll(seconds, { timeout: 60_000, interval: 250 }).toBeGreaterThan(15);
+  await expect.poll(seconds, { timeout: 600_000, interval: 250 }).toBeGreaterThan(15);
 }
 
 async function onlyRun({ good }: LabBench): Promise<string> {
@@ -156,7 +156,7 @@ function responder(person: ReturnType<typeof personAt>, expect: ExpectStatic) {
   const press = async (key: string) => {
     const before = chosen();
     person.type(key);
-    await expect.poll(chosen, { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(chosen, { timeout: 100_000 }).not.toBe(before);
   };
   return {
     ...person,
@@ -186,7 +186,7 @@ function responder(person: ReturnType<typeof personAt>, expect: ExpectStatic) {
       await person.shows(/Enter confirm {2}Esc back/u);
     },
     later: async (wanted: string) => {
-      await expect.poll(() => person.text(), { timeout: 60_000 }).toContain(wanted);
+      await expect.poll(() => person.text(), { timeout: 600_000 }).toContain(wanted);
       await person.asks(wanted);
     },
     close: async (exitCode: number) => {

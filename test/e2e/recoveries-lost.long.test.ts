@@ -11,7 +11,7 @@ describe.concurrent('a recovery with a lost answer, against a foreign service', 
 
   test.for([...CASES, ...V0_CASES])(
     '$name in revision $revision: a lost answer to any of its changes is asked about, and none is made twice',
-    { timeout: 240_000 },
+    { timeout: 2_400_000 },
     async (flow, context) => {
       const { expect } = context;
       const calm = await bench(context, { revision: flow.revision });

@@ -15,7 +15,7 @@ const PERFORM = [
 const ANSWERED = ['--yes', '--confirm', 'orders-dr'] as const;
 const PERFORMED = 'orders-dr POST /disaster-recovery/perform';
 
-describe('a recovery in trouble', { timeout: 120_000 }, () => {
+describe('a recovery in trouble', { timeout: 1_200_000 }, () => {
   const bench = useLabs();
 
   test('with a backup in its target is not let through by --confirm, now or when it is resumed', async (context) => {
@@ -74,7 +74,7 @@ describe('a recovery in trouble', { timeout: 120_000 }, () => {
       ...['run', 'restore-backup', '--instance', 'orders', '--backup', '1'],
       ...['--yes', '--confirm', 'orders'],
     );
-    await expect.poll(() => did(), { timeout: 60_000 }).toContain('orders POST /backups/:id/restore');
+    await expect.poll(() => did(), { timeout: 600_000 }).toContain('orders POST /backups/:id/restore');
     running.child.kill('SIGKILL');
     await running.ended;
     const listed = await run('followups');

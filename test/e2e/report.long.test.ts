@@ -145,7 +145,7 @@ describe('reports of real runs', () => {
       `--user-data-dir=${join(folder, 'browser')}`,
     ];
     const { stdout } = await promisify(execFile)(browser ?? '', [...flags, '--dump-dom', `file://${path}`], {
-      timeout: 50_000,
+      timeout: 500_000,
       maxBuffer: 2 ** 26,
     });
     return stdout;

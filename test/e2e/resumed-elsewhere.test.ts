@@ -14,7 +14,7 @@ function edit({ folder }: TestBench, change: (yaml: string) => string): void {
   writeFileSync(path, after);
 }
 
-describe.concurrent('a run that is resumed after the config has changed', { timeout: 60_000 }, () => {
+describe.concurrent('a run that is resumed after the config has changed', { timeout: 600_000 }, () => {
   const bench = useQuickBenches();
 
   /** A run that stands at its first question. */
@@ -46,6 +46,21 @@ describe.concurrent('a run that is resumed after the config has changed', { time
     const end = await opened.run(...resumed);
     expect(end.code, end.stderr).toBe(0);
     expect(changes(opened.server)).toMatchObject({ patches: 1 });
+  });
+
+  test('keeps others away from its instance also under a new name', async (context) => {
+    const { expect } = context;
+    const opened = await begun(context);
+    edit(opened, (yaml) => yaml.replace('  orders:', '  shop:'));
+    const other = await opened.run(...RESTART.map((word) => (word === 'orders' ? 'shop' : word)));
+    expect(other.code, other.stderr).toBe(3);
+    expect(other.stderr).toContain(`run ${opened.runId} on orders is still open`);
+    const single = await opened.run('instance', 'restart', '--instance', 'shop', '--yes');
+    expect(single.code, single.stderr).toBe(3);
+    expect(single.stderr).toContain(`run ${opened.runId} on shop is still open`);
+    edit(opened, (yaml) => yaml.replace('  shop:', '  orders:'));
+    const end = await opened.run(...resumed);
+    expect(end.code, end.stderr).toBe(0);
   });
 
   test('goes on where the address of the service has another spelling', async (context) => {

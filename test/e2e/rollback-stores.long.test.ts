@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
 import { type Cluster, startCluster } from '../bench-kit/postgres.ts';
@@ -158,11 +159,18 @@ describe.for(['sqlite', 'postgresql'] as const)('a store on %s', (engine) => {
     const { bench, restore, origin } = scene;
     const other = await bench.run('backups', 'create', '--instance', 'orders-dr', '--yes');
     expect(other.code, other.stderr).toBe(0);
-    rmSync(join(bench.home, 'checkpoints', origin), { recursive: true });
+    for (const place of [join(bench.home, 'checkpoints'), join(bench.folder, 'shared')])
+      rmSync(join(place, origin), { recursive: true, force: true });
     refused(expect, await bench.run(...restore), /^lifeboat: checkpoints were removed/mu);
     await acceptedOnce(context, scene);
   });
 });
+
+function sharedFolder({ onTestFinished }: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'lifeboat-shared-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
 
 describe('a team’s store', () => {
   const benches = useBenches({ cheapVault: true, leaseMs: 3_000 }, { commandsHere: true });
@@ -219,6 +227,7 @@ describe('a team’s store', () => {
     const { restore } = await killedRestore(bench);
     const origin = originIn(bench);
     await hurt.empty();
+    // Whose folder is another one, against what the config says of it.
     const colleague = await benches(context, { server: bench.server, store, operator: 'Kim' });
     const begun = await colleague.run('backups', 'create', '--instance', 'orders-dr', '--yes');
     expect(begun.code, begun.stderr).toBe(0);
@@ -231,7 +240,7 @@ describe('a team’s store', () => {
   test('that is named for the first time on a used home takes its entries by the command that is printed', async (context) => {
     const { expect } = context;
     const { address: store } = await databaseOn(cluster, 'first_time');
-    const bench = await benches(context, UNANSWERED);
+    const bench = await benches(context, { ...UNANSWERED, sharedPlace: sharedFolder(context) });
     await lived(bench);
     const restore = ['backups', 'restore', await newest(bench), ...SURE];
     Object.assign(bench.env, { LIFEBOAT_STORE: store });

@@ -47,7 +47,7 @@ const NAMES = withAllBelow(commandLine('0.0.0'))
 describe('a command with -o json prints what its schema says:', () => {
   const bench = useQuickBenches();
 
-  test('reading', { timeout: 120_000 }, async (context) => {
+  test('reading', { timeout: 1_200_000 }, async (context) => {
     const { run, folder, env } = await bench(context, { taskMs: 20 });
     appendFileSync(env['LIFEBOAT_CONFIG'] ?? '', `notify: [{ name: file, command: 'cat > /dev/null' }]\n`);
     const prints = async (names: readonly SchemaName[], ...args: string[]) => {
@@ -92,11 +92,14 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['key'], 'keys', 'add', 'orders', '--token', '--file', join(folder, 'givenKey'));
   });
 
-  test('a run and its record', { timeout: 120_000 }, async (context) => {
+  test('a run and its record', { timeout: 1_200_000 }, async (context) => {
     const { run, folder, env, server } = await bench(context, { taskMs: 20 });
     const config = env['LIFEBOAT_CONFIG'] ?? '';
     const apps = '    apps: [{ name: shop }, { name: desk }]';
-    writeFileSync(config, readFileSync(config, 'utf8').replace('  orders:\n', `  orders:\n${apps}\n`));
+    writeFileSync(
+      config,
+      readFileSync(config, 'utf8').replace('  orders:\n    apps: []\n', `  orders:\n${apps}\n`),
+    );
     const prints = async (names: readonly SchemaName[], ...args: string[]) => {
       const { names: found, stderr } = await printed(run, ...args);
       context.expect([args, found], stderr).toEqual([args, names]);
@@ -126,7 +129,7 @@ describe('a command with -o json prints what its schema says:', () => {
     await prints(['followup'], 'followups', 'skip', 'last', '--reason', 'a test');
   });
 
-  test('changing', { timeout: 120_000 }, async (context) => {
+  test('changing', { timeout: 1_200_000 }, async (context) => {
     let isLosing = false;
     const opened = await bench(context, {
       taskMs: 20,

@@ -14,7 +14,7 @@ import { hasPast } from './flows.ts';
 const ORDERS = ['--instance', 'orders'] as const;
 const SURE = [...ORDERS, '--confirm', 'orders'] as const;
 
-describe.concurrent('every endpoint from the command line', { timeout: 120_000 }, () => {
+describe.concurrent('every endpoint from the command line', { timeout: 1_200_000 }, () => {
   const bench = useQuickBenches();
 
   // One that spells its answers like the document is the lab, which lab-commands.long.test.ts asks for all of
@@ -175,18 +175,33 @@ describe.concurrent('values', () => {
     },
   );
 
-  test('of a time that a run would not offer are refused before anything is sent', async (context) => {
+  test('of a time out of range are refused, and one close to an edge takes a reason', async (context) => {
     const { expect } = context;
     const home = await bench(context);
     await hasPast(home);
     const { stdout } = await home.run('pitr', 'show', ...ORDERS, '--json');
-    // A run keeps its distance from both edges, so the very first point is none that it offers.
-    for (const time of ['2001-01-01T00:00:00Z', answerIn(stdout).start_time]) {
-      const { code, stderr } = await home.run('pitr', 'restore', '--to', time, ...SURE);
-      expect(stderr).toContain('outside of the range that can be restored');
-      expect(code).toBe(2);
-    }
+    const first = answerIn(stdout).start_time;
+    const outside = await home.run('pitr', 'restore', '--to', '2001-01-01T00:00:00Z', ...SURE);
+    expect(outside.stderr).toContain('outside of the range that can be restored');
+    // The limits of the service, not those that a margin leaves.
+    expect(outside.stderr).toContain(`oldest: ${new Date(first).toISOString()}`);
+    expect(outside.code).toBe(2);
+    const edge = await home.run('pitr', 'restore', '--to', first, ...SURE);
+    expect(edge.stderr).toContain('close to an edge of the range');
+    expect(edge.stderr).toContain('--anyway REASON');
+    expect(edge.code).toBe(3);
     expect(home.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+    const passed = await home.run(
+      'pitr',
+      'restore',
+      '--to',
+      first,
+      ...SURE,
+      '--anyway',
+      'only then it was right',
+    );
+    expect(passed.stderr).toContain('overridden: ');
+    expect(home.server.calls.filter(({ path }) => path.endsWith('/pitr/restore'))).toHaveLength(1);
   });
 
   test('of a key that is too short are refused before anything is stored or sent', async (context) => {
@@ -320,6 +335,7 @@ describe.concurrent('a change', () => {
     const { expect } = context;
     const body = { error: 'busyNow', description: 'somebody else is at it' };
     const { run } = await bench(context, {
+      idsInRow: true,
       trouble: first(({ method }) => method === 'POST', { work: false, answer: { status: 409, body } }),
     });
     const { code, stderr } = await run('backups', 'create', ...ORDERS, '--yes');
@@ -327,6 +343,25 @@ describe.concurrent('a change', () => {
     expect(stderr).not.toContain('lost');
     expect(code).toBe(1);
   });
+
+  test.for(['restart', 'recreate', 'update'])(
+    'of the instance that is refused because the same is in progress was not done, and is no doubt: %s',
+    async (action, context) => {
+      const { expect } = context;
+      const body = { error: 'Conflict', description: 'the same action is already in progress' };
+      const { run, server } = await bench(context, {
+        revision: 61,
+        trouble: first(({ method }) => method === 'PATCH', { work: false, answer: { status: 409, body } }),
+      });
+      const words = ['instance', action, ...ORDERS, '--yes', '--confirm', 'orders'];
+      const { code, stderr } = await run(...words);
+      expect(stderr).toContain(' of the instance is in progress already');
+      expect(stderr).toContain('nothing was done');
+      expect(code, stderr).toBe(1);
+      expect((await run('calls', 'list')).stdout).not.toContain(action);
+      expect(server.calls.filter(({ method }) => method === 'PATCH')).toHaveLength(1);
+    },
+  );
 
   test('is not made a second time while the first is under way, unless that is wanted', async (context) => {
     const { expect } = context;

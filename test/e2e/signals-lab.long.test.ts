@@ -6,13 +6,13 @@ import { openMachine } from '../bench-kit/machine.ts';
 import { personAt } from '../bench-kit/person.ts';
 import { isRunning, treeOf } from '../bench-kit/process-tree.ts';
 import { builtProduct, drillBelow, type Running } from '../bench-kit/product.ts';
-import { hasTerminal } from '../bench-kit/pseudo-terminal.ts';
+import { hasTerminal, KEYS } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const CTRL_C = '\u0003';
 
-describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
+describe('a lab that is ended from outside', { timeout: 1_200_000 }, () => {
   const product = builtProduct({ cheapVault: true });
 
   function machine(context: Pick<TestContext, 'onTestFinished'>) {
@@ -23,8 +23,14 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
 
   test.for(SIGNALS)('by %s leaves no process and no folder behind', async (signal, context) => {
     const { expect } = context;
-    const running = machine(context).start('lab');
-    await expect.poll(running.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends the lab');
+    const { folder, start } = machine(context);
+    const config = join(folder, 'lab.yaml');
+    const running = start('lab', '--out', config);
+    await expect.poll(running.stderr, { timeout: 600_000 }).toContain('Ctrl-C ends the lab');
+    expect(readFileSync(config, 'utf8')).toContain('instances:');
+    const again = await start('lab', '--out', config).ended;
+    expect(again).toMatchObject({ code: 2 });
+    expect(again.stderr).toContain('lab.yaml already exists, and no config is overwritten');
     const before = belongingsOf(running);
     expect(before.folders).toHaveLength(1);
     expect(before.pids.length).toBeGreaterThan(10);
@@ -36,7 +42,7 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
   test.for(SIGNALS)('by %s while PostgreSQL starts leaves nothing behind either', async (signal, context) => {
     const { expect } = context;
     const running = machine(context).start('lab');
-    await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('PostgreSQL');
+    await expect.poll(running.stderr, { timeout: 600_000, interval: 5 }).toContain('PostgreSQL');
     const before = belongingsOf(running);
     running.child.kill(signal);
     expect(await running.ended).toMatchObject({ code: 130 });
@@ -50,7 +56,7 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
       const { folder, start } = machine(context);
       const report = join(folder, 'report');
       const running = start('drill', 'rotate-key', '--auto', '--report', report);
-      await expect.poll(() => hasJournal(report), { timeout: 60_000, interval: 1 }).toBe(true);
+      await expect.poll(() => hasJournal(report), { timeout: 600_000, interval: 1 }).toBe(true);
       const before = belongingsOf(running);
       running.child.kill(signal);
       const { code, stderr } = await running.ended;
@@ -67,7 +73,7 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
       const { expect } = context;
       const { start, home } = machine(context);
       const running = start('drill', 'rotate-key', '--auto');
-      await expect.poll(running.stderr, { timeout: 60_000, interval: 5 }).toContain('now: ');
+      await expect.poll(running.stderr, { timeout: 600_000, interval: 5 }).toContain('now: ');
       const before = belongingsOf(running);
       running.child.kill(signal);
       const { code, stdout, stderr } = await running.ended;
@@ -89,8 +95,10 @@ describe('a lab that is ended from outside', { timeout: 120_000 }, () => {
       const terminal = openTerminal(product, { env }, ['drill', 'rotate-key']);
       context.onTestFinished(() => terminal.close());
       const screen = personAt(terminal, expect);
-      await expect.poll(() => screen.isTaken(), { timeout: 60_000 }).toBe(true);
-      await expect.poll(() => screen.text(), { timeout: 60_000 }).toContain('prove the newest');
+      await screen.shows('press Enter when the team is ready');
+      screen.type(KEYS.enter);
+      await expect.poll(() => screen.isTaken(), { timeout: 600_000 }).toBe(true);
+      await expect.poll(() => screen.text(), { timeout: 600_000 }).toContain('prove the newest');
       screen.type(CTRL_C);
       await screen.asks('leave this run?');
       screen.type(CTRL_C);

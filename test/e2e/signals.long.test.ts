@@ -27,7 +27,7 @@ function held(method: string) {
   return { trouble, arrived: arrived.promise, release: release.resolve };
 }
 
-describe('a run that is ended from outside', { timeout: 60_000 }, () => {
+describe('a run that is ended from outside', { timeout: 600_000 }, () => {
   const bench = useBenches();
 
   /** The process of the program below a terminal. */
@@ -166,15 +166,15 @@ describe('a run that is ended from outside', { timeout: 60_000 }, () => {
       const hold = held('GET');
       const opened = await bench(context, { trouble: hold.trouble });
       const screen = sit(opened, context, ...ROTATE);
-      await expect.poll(() => screen.isTaken(), { timeout: 10_000, interval: 1 }).toBe(true);
+      await expect.poll(() => screen.isTaken(), { timeout: 100_000, interval: 1 }).toBe(true);
       screen.type(CTRL_C);
       // Pressed before the keyboard is the program's own it is a signal, to the shell around it too; later it
       // is a key that asks first.
       const asksFirst = () => screen.text().includes('leave this run?');
-      await expect.poll(() => !screen.isTaken() || asksFirst(), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => !screen.isTaken() || asksFirst(), { timeout: 100_000 }).toBe(true);
       if (asksFirst()) screen.type(CTRL_C);
       hold.release();
-      await expect.poll(() => screen.isTaken(), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => screen.isTaken(), { timeout: 100_000 }).toBe(false);
       expect(screen.hasCursor()).toBe(true);
     });
 

@@ -7,13 +7,13 @@ import { openTerminal } from '../bench-kit/terminal.ts';
 /** What would change the data of the instance. */
 const RESTORES = ['orders POST /backups/:id/restore', 'orders POST /pitr/restore'];
 
-describe.runIf(hasTerminal())('a run that is begun from the screen', { timeout: 240_000 }, () => {
+describe.runIf(hasTerminal())('a run that is begun from the screen', { timeout: 2_400_000 }, () => {
   const open = useLabs();
 
   test('rows were deleted: asks when, stands before that, and begins the run with both times', async (context) => {
     const { expect } = context;
     const bench = await open(context);
-    await expect.poll(() => reachedSeconds(bench), { timeout: 60_000 }).toBeGreaterThan(12);
+    await expect.poll(() => reachedSeconds(bench), { timeout: 600_000 }).toBeGreaterThan(12);
     const screen = sitDown(context, bench);
     await screen.asks('what has happened');
     screen.type(KEYS.down);

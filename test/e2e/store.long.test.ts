@@ -1,4 +1,5 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CANARIES } from '../bench-kit/canaries.ts';
@@ -26,7 +27,9 @@ async function benchOf(
   { onTestFinished }: Ending,
   options: Parameters<typeof openBench>[1] = {},
 ): Promise<TestBench> {
-  const bench = await openBench(product, { commandsHere: true, ...options });
+  const sharedPlace = mkdtempSync(join(tmpdir(), 'lifeboat-shared-'));
+  const bench = await openBench(product, { commandsHere: true, sharedPlace, ...options });
+  onTestFinished(async () => rmSync(sharedPlace, { recursive: true, force: true }));
   onTestFinished(() => bench.close());
   return bench;
 }
@@ -131,7 +134,7 @@ test('a move that was killed is taken up by the same command', async (context) =
 });
 
 test('nothing moves while somebody holds something, nor into a store that holds something else', {
-  timeout: 180_000,
+  timeout: 1_800_000,
 }, async (context) => {
   const [store, other] = [await freshAddress(), await freshAddress()];
   const bench = await benchOf(context, { store, taskMs: 60_000 });
@@ -148,6 +151,33 @@ test('nothing moves while somebody holds something, nor into a store that holds 
   await running.ended;
   while ((await statusOf(bench)).holders.length > 0);
   expect(await copy(store, other)).toMatchObject({ code: 2, stderr: expect.stringContaining('holds') });
+});
+
+test('a team without a shared folder changes nothing but with --alone, and doctor says so', async (context) => {
+  const bench = await benchOf(context, { store: await freshAddress() });
+  expect((await bench.run('store', 'init')).code).toBe(0);
+  const config = bench.env['LIFEBOAT_CONFIG'] ?? '';
+  const text = readFileSync(config, 'utf8');
+  writeFileSync(config, text.replace(/^checkpoints: .*\n/mu, ''));
+  const backUp = ['backups', 'create', '--instance', 'orders', '--yes'];
+  const refused = await bench.run(...backUp);
+  expect(refused.code, refused.stderr).toBe(2);
+  expect(refused.stderr).toContain(
+    'the checkpoint folder of this team cannot be used: the config names none',
+  );
+  expect(refused.stderr).toContain('add `--alone REASON`');
+  expect((await bench.run('runs')).code).toBe(0);
+  expect(bench.server.calls.filter(({ method }) => method !== 'GET')).toEqual([]);
+  const alone = await bench.run(...backUp, '--alone', 'the disk is down');
+  expect(alone.code, alone.stderr).toBe(0);
+  expect((await bench.run('audit', 'verify')).stdout).toContain(': the disk is down');
+  expect((await bench.run('doctor')).stdout).toMatch(/^BAD +checkpoints: shared/mu);
+  // It is new now, and the first command fills it.
+  writeFileSync(config, text);
+  expect((await bench.run(...backUp)).code).toBe(2);
+  expect((await bench.run(...backUp, '--alone', 'first use of the folder')).code).toBe(0);
+  const further = await bench.run(...backUp);
+  expect(further.code, further.stderr).toBe(0);
 });
 
 test('nothing of PostgreSQL is started while the store is SQLite', async (context) => {

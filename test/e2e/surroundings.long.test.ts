@@ -37,7 +37,9 @@ describe('what a recovery leans on besides the service', () => {
     });
     const checks = await checksOf(opened);
     expect(checks.get('platform')).toMatchObject({ state: 'warn' });
-    expect(checks.get('platform')?.hints).toEqual(['applications are bound again by hand']);
+    expect(checks.get('platform')?.hints).toEqual([
+      'applications without a `reconnect` of their own are bound again by hand',
+    ]);
     expect(checks.get('runbooks')).toMatchObject({ state: 'warn' });
   });
 });

@@ -15,7 +15,7 @@ function showing(said: { readonly updated_at: string; readonly state?: string })
 const STILL = { updated_at: '2026-03-01T00:00:00Z' };
 const UNSEEN = /it was not seen deploying; it is available .* after the recreate was accepted/u;
 
-describe.concurrent('an action that was accepted and left no trace', { timeout: 60_000 }, () => {
+describe.concurrent('an action that was accepted and left no trace', { timeout: 600_000 }, () => {
   const bench = useQuickBenches();
 
   test('is done for the process that comes when it is over, and the record says how it is known', async (context) => {
@@ -26,10 +26,10 @@ describe.concurrent('an action that was accepted and left no trace', { timeout: 
     });
     const recreate = ['run', 'change-instance', '--instance', 'orders', '--action', 'recreate'] as const;
     const first = start(...recreate, '--yes', '--confirm', 'orders');
-    await expect.poll(() => first.stderr(), { timeout: 30_000 }).toContain('status deploying');
+    await expect.poll(() => first.stderr(), { timeout: 300_000 }).toContain('status deploying');
     first.child.kill('SIGKILL');
     await first.ended;
-    await expect.poll(() => server.instance('orders').state, { timeout: 30_000 }).toBe('available');
+    await expect.poll(() => server.instance('orders').state, { timeout: 300_000 }).toBe('available');
     const end = await run('resume', '--yes');
     expect(end.code, end.stderr).toBe(0);
     expect(end.stderr).toMatch(UNSEEN);

@@ -10,7 +10,7 @@ const REFUSED: Trouble = {
   answer: { status: 403, body: { error: 'updatesForbidden', description: 'updates are forbidden' } },
 };
 
-describe.concurrent('maintenance updates of revision 61', { timeout: 60_000 }, () => {
+describe.concurrent('maintenance updates of revision 61', { timeout: 600_000 }, () => {
   const bench = useQuickBenches();
 
   /** A service that installs no update while updates are forbidden. */

@@ -13,7 +13,7 @@ const RESTORES = 'orders POST /backups/restore';
 const DEPRECATED = /V0 is deprecated and will be discontinued in a future release; use V1/g;
 const UNSHOWN = 'V0 does not say whether orders is available';
 
-describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () => {
+describe('an instance that is spoken to by V0 alone', { timeout: 1_200_000 }, () => {
   const labs = useLabs();
   const bench = (context: TestContext) =>
     labs(context, { config: (yaml) => yaml.replaceAll('revision: 62', 'revision: v0') });
@@ -106,7 +106,7 @@ describe('an instance that is spoken to by V0 alone', { timeout: 120_000 }, () =
     lab.fault({ method: 'POST', path: '/backups/restore', effect: { kind: 'task', outcome: 'queued' } });
     const first = start(...RESTORE, ...ANSWERED);
     const states = async () => statesOf(await entries('run/'));
-    await expect.poll(states, { timeout: 60_000 }).toContain('restore.waiting');
+    await expect.poll(states, { timeout: 600_000 }).toContain('restore.waiting');
     first.child.kill('SIGKILL');
     await first.ended;
     lab.clearFaults();

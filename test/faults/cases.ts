@@ -1,6 +1,6 @@
 import { effectOf } from '../../machines/verbs.ts';
 import { MEANWHILE, type Plan, type Spot } from './director.ts';
-import { AT_CONNECT, FAULTS } from './faults.ts';
+import { AT_CONNECT, concerns, FAULTS } from './faults.ts';
 import type { Flow } from './flows.ts';
 import { ASKS, type Kind, kindOf, WAITED } from './kinds.ts';
 import { effectsOn, openPeers } from './peers.ts';
@@ -102,7 +102,7 @@ function endpointsIn(seen: readonly Seen[]): Endpoint[] {
 /** Every fault that the table has a verdict for, once and always, at every endpoint. */
 export function casesOf({ flow, endpoints, effects }: Recorded): readonly Case[] {
   return endpoints.flatMap(({ kind, spot, lead, usual, isForeseeable }) =>
-    FAULTS.flatMap((fault) =>
+    FAULTS.filter((fault) => concerns(fault, spot.route)).flatMap((fault) =>
       (['once', 'always'] as const)
         .filter(() => !AT_CONNECT.has(fault) || isForeseeable)
         .map((times): Case => ({ flow, kind, usual, effects, plan: { ...spot, fault, times, lead } }))

@@ -55,6 +55,7 @@ function diedAt(one: Case): Finding {
     hung: false,
     lost: true,
     doubled: [],
+    claims: [],
     strayed: false,
   };
 }

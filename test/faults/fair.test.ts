@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Case } from './cases.ts';
+import { concerns, type Fault } from './faults.ts';
 import { sampleOf } from './sample.ts';
-import { allowedMore } from './verdict.ts';
+import { allowedMore, claimsOf } from './verdict.ts';
 
 /** As many cases of a kind as a flow has endpoints of it. */
 function casesIn(name: string, kind: Case['kind'], endpoints: number): Case[] {
@@ -62,4 +63,55 @@ test('what has failed as a task may be asked for once more, and no other change'
   };
   expect(allowedMore(failed, 'POST orders /backups/:id/restore', [])).toBe(1);
   expect(allowedMore(failed, 'POST orders /backups', [])).toBe(0);
+});
+
+test('what something in between sends twice is allowed twice, each time that it does, and no other change', () => {
+  const [one] = casesIn('restore-backup', 'task', 1);
+  if (one === undefined) throw new Error('there is a case');
+  const more = (change: string, times: 'once' | 'always') =>
+    allowedMore(
+      {
+        ...one,
+        plan: { ...one.plan, fault: 'sent-twice', times, route: 'POST orders /backups' },
+        effects: new Map([['POST orders /backups', 2]]),
+      },
+      change,
+      [],
+    );
+  expect(more('POST orders /backups', 'once')).toBe(1);
+  expect(more('POST orders /backups', 'always')).toBe(2);
+  expect(more('POST orders /backups/:id/restore', 'always')).toBe(0);
+});
+
+test('a second restore that somebody in between has sent has to be told, and one that did not come of it has not', () => {
+  const [one] = casesIn('restore-backup', 'task', 1);
+  if (one === undefined) throw new Error('there is a case');
+  const route = 'POST orders /backups/:id/restore';
+  const twice: Case = {
+    ...one,
+    plan: { ...one.plan, fault: 'sent-twice', route },
+    effects: new Map([[route, 1]]),
+  };
+  const told = { type: 'activity.ended', body: { output: { beside: [{ id: 8 }] } } } as unknown as Entry;
+  expect(claimsOf(twice, new Map([[route, 2]]), [])).toEqual(['nothing of the second']);
+  expect(claimsOf(twice, new Map([[route, 2]]), [told])).toEqual([]);
+  expect(claimsOf(twice, new Map([[route, 1]]), [])).toEqual([]);
+});
+
+test('a fault is met only where there is something that it can be about', () => {
+  const met = (fault: Fault, ...routes: string[]) => routes.filter((route) => concerns(fault, route));
+  const routes = [
+    'GET orders /',
+    'GET orders /backups',
+    'GET orders /backups at the end',
+    'GET orders /backups/:id',
+    'GET orders /backups-config',
+    'POST orders /backups/:id/restore',
+  ];
+  expect(met('100', ...routes)).toEqual(routes);
+  expect(met('odd-rows', ...routes)).toEqual(['GET orders /backups', 'GET orders /backups at the end']);
+  expect(met('other-instance', ...routes)).toEqual([
+    'GET orders /backups/:id',
+    'POST orders /backups/:id/restore',
+  ]);
 });

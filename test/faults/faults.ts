@@ -5,6 +5,7 @@ import type { Peer } from './seen.ts';
 
 /** Every way in which one request can go wrong, in the order of the table. */
 export const FAULTS = [
+  '100',
   '401',
   '403',
   '404',
@@ -27,6 +28,8 @@ export const FAULTS = [
   '204',
   'wrong-types',
   'unknown-enum',
+  'odd-rows',
+  'future',
   '100-mib',
   'redirect',
   'expired-certificate',
@@ -34,6 +37,8 @@ export const FAULTS = [
   'unknown-ca',
   'old-id',
   'wrong-id',
+  'other-instance',
+  'sent-twice',
   'restless',
   'task-failed',
   'task-stuck',
@@ -52,6 +57,19 @@ export const AT_CONNECT: ReadonlySet<Fault> = new Set<Fault>([
 export const BY_TLS: ReadonlySet<Fault> = new Set<Fault>(['expired-certificate', 'wrong-host', 'unknown-ca']);
 /** The answer names a task that was there before. */
 export const NAMES_OLD: ReadonlySet<Fault> = new Set<Fault>(['old-id', 'wrong-id']);
+/** The answer is the true one, or as good as that for whoever reads it. */
+export const HARMLESS: ReadonlySet<Fault> = new Set<Fault>(['100', 'odd-rows', 'future', 'sent-twice']);
+/** Where a fault is about something that only some answers have. */
+const CONCERNS: Partial<Record<Fault, RegExp>> = {
+  'odd-rows': /^GET \S+ \/(?:backups|restores)(?: |$)/u,
+  'other-instance': /^(?:POST \S+ \S+\/(?:restore|perform)|GET \S+ \/(?:backups|restores)\/:id)$/u,
+};
+
+/** Whether it can happen to the answers of this route. */
+export function concerns(fault: Fault, route: string): boolean {
+  return CONCERNS[fault]?.test(route) ?? true;
+}
+
 /** What becomes of the task that a call begins; the call itself goes well, but for the last. */
 export const OF_TASKS: ReadonlySet<Fault> = new Set<Fault>([
   'task-failed',
@@ -68,7 +86,8 @@ export interface Elsewhere {
 /** Lets a request meet a fault. Resolves when nothing more is done about it. */
 export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere: Elsewhere): Promise<void> {
   const { response, work, give } = passing;
-  const [status] = /^\d{3}(?=$|-after$)/u.exec(fault) ?? [];
+  if (fault === '100') response.writeContinue();
+  const [status] = /^[2-5]\d\d(?=$|-after$)/u.exec(fault) ?? [];
   if (status !== undefined && status !== '204') {
     // The router gave up, or counts requests, and the work is done all the same.
     if (fault === '504' || fault === '429-after') await work();
@@ -94,7 +113,8 @@ export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere
   const reply = await work();
   const { headers, body } = reply;
   const type = { 'content-type': headers['content-type'] ?? 'application/json' };
-  if (fault === 'reset-after') response.destroy();
+  if (fault === '100') give(reply);
+  else if (fault === 'reset-after') response.destroy();
   else if (fault === 'header-only') response.writeHead(reply.status, type).flushHeaders();
   else if (fault === 'truncated') cut(response, reply);
   else if (fault === '204') response.writeHead(204).end();
@@ -102,6 +122,9 @@ export async function meet(fault: Fault, passing: Passing, peer: Peer, elsewhere
   else if (fault === 'restless') give({ ...reply, body: changed(body, withLaterUpdate) });
   else if (fault === 'wrong-types') give({ ...reply, body: changed(body, ofOtherType) });
   else if (fault === 'unknown-enum') give({ ...reply, body: changed(body, withStrangeWords) });
+  else if (fault === 'odd-rows') give({ ...reply, body: changed(body, withOddRow) });
+  else if (fault === 'future') give({ ...reply, body: changed(body, fiveHoursAhead) });
+  else if (fault === 'other-instance') give({ ...reply, body: changed(body, ofOtherInstance) });
   // What is left is silence.
 }
 
@@ -173,6 +196,35 @@ function withStrangeWords(value: unknown): unknown {
       /^(?:status|state|backup_type)$/u.test(name) && typeof one === 'string'
         ? 'levitating'
         : withStrangeWords(one),
+    ]),
+  );
+}
+
+/** A list with one more row, that cannot be read. Alone it has to tell an id: else it is no list of tasks. */
+function withOddRow(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return [{ id: value.length === 0 ? 1 : 'x', status: null }, ...value];
+}
+
+/** Local time that is written as if it were UTC. */
+function fiveHoursAhead(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fiveHoursAhead);
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, fiveHoursAhead(one)]));
+  if (typeof value !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/u.test(value)) return value;
+  return new Date(Date.parse(value) + 5 * 3_600_000).toISOString();
+}
+
+/** No instance here has so many tasks. */
+const ELSEWHERE = 900_000;
+
+/** The same of a task that another instance has. */
+function ofOtherInstance(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [
+      name,
+      /^(?:id|restore_id)$/u.test(name) && typeof one === 'number' ? one + ELSEWHERE : one,
     ]),
   );
 }

@@ -6,6 +6,7 @@ export const KINDS = [
   'decision',
   'comfort',
   'retention',
+  'last-look',
   'others',
   'aside',
   'poll',
@@ -79,7 +80,8 @@ export function kindOf(seen: Seen): Kind {
     if (once === 'task' || once === 'nameless') return 'list';
     if (once !== undefined) return at.verb === 'recreate' ? 'no-trace' : 'look';
     if (route.endsWith('/metrics')) return 'comfort';
-    if (at.verb === 'recordRotation') return 'retention';
+    if (/^record(?:Rotation|Proof|Recovery)$/u.test(at.verb))
+      return route.endsWith('/backups-config') ? 'retention' : 'last-look';
     if (route.endsWith('/restores') && /^(?:preflight|recheck)$/u.test(at.verb)) return 'others';
     return at.verb.startsWith('waitFor') ? 'poll' : 'decision';
   }
@@ -103,7 +105,11 @@ const READS: readonly (readonly [verb: RegExp, route: RegExp, kind: Kind])[] = [
   [/./u, /\/deployments$/u, 'deployments'],
   [/./u, /\/(?:builds|deployments)\/:guid$/u, 'watch'],
   [/^bindApp$/u, /\/service_credential_bindings$/u, 'watch'],
-  [/^(?:bindApp|restageApp)$/u, /\/(?:apps\/:guid|service_credential_bindings|builds|packages)$/u, 'step'],
+  [
+    /^(?:unbindApp|bindApp|restageApp)$/u,
+    /\/(?:apps\/:guid|service_credential_bindings|builds|packages)$/u,
+    'step',
+  ],
 ];
 
 function readKind({ route, at }: Seen): Kind {

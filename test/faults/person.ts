@@ -76,9 +76,11 @@ function answerTo(
         ? option('adopt', 'hasBegun', 'goOn', 'lookAgain')
         : option('sendAgain', 'setAgain')))
     : times > MOST_TRIES
-      ? option('skip')
+      ? (option('skip') ?? (wasDone(run, peers) ? option('markDone') : undefined))
       : option('retry', 'lookAgain');
   if (chosen !== undefined) return answerBy(chosen);
+  if (question.kind === 'time' && question.suggested !== undefined)
+    return { event: question.event, time: question.suggested };
   if (question.kind === 'typed-name') return { event: question.event, typed: question.expected };
   const recommended =
     open.find((one) => one.recommended) ?? option('goOn', 'goOnWithout', 'setAgain', 'skip');

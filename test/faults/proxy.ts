@@ -25,6 +25,8 @@ export interface Passing {
   readonly url: string;
   /** Hands it on, once however often it is called. */
   work(): Promise<Reply>;
+  /** Hands it on once more, as something in between does that sends twice. */
+  again(): Promise<Reply>;
   readonly response: ServerResponse;
   /** The JSON object of the body; empty when there is none. */
   readonly body: Readonly<Record<string, unknown>>;
@@ -66,6 +68,7 @@ export async function startProxy({ to, identity, pass }: ProxyOptions): Promise<
         working ??= forward(behind, request, body);
         return working;
       },
+      again: () => forward(behind, request, body),
       response,
       body: objectIn(body),
       give: ({ status, headers, body: bytes }) => {

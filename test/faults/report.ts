@@ -4,8 +4,9 @@ import type { Finding } from './trial.ts';
 
 /** Whether it came out as the table says, and no promise was broken on the way. */
 export function isGood(finding: Finding): boolean {
-  const { crashed, hung, lost, doubled, strayed } = finding;
-  return isExpected(finding) && crashed === undefined && !hung && !lost && doubled.length === 0 && !strayed;
+  const { crashed, hung, lost, doubled, claims, strayed } = finding;
+  const isKept = !hung && !lost && doubled.length === 0 && claims.length === 0 && !strayed;
+  return isExpected(finding) && crashed === undefined && isKept;
 }
 
 function isExpected({ case: one, verdict }: Finding): boolean {
@@ -15,11 +16,12 @@ function isExpected({ case: one, verdict }: Finding): boolean {
 /** A case and what it came to, for whoever has to find out why. */
 export function lineOf(finding: Finding): string {
   const { kind, flow, plan } = finding.case;
-  const { verdict, where, resumed, crashed, hung, lost, doubled, strayed } = finding;
+  const { verdict, where, resumed, crashed, hung, lost, doubled, claims, strayed } = finding;
   const marks = [
     hung && 'HUNG',
     lost && 'LOST',
     ...doubled.map((what) => `DOUBLED ${what}`),
+    ...claims.map((what) => `CLAIMED ${what}`),
     strayed && 'STRAYED',
     crashed,
   ];
@@ -58,6 +60,7 @@ export function reportOf(findings: readonly Finding[]): string {
 const COLUMNS: readonly (readonly [name: string, is: (finding: Finding) => boolean])[] = [
   ['as expected', isExpected],
   ['doubles', ({ doubled }) => doubled.length > 0],
+  ['false claims', ({ claims }) => claims.length > 0],
   ['lost runs', ({ lost }) => lost],
   ['crashes', ({ crashed }) => crashed !== undefined],
   ['hangs', ({ hung }) => hung],

@@ -39,6 +39,8 @@ export interface Stage {
   /** Takes it up, lets `steer` lead it until it has left, and lets go of it. */
   drive<Left>(begun: Begun, steer: (run: Run) => Promise<Left>): Promise<Left>;
   readonly journal: Journal;
+  /** Sets a key on the target, and keeps it, as `lifeboat backup-config set --new-key` does. */
+  keyTarget(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,6 +78,10 @@ async function beginOn(stage: Stage, peers: Peers, flow: Flow): Promise<Begun> {
   const bench = asBench(peers);
   await flow.ready?.(bench);
   for (const words of flow.before) {
+    if (words[0] === 'backup-config') {
+      await stage.keyTarget();
+      continue;
+    }
     const earlier = await stage.begin(words);
     const { exitCode, why } = await stage.drive(earlier, byFlags(flow, earlier));
     if (exitCode !== 0) throw new Error(`${words.join(' ')} ended with ${exitCode}: ${why}`);
@@ -96,7 +102,7 @@ async function openStage(peers: Peers, { revision, platform: isBound }: Flow): P
 
   const openInstance = (name: string): OpenInstance => {
     const url = peers.urlOf(name);
-    const config = InstanceConfig.parse({ url, revision, inFlight: '20s' });
+    const config = InstanceConfig.parse({ url, revision, inFlight: '20s', apps: [] });
     const token = async () => new Secret(`Bearer ${CANARIES.token}`);
     const service = openService(addressFrom(url, revision), { token, caFile: peers.caFile, limits: LIMITS });
     const close = () => service.close();
@@ -108,7 +114,7 @@ async function openStage(peers: Peers, { revision, platform: isBound }: Flow): P
     const other = target === undefined ? undefined : openInstance(target);
     let opened: Platform | undefined;
     const platform: ActivityDeps['platform'] = async () => {
-      if (!isBound || peers.platformUrl === undefined) return { none: 'there is none', chosen: true };
+      if (!isBound || peers.platformUrl === undefined) return { none: 'there is none' };
       const found = await openPlatform(
         { platform: { api: peers.platformUrl, token: { env: 'NONE' }, ca: peers.caFile } },
         { tokenOf: () => async () => new Secret(`bearer ${CANARIES.otherToken}`), env: {}, limits: LIMITS },
@@ -156,6 +162,13 @@ async function openStage(peers: Peers, { revision, platform: isBound }: Flow): P
   return {
     journal,
     drive,
+    keyTarget: async () => {
+      const key = new Secret(CANARIES.givenKey);
+      await keyring.add('orders-dr', key);
+      await using instance = openInstance('orders-dr');
+      const { outcome } = await instance.service.changeBackupsConfig({ encryption_key: key });
+      if (outcome !== 'accepted') throw new Error(`the target took no key: ${outcome}`);
+    },
     begin: async (words) => {
       const { runbook, flags } = flagsIn(words);
       const input = await inputFrom(runbookNamed(runbook), flags as never, new Date(), false);

@@ -17,9 +17,19 @@ export const TABLE_TEXT = readFileSync(join(import.meta.dirname, 'table.md'), 'u
 
 /** Nothing where the place decides. */
 const CELLS = new Map<string, Cell | undefined>();
-/** What becomes of a word that nobody knows, first row first. */
-const WORDS: { readonly step: string; readonly read: string; readonly flow: string; readonly cell: Cell }[] =
-  [];
+interface Place {
+  readonly step: string;
+  readonly read: string;
+  readonly flow: string;
+  readonly cell: Cell;
+}
+
+/** What becomes of it where the place decides, first row first; by the word that heads its table. */
+const PLACES = { step: [] as Place[], moment: [] as Place[] };
+const PLACES_OF: Partial<Record<Fault, readonly Place[]>> = {
+  'unknown-enum': PLACES.step,
+  future: PLACES.moment,
+};
 readTables(TABLE_TEXT);
 
 /**
@@ -33,29 +43,30 @@ export function cellOf(kind: Kind, fault: Fault): Cell | undefined {
 
 /** The one verdict that a case shall come to. */
 export function expectedOf({ flow, kind, plan }: Pick<Case, 'flow' | 'kind' | 'plan'>): Verdict {
-  const cell = cellOf(kind, plan.fault) ?? cellOfWord(flow.name, kind, plan);
+  const cell = cellOf(kind, plan.fault) ?? cellAt(flow.name, kind, plan);
   // A task fails, sticks or goes away once for all.
   return plan.times === 'always' && OF_TASKS.has(plan.fault) ? 'n/a' : cell[plan.times];
 }
 
-function cellOfWord(flow: string, kind: Kind, { route, at }: Case['plan']): Cell {
+function cellAt(flow: string, kind: Kind, { fault, route, at }: Case['plan']): Cell {
   const verb = ASKS.has(kind) ? `after ${at?.verb}` : at?.verb;
-  const row = WORDS.find(
+  const row = PLACES_OF[fault]?.find(
     ({ step, read, flow: name }) =>
       (step === 'all' || step === verb || step === `${verb} ${at?.turn}`) &&
       (read === 'all' || read === route) &&
       (name === 'all' || flow.startsWith(name)),
   );
-  if (row === undefined) throw new Error(`the table has no verdict for a strange word at ${route}`);
+  if (row === undefined) throw new Error(`the table has no verdict for ${fault} at ${route}`);
   return row.cell;
 }
 
 function readTables(text: string): void {
   for (const block of text.split(/\n\n+/u).filter((part) => part.startsWith('|'))) {
     const [head = [], , ...rows] = block.trim().split('\n').map(cellsOf);
-    if (head[0] === 'step') {
+    const places = PLACES[head[0] as keyof typeof PLACES];
+    if (places !== undefined) {
       for (const [step = '', read = '', flow = '', cell = ''] of rows)
-        WORDS.push({ step, read, flow, cell: readCell(cell) });
+        places.push({ step, read, flow, cell: readCell(cell) });
       continue;
     }
     for (const [fault = '', ...row] of rows)

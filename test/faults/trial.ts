@@ -3,14 +3,15 @@ import type { Run } from '../../src/runner/run.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Case } from './cases.ts';
 import type { Certificates } from './certificates.ts';
-import { AT_CONNECT, type Fault } from './faults.ts';
+import { AT_THE_END } from './director.ts';
+import { AT_CONNECT, type Fault, HARMLESS } from './faults.ts';
 import { ASKS, WAITED } from './kinds.ts';
 import { effectsOn, openPeers, type Peers } from './peers.ts';
 import { byPerson } from './person.ts';
 import { countOf, type Seen } from './seen.ts';
 import { beginFlow, byFlags, type Opened } from './stage.ts';
 import type { Verdict } from './table.ts';
-import { allowedMore, wasInDoubt } from './verdict.ts';
+import { allowedMore, claimsAtEnd, claimsOf, wasInDoubt } from './verdict.ts';
 
 /** What one case came to. */
 export interface Finding {
@@ -26,6 +27,8 @@ export interface Finding {
   readonly lost: boolean;
   /** What was done more often than it may be. */
   readonly doubled: readonly string[];
+  /** What was said or left out that is not true of the service. */
+  readonly claims: readonly string[];
   readonly strayed: boolean;
 }
 
@@ -61,6 +64,7 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
     opened = await beginFlow(peers, flow);
     const { stage, begun } = opened;
     let closed = false;
+    let early: readonly string[] = [];
     const first = await stage.drive(begun, (run) => {
       entries = () => run.state().entries;
       return withLimit(run, async () => {
@@ -68,6 +72,8 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
           patienceMs: ENDLESS.has(plan.fault) ? WAITS_MS : STANDS_MS,
         })(run);
         closed = run.state().entries.some(({ type }) => type === 'run.closed');
+        const isUnderWay = peers.server.instances.some((of) => of.restores.some(({ isOver }) => !isOver));
+        early = closed && isUnderWay ? ['that it is over while a restore is under way'] : [];
         const { entries, snapshot } = run.state();
         const isFailed = snapshot.hasTag('failed' as never);
         return { ...end, entries, isFailed, state: statePath(snapshot) };
@@ -92,7 +98,14 @@ export async function tryCase(one: Case, certificates: Certificates): Promise<Fi
       crashed: undesigned,
     };
     await peers.director.calm();
-    if (closed) return { ...common, ...whole(one, peers, entries()) };
+    if (closed) {
+      const { claims, ...rest } = whole(one, peers, entries());
+      return {
+        ...common,
+        ...rest,
+        claims: [...claims, ...claimsAtEnd(one, entries()), ...early],
+      };
+    }
     const resumed = await stage.drive(begun, (run) => {
       entries = () => run.state().entries;
       return withLimit(run, () => byPerson(run, peers));
@@ -155,19 +168,29 @@ function verdictOf(one: Case, peers: Peers, { exitCode, why, entries, isFailed }
 /** Whether a step asked once more, after the fault, for what it asks for anyway. */
 function wasAskedAgain({ plan, kind, usual }: Case, { director }: Peers): boolean {
   const isOfStep = ({ at }: Seen) => at?.verb === plan.at?.verb && at?.turn === plan.at?.turn;
+  // What is not over is looked at again, whatever the answer was like.
+  if (HARMLESS.has(plan.fault))
+    return !WAITED.has(kind) && !ASKS.has(kind) && countOf(director.seen, plan) > usual;
   const after = director.seen.slice(director.seenBefore).filter(isOfStep);
   // Another way to the same bytes is another try.
   if (kind === 'download' || kind === 'only-download') return after.length > 0;
   const same = after.filter(({ route }) => route === plan.route);
+  // The list that was read meanwhile, for how long others took, may come after the end as well: once.
+  if (plan.fault === 'unknown-enum' && plan.route.endsWith(AT_THE_END)) return same.length > 1;
   // What a lost answer came to is asked until it shows, however often that is.
   if (WAITED.has(kind) || ASKS.has(kind) || AT_CONNECT.has(plan.fault)) return same.length > 0;
   return countOf(director.seen, plan) > usual;
 }
 
 /** What must hold whatever the verdict is. */
-function whole(one: Case, peers: Peers, entries: readonly Entry[]): Pick<Finding, 'doubled' | 'strayed'> {
-  const doubled = [...effectsOn(peers)].flatMap(([what, count]) =>
+function whole(
+  one: Case,
+  peers: Peers,
+  entries: readonly Entry[],
+): Pick<Finding, 'doubled' | 'claims' | 'strayed'> {
+  const effects = effectsOn(peers);
+  const doubled = [...effects].flatMap(([what, count]) =>
     count > (one.effects.get(what) ?? 0) + allowedMore(one, what, entries) ? [what] : [],
   );
-  return { doubled, strayed: peers.strayed() > 0 };
+  return { doubled, claims: claimsOf(one, effects, entries), strayed: peers.strayed() > 0 };
 }

@@ -1,4 +1,7 @@
 import { EXIT } from '../../src/base/errors.ts';
+import { runbookNamed } from '../../src/compose/runbook-files.ts';
+import { measure } from '../../src/report/measure/measure.ts';
+import { slicesOf } from '../../src/report/measure/slices.ts';
 import type { Entry } from '../../src/store/journal.ts';
 import type { Case } from './cases.ts';
 import type { Plan } from './director.ts';
@@ -38,13 +41,20 @@ export function wasInDoubt(entries: readonly Entry[]): boolean {
  * - what has failed as a task is asked for once more by the person who tries again;
  * - a key that was not set after all shows in a backup, which is followed by another once a person has it set
  *   again;
+ * - something between the product and the service that sends a call twice has it carried out twice;
  * - a binding is removed by its own id: who asks again before the platform's worker has come to it removes
  *   nothing more;
  * - a backup whose status is a word that nobody knows proves nothing, so that a preparation makes one that
  *   does.
  */
-export function allowedMore({ flow, kind, plan }: Case, change: string, entries: readonly Entry[]): number {
+export function allowedMore(
+  { flow, kind, plan, effects }: Case,
+  change: string,
+  entries: readonly Entry[],
+): number {
   if (plan.fault === 'task-failed') return change === plan.route ? 1 : 0;
+  if (plan.fault === 'sent-twice' && change === plan.route)
+    return plan.times === 'once' ? 1 : (effects.get(change) ?? 0);
   if (change === 'DELETE /v3/service_credential_bindings/:guid') return Number.POSITIVE_INFINITY;
   if (change !== 'POST orders /backups') return 0;
   if (kind === 'key') return entries.filter((entry) => isAnswer(entry, 'operator.setAgain')).length;
@@ -55,4 +65,30 @@ export function allowedMore({ flow, kind, plan }: Case, change: string, entries:
 function isAnswer({ type, body }: Entry, answer: string): boolean {
   const { event } = body as { readonly event?: { readonly type?: string } };
   return type === 'event' && event?.type === answer;
+}
+
+/** Long enough for every run here. */
+const OBJECTIVES = { rtoSeconds: 86_400, rpoSeconds: 86_400 };
+
+/** What a run claims that ended while every time of the service was in the future. */
+export function claimsAtEnd({ flow, plan }: Case, entries: readonly Entry[]): readonly string[] {
+  if (plan.fault !== 'future' || plan.times === 'once') return [];
+  const sliceOf = slicesOf(runbookNamed(flow.name.split(/[ ,]/u)[0] ?? ''));
+  const measures = sliceOf && measure(entries, { sliceOf, objectives: OBJECTIVES });
+  return measures?.meetsRpo === true ? ['that the recovery point objective is met'] : [];
+}
+
+/** Kinds whose second effect is a task of its own, that the service lists. */
+const LISTED: ReadonlySet<Case['kind']> = new Set<Case['kind']>(['task', 'nameless']);
+
+/** What a run leaves out: a task that somebody in between has sent beside its own. */
+export function claimsOf(
+  { kind, plan, effects }: Case,
+  done: ReadonlyMap<string, number>,
+  entries: readonly Entry[],
+): readonly string[] {
+  const isTwice = (done.get(plan.route) ?? 0) > (effects.get(plan.route) ?? 0);
+  if (plan.fault !== 'sent-twice' || !isTwice || !LISTED.has(kind)) return [];
+  const isTold = entries.some(({ body }) => /"(?:beside|candidates)":\[\{/u.test(JSON.stringify(body)));
+  return isTold ? [] : ['nothing of the second'];
 }

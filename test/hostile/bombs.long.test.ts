@@ -124,14 +124,14 @@ function unpack(path: string): string | undefined {
   const to = `${path}.folder`;
   if (statSync(path).isDirectory()) return undefined;
   mkdirSync(to);
-  const { status } = spawnSync('tar', ['-xf', path, '-C', to], { timeout: 60_000, stdio: 'ignore' });
+  const { status } = spawnSync('tar', ['-xf', path, '-C', to], { timeout: 600_000, stdio: 'ignore' });
   return status === 0 && existsSync(join(to, 'manifest.note')) ? to : undefined;
 }
 
 describe.skipIf(!hasProc)('evidence of any size is verified or refused in little memory', () => {
   const benches = useBenches();
 
-  test.for(Object.entries(BOMBS))('%s', { timeout: 180_000 }, async ([, make], context) => {
+  test.for(Object.entries(BOMBS))('%s', { timeout: 1_800_000 }, async ([, make], context) => {
     const bench = await benches(context, { firstDay: true });
     const calm = calmIn(bench);
     const path = join(bench.folder, 'bomb');

@@ -125,7 +125,7 @@ function fileName(text: string): string {
 
 describe('a bundle in which every name and every word is hostile', () => {
   test('acts in no line of `audit verify` and of its own verifier, packed or not', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async () => {
     let named = 0;
     for (const [at, texts] of BATCHES.entries()) {

@@ -12,7 +12,7 @@ describe('a service that tells secrets in its answers', () => {
   const benches = useQuickBenches();
 
   test('gets the token neither printed nor written down, and its runs go on', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const { run, home } = await benches(context, {
       twist: hostileWords([`it was bearer ${CANARIES.token}`]),

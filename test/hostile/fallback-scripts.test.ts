@@ -138,7 +138,7 @@ describe('what a second person is shown', () => {
   });
 
   test('comes with signatures and lists of signers that act nowhere either', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const people = somePeople(context);
     const ada = people.person('ada@example.com');

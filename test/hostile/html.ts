@@ -1,6 +1,6 @@
 /** Elements that a report is made of; none of them loads or runs anything. */
 const ELEMENTS =
-  'html|head|meta|title|style|body|header|nav|main|section|footer|h1|h2|h3|p|ol|ul|li|dl|dt|dd|div|span|table|caption|thead|tbody|tr|th|td|figure|figcaption|pre|code|strong|b|i|a|svg|desc|defs|g|path|rect|line|text|tspan|circle|polygon|polyline|pattern|clipPath|use|symbol|marker';
+  'html|head|meta|title|style|body|header|nav|main|section|footer|h1|h2|h3|p|ol|ul|li|dl|dt|dd|div|span|table|caption|thead|tbody|tr|th|td|figure|figcaption|details|summary|pre|code|strong|b|i|a|svg|desc|defs|g|path|rect|line|text|tspan|circle|polygon|polyline|pattern|clipPath|use|symbol|marker';
 const ATTRIBUTES =
   /^(?:lang|charset|name|content|http-equiv|id|class|role|scope|tabindex|href|colspan|aria-[a-z]+|d|x|y|x1|x2|y1|y2|cx|cy|r|rx|ry|dx|dy|width|height|viewBox|points|transform|text-anchor|font-size|font-weight|dominant-baseline|clip-path|fill|stroke|xmlns|preserveAspectRatio|patternUnits|patternTransform|data-label)$/u;
 /** Titles of columns, which are the report's own: no sign that could end or begin anything. */

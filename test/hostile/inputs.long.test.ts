@@ -197,7 +197,7 @@ describe
 
       test.for(Object.entries(PLACES))(
         'in the place of %s',
-        { timeout: 600_000 },
+        { timeout: 3_000_000 },
         async ([, place], context) => {
           const bench = await benches(context);
           const calm = calmIn(bench);
@@ -224,7 +224,7 @@ describe
       );
 
       test('in the places of a signature, of those who may sign and of those who may not any more', {
-        timeout: 600_000,
+        timeout: 3_000_000,
       }, async (context) => {
         const bench = await withApprovals(benches, context, { more: ', revoked: ./revoked' });
         const calm = calmIn(bench);

@@ -81,7 +81,7 @@ describe('a platform whose names are hostile', () => {
   }
 
   test('acts nowhere: not in lines, records, reports, fallback scripts or the follow-ups, though its changes fail in hostile words', {
-    timeout: 180_000,
+    timeout: 1_800_000,
   }, async (context) => {
     const bench = await open(context, FEW, { mishap: hostileMishaps(NAMES) });
     const end = await bench.restore('--json');
@@ -94,7 +94,7 @@ describe('a platform whose names are hostile', () => {
   });
 
   test('acts nowhere by the cf tool either, whatever that prints when it fails', {
-    timeout: 180_000,
+    timeout: 1_800_000,
   }, async (context) => {
     const bench = await open(context, SAYABLE.slice(0, 2));
     installHostileCf(bench, FEW.join('\n'));
@@ -108,7 +108,7 @@ describe('a platform whose names are hostile', () => {
   test.skipIf(!hasTerminal())(
     'acts nowhere on the screen of a run, its log, its fallback script or its help',
     {
-      timeout: 120_000,
+      timeout: 1_200_000,
     },
     async (context) => {
       const bench = await open(context, FEW.slice(0, 4), { mishap: hostileMishaps(NAMES) });
@@ -119,7 +119,7 @@ describe('a platform whose names are hostile', () => {
       for (const key of ['l', 'l', 's', 's', '?', '?', '\t', '\t']) {
         const before = screen.bytes().length;
         screen.type(key);
-        await expect.poll(() => screen.bytes().length, { timeout: 10_000 }).toBeGreaterThan(before);
+        await expect.poll(() => screen.bytes().length, { timeout: 100_000 }).toBeGreaterThan(before);
       }
       expect(screen.text()).toContain(MARK);
       screen.type('\u0003');
@@ -137,7 +137,7 @@ describe('a platform whose names are hostile', () => {
   );
 
   test('is a word of the shell in the fallback script: bash runs none of it, and cf is handed each name whole', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const bench = await open(context, [...SHELL, ...OPTIONS]);
     // Everything but the names of what is bound is plain, so that each command is about one of them.

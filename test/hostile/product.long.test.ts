@@ -28,7 +28,7 @@ async function open({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, opt
   const onTerminal = async (...args: string[]) => {
     const terminal = openTerminal(product, bench, args);
     onTestFinished(() => terminal.close());
-    await expect.poll(() => terminal.bytes(), { timeout: 30_000, interval: 20 }).toContain('$ after');
+    await expect.poll(() => terminal.bytes(), { timeout: 300_000, interval: 20 }).toContain('$ after');
     return terminal.bytes();
   };
   return { ...bench, onTerminal };
@@ -45,7 +45,7 @@ describe('of a thousand hostile texts in every field of an answer, no byte acts'
     ['doctor'],
     ['run', 'restore-backup', '--dry-run'],
     ['run', 'rotate-key', '--dry-run'],
-  ])('in `lifeboat %s %s`', { timeout: 120_000 }, async (words, context) => {
+  ])('in `lifeboat %s %s`', { timeout: 1_200_000 }, async (words, context) => {
     const { run, onTerminal } = await open(context, { twist: hostileWords(TEXTS) });
     const command = words[0] === 'doctor' ? words : [...words, ...ORDERS];
     const about = words.join(' ');
@@ -59,7 +59,7 @@ describe('of a thousand hostile texts in every field of an answer, no byte acts'
 });
 
 test('whatever a service says when it refuses acts nowhere, in no form of error and no header', {
-  timeout: 120_000,
+  timeout: 1_200_000,
 }, async (context) => {
   let twist = hostileErrors('', 500);
   const { run, onTerminal } = await open(context, { twist: (...said) => twist(...said) });
@@ -77,7 +77,7 @@ test('whatever a service says when it refuses acts nowhere, in no form of error 
 });
 
 test('a header that wants to be a terminal, a path or another place stays a header', {
-  timeout: 120_000,
+  timeout: 1_200_000,
 }, async (context) => {
   const evil = '../../evil\u009b2J\u009d0;x\u009c';
   let location: string | undefined;
@@ -112,7 +112,7 @@ test('a header that wants to be a terminal, a path or another place stays a head
 });
 
 test('a run through such a service leaves a record that acts nowhere, however it is looked at', {
-  timeout: 180_000,
+  timeout: 1_800_000,
 }, async (context) => {
   const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);
   const { run, home } = await open(context, { twist: hostileWords(few) });
@@ -154,16 +154,16 @@ test('a run through such a service leaves a record that acts nowhere, however it
 
 test.skipIf(!hasTerminal())(
   'the screen of a run lists what such a service has, and nothing of it acts',
-  { timeout: 120_000 },
+  { timeout: 1_200_000 },
   async (context) => {
     const few = TEXTS.filter((text, at) => at % 13 === 0 && text.length < 500);
     const bench = await open(context, { twist: hostileWords(few) });
     const terminal = openTerminal(product, bench, ['run', 'restore-backup', ...ORDERS]);
     context.onTestFinished(() => terminal.close());
     await expect
-      .poll(() => terminal.text(), { timeout: 20_000, interval: 50 })
+      .poll(() => terminal.text(), { timeout: 200_000, interval: 50 })
       .toMatch(/question|\?|LIVE.*❯/su);
-    await expect.poll(() => terminal.text(), { timeout: 20_000, interval: 50 }).toContain('❯');
+    await expect.poll(() => terminal.text(), { timeout: 200_000, interval: 50 }).toContain('❯');
     expect(terminal.isTaken()).toBe(true);
     expect(foreignIn(terminal.bytes())).toEqual([]);
   },

@@ -75,7 +75,7 @@ const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(
 
 test.skipIf(browser === undefined)(
   "a browser that opens such reports runs nothing and draws only what is the report's",
-  { timeout: 120_000 },
+  { timeout: 1_200_000 },
   () => {
     const pages = TEXTS.filter((text) => /[<>"'&]|script/u.test(text));
     for (const how of ['all', 'sparing'] as const) {
@@ -97,7 +97,7 @@ test.skipIf(browser === undefined)(
           '--dump-dom',
           `file://${file}`,
         ],
-        { encoding: 'utf8', timeout: 60_000, env: { ...process.env, HOME: folder } },
+        { encoding: 'utf8', timeout: 600_000, env: { ...process.env, HOME: folder } },
       );
       expect(stdout.length, stderr).toBeGreaterThan(10_000);
       // What a browser makes of the page is the page: a script would have changed its title, a stray element

@@ -17,7 +17,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   const benchesWithPlatform = usePlatformBenches();
 
   test('after a change that a second person has approved, with everything that OpenSSH was started for', {
-    timeout: 180_000,
+    timeout: 1_800_000,
   }, async (context) => {
     const tokenSource = '{ env: LIFEBOAT_TEST_TOKEN }';
     const bench = await withApprovals(benches, context, { bench: { tokenSource } });
@@ -36,7 +36,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   });
 
   test('once no follow-up is open any more: the run closes and removes what the bindings were made with', {
-    timeout: 180_000,
+    timeout: 1_800_000,
   }, async (context) => {
     const bench = await benchesWithPlatform(context);
     const bindings = join(bench.home, 'backups/bindings');

@@ -35,7 +35,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   }
 
   test('after a drill that goes by itself: no token of its lab, no key, no password of a binding', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const place = machine(context);
     const report = join(place.folder, 'report');
@@ -64,14 +64,14 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   });
 
   test('while a lab runs and is used: its files alone hold them, and those are private', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const place = machine(context);
     const yard = join(place.folder, 'yard');
     const lab = place.start('lab', '--folder', yard, '--port', '0');
     const watch = watchTree(lab.child.pid ?? 0);
     context.onTestFinished(() => watch.stop());
-    await expect.poll(lab.stderr, { timeout: 60_000 }).toContain('Ctrl-C ends the lab');
+    await expect.poll(lab.stderr, { timeout: 600_000 }).toContain('Ctrl-C ends the lab');
     const [, url = ''] = /(http:\/\/127\.0\.0\.1:\d+)$/mu.exec(lab.stderr()) ?? [];
     const token = readFileSync(join(yard, 'token'), 'utf8').trim();
     const call = (method: string, path: string, body?: object) =>

@@ -39,7 +39,7 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
     return { ...screen, leave };
   }
 
-  test('by a rotation that is answered key by key', { timeout: 120_000 }, async (context) => {
+  test('by a rotation that is answered key by key', { timeout: 1_200_000 }, async (context) => {
     const bench = await benches(context, { taskMs: 40 });
     await lookedAfter(bench, SECRETS, async (run) => {
       const screen = sitDown(context, bench, 'run', 'rotate-key', '--instance', 'orders');
@@ -54,11 +54,13 @@ describe.skipIf(!canLook)('no secret is in the bytes that a full screen has writ
   });
 
   test('by a whole disaster recovery whose key is typed, with the applications bound anew, and by all that tells of it', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const bench = await benchesWithPlatform(context);
     const secrets = [...SECRETS, CANARIES.otherToken, PARAMETER];
     await lookedAfter(bench, secrets, async (run) => {
+      const key = ['backup-config', 'set', '--instance', 'orders-dr', '--new-key', '--confirm', 'orders-dr'];
+      expect((await run(...key)).code).toBe(0);
       const words = ['run', 'disaster-recovery', '--instance', 'orders'];
       expect((await run(...words, '--prepare', ...ANSWERED)).code).toBe(0);
       const screen = sitDown(context, bench, ...words, '--target', 'orders-dr', '--perform');

@@ -27,7 +27,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
   const benches = useBenches();
 
   test('after the flows and calls of an instance that only has V0, with every session that it began', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     /** As they were handed out: with the name of the cookie, its value as it is sent and as it is meant. */
     const sessions = new Set<string>();

@@ -58,7 +58,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
 
   test.for(FLOWS)(
     'after %s and everything that tells of it',
-    { timeout: 300_000 },
+    { timeout: 3_000_000 },
     async ([, flow], context) => {
       const bench = await openBench(context);
       const secrets = [CANARIES.token, CANARIES.passphrase, CANARIES.oldKey, COOKIE];
@@ -74,7 +74,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
   );
 
   test('after the commands for single calls, and after what they refuse', {
-    timeout: 120_000,
+    timeout: 1_200_000,
   }, async (context) => {
     const bench = await openBench(context);
     const given = join(bench.folder, 'given');
@@ -97,7 +97,7 @@ describe.skipIf(!hasProc)('no secret is anywhere but where it belongs', () => {
 
   test.each(['its API', 'the cf tool'])(
     'after a restore that binds applications by %s',
-    { timeout: 300_000 },
+    { timeout: 3_000_000 },
     async (way) => {
       const done: (() => unknown)[] = [];
       const context = { onTestFinished: (work: () => unknown) => void done.push(work) };

@@ -28,7 +28,7 @@ describe('the choice of a key store', () => {
     expect((await readdir(folder)).sort()).toEqual(['passphrase', 'vault.age', 'vault.age.lock']);
   });
 
-  it('asks the operator when there is no file, and tells that there is no vault yet', async () => {
+  it('asks the operator when there is no file, and tells that there is no vault file yet', async () => {
     const purposes: string[] = [];
     await chooseStore({
       env: { LIFEBOAT_KEYCHAIN: 'vault', LIFEBOAT_PASSPHRASE_FILE: '' },
@@ -44,7 +44,7 @@ describe('the choice of a key store', () => {
   it('says so when nobody can be asked', async () => {
     await expect(chooseStore({ env: { LIFEBOAT_KEYCHAIN: 'vault' }, home: folder })).rejects.toMatchObject({
       code: 'keys.no-passphrase',
-      shortMessage: 'the vault needs a passphrase, and there is no terminal to ask for it in',
+      shortMessage: 'the vault file needs a passphrase, and there is no terminal to ask for it in',
       exitCode: 4,
     });
   });
@@ -67,7 +67,9 @@ describe('the choice of a key store', () => {
     const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { env });
     const { code, hints } = JSON.parse(output.toString());
     expect(['keys.no-bus', 'keys.no-library']).toContain(code);
-    expect(hints).toContain('to keep keys in a file under a passphrase instead: set LIFEBOAT_KEYCHAIN=vault');
+    expect(hints).toContain(
+      'to keep keys in a file under a passphrase instead: write `keyStore: vault` into lifeboat.yaml',
+    );
     expect(await readdir(folder)).not.toContain('home');
   });
 });

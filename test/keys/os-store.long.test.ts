@@ -14,7 +14,8 @@ import { type SessionBus, sessionEnvironment, startSessionBus, withFolder } from
 import { promisesOfAStore } from './store-contract.ts';
 
 const PROGRAMS = ['dbus-run-session', 'gnome-keyring-daemon'];
-const VAULT_HINT = 'to keep keys in a file under a passphrase instead: set LIFEBOAT_KEYCHAIN=vault';
+const VAULT_HINT =
+  'to keep keys in a file under a passphrase instead: write `keyStore: vault` into lifeboat.yaml';
 
 const opened: RemoteStore[] = [];
 
@@ -64,6 +65,18 @@ describeWith(PROGRAMS, 'an unlocked OS keychain', () => {
       for (const store of stores) {
         expect((await store.get(account))?.reveal()).toBe(`value-${String(winner)}`);
       }
+    }
+  });
+
+  it('is listed and probed by several processes at once, and none of them dies of it', async () => {
+    const env = ownEnvironment();
+    const stores = [start(folder, env), start(join(folder, 'another-home'), env), start(folder, env)];
+    for (let round = 0; round < 20; round += 1) {
+      const [listed] = await Promise.all([
+        stores[0]?.accounts(),
+        ...stores.slice(1).map((store) => store.probe()),
+      ]);
+      expect(listed).toEqual(await stores[1]?.accounts());
     }
   });
 
@@ -222,7 +235,7 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
       const store = await openOsStore({ home: folder, platform: 'win32' });
       await expect(store.put('orders/token', new Secret('é'.repeat(1281)))).rejects.toMatchObject({
         code: 'keys.too-large',
-        shortMessage: 'the secret has 2562 bytes and the Windows keychain takes 2560',
+        shortMessage: 'the secret takes 3432 bytes in the Windows keychain, which has room for 2560',
       });
     });
   });
@@ -232,7 +245,7 @@ async function runNode(script: string, env: NodeJS.ProcessEnv): Promise<{ code: 
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 20_000,
+    timeout: 200_000,
     killSignal: 'SIGKILL',
   });
   let stdout = '';

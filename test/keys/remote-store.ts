@@ -62,6 +62,10 @@ export function startRemoteStore(
       const value = await ask('get', account);
       return typeof value === 'string' ? new Secret(value) : undefined;
     },
+    heldInClear: async () => {
+      const path = await ask('heldInClear');
+      return typeof path === 'string' ? path : undefined;
+    },
     accounts: async () => (await ask('accounts')) as string[],
     remove: async (account) => (await ask('remove', account)) === true,
     fingerprint: async (key) => String(await ask('fingerprint', '', key)),

@@ -40,6 +40,17 @@ export async function startSessionBus(
   };
 }
 
+/** Keeps the default keyring of a session in `folder` without a password, as a desktop without one does. */
+export async function makePlainKeyring(folder: string): Promise<string> {
+  const keyrings = join(folder, 'data', 'keyrings');
+  await mkdir(keyrings, { recursive: true, mode: 0o700 });
+  const file = join(keyrings, 'Default_keyring.keyring');
+  const head = 'display-name=Default keyring\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n';
+  await writeFile(join(keyrings, 'default'), 'Default_keyring', { mode: 0o600 });
+  await writeFile(file, `[keyring]\n${head}`, { mode: 0o600 });
+  return file;
+}
+
 /** The environment of a session without a bus: nothing of this machine's own session leaks in. */
 export async function sessionEnvironment(folder: string): Promise<NodeJS.ProcessEnv> {
   const runtime = join(folder, 'runtime');

@@ -7,12 +7,19 @@ import { failureOf } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import type { KeyStore } from '../../src/keys/key-store.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
-import { openOsStore } from '../../src/keys/os-store.ts';
+import { keyringFolder } from '../../src/keys/keyring-files.ts';
+import { answerFromKeychain, openOsStore } from '../../src/keys/os-store.ts';
 import { openVault } from '../../src/keys/vault.ts';
 import type { Request } from './remote-store.ts';
 
 const [kind, place = '', passphrase = '', workFactor = ''] = process.argv.slice(2);
 let store: KeyStore | undefined;
+
+// As the program itself does for a store that reads back what it wrote.
+if (kind === 'keychain-item') {
+  await answerFromKeychain(process.stdin, process.stdout);
+  process.exit();
+}
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line) as Request;
@@ -27,7 +34,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 function open(): Promise<KeyStore> {
   if (kind === 'os') {
     const service = process.env['LIFEBOAT_KEYCHAIN_SERVICE'] ?? 'lifeboat';
-    return openOsStore({ home: place, service });
+    return openOsStore({ home: place, service, keyrings: keyringFolder(process.env) });
   }
   return openVault({
     path: place,
@@ -46,6 +53,8 @@ async function perform(target: KeyStore, { verb, account, value }: Request): Pro
       return target.exchange(account, new Secret(value));
     case 'get':
       return (await target.get(account))?.reveal();
+    case 'heldInClear':
+      return target.heldInClear?.();
     case 'accounts':
       return target.accounts();
     case 'remove':

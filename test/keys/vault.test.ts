@@ -145,7 +145,7 @@ describe('a vault that cannot be used', () => {
     const store = await open('wrong');
     const refusal = {
       code: 'keys.wrong-passphrase',
-      shortMessage: `the passphrase does not open the vault ${path}`,
+      shortMessage: `the passphrase does not open the vault file ${path}`,
     };
     await expect(store.get(ACCOUNT)).rejects.toMatchObject(refusal);
     await expect(store.probe()).rejects.toMatchObject(refusal);
@@ -160,7 +160,7 @@ describe('a vault that cannot be used', () => {
       for (const ended of [store.probe(), store.put(ACCOUNT, new Secret('one'))])
         await expect(ended).rejects.toMatchObject({
           code: 'keys.weak-passphrase',
-          shortMessage: 'the passphrase of a new vault has to have 12 characters or more',
+          shortMessage: 'the passphrase of a new vault file has to have 12 characters or more',
         });
       await expect(stat(path)).rejects.toMatchObject({ code: 'ENOENT' });
     },
@@ -232,7 +232,8 @@ describe('a vault that cannot be used', () => {
     const error = await openItems(sealed, new Secret(PASSPHRASE), 'v.age').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({
       code: 'keys.damaged',
-      shortMessage: 'the vault v.age cannot be read: it opens, but what it holds is not a vault of version 1',
+      shortMessage:
+        'the vault file v.age cannot be read: it opens, but what it holds is not a vault file of version 1',
     });
     expect(inspect(error)).not.toMatch(/top secret|"version"/);
   });

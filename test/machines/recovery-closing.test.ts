@@ -96,7 +96,7 @@ describe('a restore of a backup', () => {
 
 describe('a point in time', () => {
   test('that was reachable when it was chosen and is not when the name was typed is chosen again', () => {
-    const moved = { output: { ...range, earliest: '2026-03-01T00:30:00Z' } };
+    const moved = { output: { ...range, start: '2026-03-01T00:30:00Z', earliest: '2026-03-01T00:30:05Z' } };
     const run = drive(
       'restore-point-in-time',
       { time: '2026-03-01T00:10:00Z' },
@@ -108,12 +108,39 @@ describe('a point in time', () => {
     expect(run.question()?.prompt).toContain('2026-03-01T00:10:00Z can no longer be reached');
     run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:20:00Z' });
     expect(run.state()).toBe('choose.asking');
-    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:30:00Z' });
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:30:05Z' });
     expect(run.state()).toBe('confirm.asking');
   });
 
+  test('close to an edge of the range of the service is passed with a reason, or chosen again', () => {
+    for (const time of [range.start, range.end]) {
+      const run = drive('restore-point-in-time', { time }, {});
+      expect(run.state()).toBe('choose.nearEdge');
+      expect(run.question()?.prompt).toContain(
+        `close to an edge of the range, ${range.start} to ${range.end}`,
+      );
+      run.answer({ type: 'operator.lookAgain' });
+      expect([run.state(), run.question()]).toMatchObject([
+        'choose.asking',
+        { earliest: range.start, latest: range.end },
+      ]);
+      run.answer({ type: 'operator.chooseTime', time });
+      run.answer({ type: 'operator.goOnWithout', text: 'nothing was written before it' });
+      expect(run.context().choose.time).toBe(time);
+      run.goOn();
+      expect(run.state()).toBe('confirm.asking');
+    }
+  });
+
+  test('in a range that is shorter than the margins can be chosen', () => {
+    const short = { ...range, end: '2026-03-01T00:00:03Z', latest: '2026-03-01T00:00:02Z' };
+    const run = drive('restore-point-in-time', {}, { pitrRange: [{ output: short }] });
+    run.answer({ type: 'operator.chooseTime', time: '2026-03-01T00:00:01Z' });
+    expect(run.state()).toBe('choose.nearEdge');
+  });
+
   test('that a person chose in place of the one named at the start stays, also when the range grows meanwhile', () => {
-    const grown = { output: { ...range, latest: '2026-03-01T02:30:00Z' } };
+    const grown = { output: { ...range, end: '2026-03-01T02:30:00Z', latest: '2026-03-01T02:29:59Z' } };
     const run = drive(
       'restore-point-in-time',
       { time: '2026-03-01T02:10:00Z' },
@@ -204,6 +231,44 @@ describe('a disaster recovery', () => {
     expect(run.state()).toBe('guid.mismatch');
     run.answer({ type: 'operator.takeGuid', text: 'it was moved' });
     expect(run.context().card.crossCheck).toBe('overridden');
+  });
+});
+
+describe('a restore that the run did not send', () => {
+  const beside = (more: object) => [{ id: 9, status: 'done', backup: 3, ...more }];
+  const over = { id: 8, status: 'done', backup: 3 };
+  const ended = (waitForRestore: object, recordRecovery: object = {}) => {
+    const run = drive(
+      'restore-backup',
+      { backup: 3 },
+      {
+        waitForRestore: [{ output: { ...over, ...waitForRestore } }],
+        recordRecovery: [{ output: { recorded: true, ...recordRecovery } }],
+      },
+    );
+    for (let steps = 0; !['done', 'unproven'].includes(run.state()) && steps < 20; steps += 1) run.goOn();
+    return run.closing();
+  };
+
+  test('is told, and nothing is lost where it brought back the same before the data was looked at', () => {
+    const closing = ended({ beside: beside({}) });
+    expect(closing).toMatchObject({ proven: true });
+    expect(closing.deviations).toContainEqual({
+      step: 'restore',
+      reason: 'the service shows restore 9 (done), which this run did not send',
+    });
+  });
+
+  test('leaves the run without proof where it failed, brought back other data, or came late', () => {
+    for (const closing of [
+      ended({ beside: beside({ status: 'failed' }) }),
+      ended({ beside: beside({ backup: 4 }) }),
+      ended({}, { beside: beside({}) }),
+    ])
+      expect(closing).toMatchObject({
+        proven: false,
+        title: 'closed without proof: another restore of orders came beside the one that was sent',
+      });
   });
 });
 
@@ -302,6 +367,13 @@ describe('a change of an instance', () => {
     run.goOn();
     expect([run.state(), run.closing().proven]).toEqual(['done', true]);
     expect(run.sent.filter(({ verb }) => verb === 'changeUpdateSetting')).toEqual([]);
+  });
+
+  test('deviates from nothing where the service does not offer to hold updates back', () => {
+    const offered = { output: { changeable: false, why: 'revision 62 does not have it' } };
+    const run = drive('change-instance', { action: 'restart' }, { updatesChangeable: [offered] });
+    for (let steps = 0; run.state() !== 'done' && steps < 5; steps += 1) run.goOn();
+    expect([run.closing().proven, run.closing().deviations]).toEqual([true, []]);
   });
 
   test('that installs updates neither forbids nor allows them', () => {

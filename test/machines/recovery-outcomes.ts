@@ -29,6 +29,12 @@ export const app: recoveries.BoundApp = {
   from: 'both',
 };
 
+/** The same with a team's own commands. */
+export const withCommand: recoveries.BoundApp = {
+  ...app,
+  reconnect: { command: ['kubectl', 'rollout', 'restart', "deploy/it's"], proof: ['kubectl', 'get', 'x'] },
+};
+
 export const bound: recoveries.Bound = {
   way: 'platform',
   notes: [],
@@ -116,7 +122,7 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
   ],
   pitrRange: [
     { output: range },
-    { output: { ...range, earliest: '2026-03-01T00:30:00Z' } },
+    { output: { ...range, start: '2026-03-01T00:30:00Z', earliest: '2026-03-01T00:30:05Z' } },
     failure('pitr.not-available'),
   ],
   reconcile: [
@@ -143,11 +149,17 @@ const OUTCOMES: Readonly<Record<string, readonly Outcome[]>> = {
     { output: { answer: 'unknown' } },
     failure('service.forbidden'),
   ],
-  findBound: [{ output: bound }, { output: { ...bound, way: 'hand' } }, failure('platform.unreachable')],
+  findBound: [
+    { output: bound },
+    { output: { ...bound, way: 'hand' } },
+    { output: { ...bound, way: 'hand', platform: 'none', apps: [withCommand], keys: [] } },
+    failure('platform.unreachable'),
+  ],
   unbindApp: [{ output: proof }, failure('platform.failed')],
   bindApp: [{ output: proof }, failure('platform.bound')],
   restageApp: [{ output: proof }, failure('platform.failed')],
   renewServiceKey: [{ output: proof }, failure('platform.refused')],
+  reconnectApp: [{ output: proof }, failure('activity.lost'), failure('reconnect.failed')],
   proveApp: [{ output: proof }, failure('app.not-rebound')],
   restoreBackup: triggered(5),
   performRecovery: triggered(5),

@@ -13,7 +13,7 @@ export function situationsOf(runbook: Runbook, input: object): Situation[] {
 }
 
 /** Where it matters which follow-up is worked on. */
-const DOING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'proving'].map(
+const DOING = ['unbinding', 'binding', 'restaging', 'renewingKey', 'reconnecting', 'proving'].map(
   (state) => `followUps.${state}`,
 );
 
@@ -64,11 +64,12 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
     isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
     [isRestored(context), hasActed(context)],
     stillOpen(list)
-      .map(({ id }) => id)
+      .map(({ id, doable }) => `${id} ${doable}`)
       .sort(),
     followUps.isOpened,
     DOING.includes(statePath(snapshot)) ? [followUps.doing, followUps.doingAll] : [],
     bound?.way,
+    bound?.platform,
     context.card.onRecord?.card !== undefined && list.length === 0,
     context.updates.setting !== undefined,
     context.updates.isStopping,
@@ -93,6 +94,7 @@ function peace(context: RunContext, state: string): unknown[] {
     proof.verification?.opens,
     before.counted !== undefined,
     followUps.bound?.way,
+    followUps.bound?.platform,
     updates.setting !== undefined,
     stillOpen(followUps.list).map(({ id }) => id),
     updates.isStopping,

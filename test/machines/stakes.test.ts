@@ -90,7 +90,7 @@ describe('what a recovery into a target costs', () => {
 });
 
 describe('what else is confirmed by a name', () => {
-  it('is a key, whose backups can no longer be downloaded', () => {
+  it('is a key, whose backups may no longer be offered for download', () => {
     expect(stakesOfKey(context()).lost).toContain('can still be restored');
   });
 

@@ -1,11 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { SCHEMAS } from '../../src/cli/schemas/index.ts';
 import type { NotifyEvent } from '../../src/config/schema.ts';
 import { deliver } from '../../src/notify/deliver.ts';
 import { closesWith, MOST_TRIES, type Wanting, wantedBy } from '../../src/notify/due.ts';
 import { type Notice, notificationOf } from '../../src/notify/notice.ts';
+import { send } from '../../src/notify/send.ts';
 import type { Posted, Tries } from '../../src/store/projections/outbox.ts';
+import { answer, startFaultServer } from '../service/fault-server.ts';
 
 const AT = '2026-03-01T03:00:00.000Z';
 const run = { runId: '01R', runbook: 'restore-backup', instance: 'orders', mode: 'LIVE' as const };
@@ -57,6 +59,29 @@ describe('a target wants a notice', () => {
     });
     expect(pauses).toEqual([2, 10, 60, 300, 900, 3600, 3600, 3600, Number.POSITIVE_INFINITY]);
   });
+});
+
+test.each([
+  [30, 30],
+  [1, 2],
+  [7 * 24 * 3600, 24 * 3600],
+])('a receiver that asks to be left alone for %s s is tried again after %s s', (retryAfter, seconds) => {
+  const known = { ...posted({}), tries: { a: { count: 1, at: AT, outcome: 'failed' as const, retryAfter } } };
+  const [wanted] = wantedBy(ENDED, [target('a')], known);
+  expect(((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000).toBe(seconds);
+});
+
+test.each([
+  [429, { 'retry-after': '40' }, 40],
+  [503, { 'retry-after': new Date(Date.now() + 90_000).toUTCString() }, expect.closeTo(90, -1)],
+  [503, { 'retry-after': 'soon' }, undefined],
+  [200, { 'retry-after': '40' }, undefined],
+])('a webhook that answers %s with %o is left alone as it says', async (status, headers, seconds) => {
+  const server = await startFaultServer((_, socket) => socket.write(answer(status, 'later', headers)));
+  onTestFinished(server.close);
+  const hook = { name: 'hook', url: `${server.origin}/hook`, headers: {}, hideEnv: [] };
+  const sent = await send(hook, '{}', AbortSignal.timeout(10_000));
+  expect([sent.status, sent.retryAfter]).toEqual([status, seconds]);
 });
 
 describe('an attempt closes a notice', () => {

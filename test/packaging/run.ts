@@ -1,6 +1,6 @@
 import { equal } from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import process from 'node:process';
@@ -27,6 +27,7 @@ const env = {
 };
 try {
   execFileSync(process.execPath, [join(ROOT, 'build/package.ts'), release], { stdio: 'inherit' });
+  billsNameTheParts();
   // They wait for the service more than they compute.
   await Promise.all([
     attempt('the npm package', npmPackage),
@@ -82,11 +83,32 @@ async function debianPackage(user: InstalledUser): Promise<void> {
   }
   try {
     execFileSync('dpkg', ['--install', file], { stdio: ['ignore', 'ignore', 'inherit'] });
+    for (const path of ['docs/troubleshooting.md', 'runbooks/rotate-key.md', 'schemas/status.json'])
+      equal(existsSync(join('/usr/share/doc/lifeboat', path)), true, path);
     await tryInstalled(user, '/usr/bin/lifeboat', join(scratch, 'service-deb'));
   } finally {
     execFileSync('dpkg', ['--purge', 'lifeboat'], { stdio: ['ignore', 'ignore', 'inherit'] });
   }
   equal(existsSync('/usr/lib/lifeboat'), false);
+  equal(existsSync('/usr/share/doc/lifeboat'), false);
+  // Nobody drilled, so nothing is left that would need its user.
+  equal(readFileSync('/etc/passwd', 'utf8').includes('lifeboat-drill'), false);
+}
+
+/** Beside each package: what is in it, by name and version; the runtime where it brings one. */
+function billsNameTheParts(): void {
+  for (const name of readdirSync(release).filter((each) => /\.(?:tgz|deb|tar\.gz)$/u.test(each))) {
+    const bill = JSON.parse(readFileSync(join(release, `${name}.cdx.json`), 'utf8')) as {
+      readonly bomFormat: string;
+      readonly components: readonly { readonly name: string }[];
+    };
+    equal(bill.bomFormat, 'CycloneDX');
+    const parts = bill.components.map((part) => part.name);
+    for (const part of ['xstate', 'ink', 'keytar']) equal(parts.includes(part), true, part);
+    equal(parts.includes('node'), !name.endsWith('.tgz'), name);
+    equal(parts.includes('vitest'), false);
+  }
+  execFileSync('sha256sum', ['--check', '--quiet', 'SHA256SUMS'], { cwd: release, stdio: 'inherit' });
 }
 
 /** The file with this ending among what was made. */

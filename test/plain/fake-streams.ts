@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { Streams } from '../../src/plain/terminal.ts';
 
 /** A prompt comes only when nothing was typed for a while, and a busy machine takes longer. */
-export const SOON = { timeout: 10_000 };
+export const SOON = { timeout: 100_000 };
 
 /** Streams that remember what was written; stdin can be typed into. */
 export function createFakeStreams(options: { isTTY?: boolean; columns?: number; env?: Streams['env'] } = {}) {

@@ -98,6 +98,19 @@ describe('showRunPlainly', () => {
     expect(io.stderr()).toContain('now: reading it\n');
   });
 
+  it('says once what has not answered, in a file as on a terminal', async () => {
+    const io = createFakeStreams();
+    const awaited = 'db.example.com has not answered GET /v1/instances/… since 03:14:07';
+    const activity = { title: 'looking at the instance', seconds: 7 };
+    const run = createFakeRun({ ...VIEWS.empty, activity });
+    const shown = showRunPlainly(run, io.streams);
+    run.show({ ...VIEWS.empty, activity: { ...activity, awaited } });
+    run.show({ ...VIEWS.empty, activity: { ...activity, seconds: 8, awaited } });
+    await run.detach();
+    await shown;
+    expect(io.stderr().match(/^ {2}db\.example\.com has not answered.*$/gmu)).toEqual([`  ${awaited}`]);
+  });
+
   it('says once when the run is expected to end, and once that it takes longer than usual', async () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.empty);
@@ -259,7 +272,7 @@ describe('showRunPlainly', () => {
     const io = createFakeStreams();
     const run = createFakeRun(VIEWS.choice);
     const shown = showRunPlainly(run, io.streams);
-    await expect.poll(io.stderr, { timeout: 5000 }).toContain('question: Set the new key');
+    await expect.poll(io.stderr, { timeout: 50_000 }).toContain('question: Set the new key');
     expect(run.calls).toEqual([]);
     run.show(VIEWS.outcome);
     run.finish({ how: 'ended', exitCode: 0 });

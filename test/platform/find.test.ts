@@ -176,8 +176,8 @@ describe('the connection', () => {
   test('is none when the config says so', async () => {
     const options = { tokenOf: () => async () => new Secret(TOKEN), env: {} };
     expect(await openPlatform({ platform: 'none' }, options)).toEqual({
+      by: 'config',
       none: expect.stringContaining('config'),
-      chosen: true,
     });
   });
 });

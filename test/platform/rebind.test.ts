@@ -36,6 +36,27 @@ describe('unbinding', () => {
     expect(did()).toEqual([]);
   });
 
+  test.each([
+    ['that runs', {}, false],
+    ['that is stopped, and is not staged again', { state: 'STOPPED' as const }, true],
+  ])('of an application %s whose package has expired is looked into before', async (_, app, isUnbound) => {
+    const { platform, bound, options, land, faults, did } = await scene({ app });
+    const none = { pagination: { total_pages: 1, next: null }, resources: [] };
+    faults.push({ call: /^GET .*packages/u, how: { answer: { status: 200, json: none } } });
+    if (isUnbound) {
+      expect(await platform.unbind(bound, options)).toMatchObject({ outcome: 'done' });
+      return;
+    }
+    const failure = failureOf(await rejection(platform.unbind(bound, options)));
+    expect(failure).toMatchObject({
+      code: 'platform.failed',
+      shortMessage: expect.stringContaining('no package to stage for orders-api: it has expired'),
+      hints: expect.arrayContaining([expect.stringContaining('nothing was unbound')]),
+    });
+    expect(did()).toEqual([]);
+    expect(land.bindings).toHaveLength(1);
+  });
+
   test('of an application without a binding is not needed', async () => {
     const { platform, bound, options } = await scene();
     const { binding, ...free } = bound;

@@ -82,7 +82,7 @@ test('a name heads every form for people, cannot act there, and is no part of th
   const brand = { name: 'ACME & <b>Co</b>' };
   expect(readHtml(renderReport(report, 'html', brand)).text).toContain('ACME & <b>Co</b>: Lifeboat report');
   expect(renderReport(report, 'md', brand)).toMatch(
-    /^# ACME &amp; &lt;b&gt;Co&lt;\/b&gt;: restore-backup on orders\n/u,
+    /^# ACME &amp; &lt;b&gt;Co&lt;\/b&gt;: restore-backup on orders \(LIVE, run 01R\)\n/u,
   );
   expect(renderReport(report, 'json', brand)).toBe(renderReport(report, 'json'));
 });

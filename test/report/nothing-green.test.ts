@@ -192,7 +192,7 @@ test('a recovery point that is not measured by the data says why', () => {
 });
 
 test('a recovery point of nothing does not read backwards', () => {
-  const idle = { configured: true, at: at(30), newest: at(-500), count: 940 };
+  const idle = { configured: true, at: at(98), newest: at(-500), count: 940 };
   const lines = recoveryLines.map((line) => replaced(line, 'before', idle));
   const report = reportOf(journalOf(started({ objectives }), lines), []);
   expect(report.measured?.rpo).toMatchObject({ result: 'met', measuredSeconds: 0 });

@@ -171,3 +171,35 @@ function isWord(text: string): boolean {
     text,
   );
 }
+
+const report = reportOf(recovery);
+
+test('mode and run stand in the head, in the title and on every printed page, whatever they hold', () => {
+  const rehearsed = {
+    ...report,
+    run: { ...report.run, mode: 'REHEARSAL', id: '01R"; } body { display: none' },
+  };
+  const html = renderReport(rehearsed as typeof report, 'html');
+  const style = html.slice(html.indexOf('<style>'), html.indexOf('</style>'));
+  expect(style).toContain('@bottom-left { content: "REHEARSAL, run 01R  body  display none";');
+  expect(readHtml(html).text).toMatch(/Lifeboat report\s+REHEARSAL, run 01R/u);
+  expect(html).toContain('<title>REHEARSAL, run 01R&quot;');
+});
+
+test('what is looked up is folded in behind what is read, and linked', () => {
+  const html = renderReport(report, 'html');
+  const [front = '', appendix = ''] = html.split('<details class="appendix">');
+  for (const title of ['Objectives', 'Follow-ups', 'Deviations', 'Sign-off'])
+    expect(front, title).toMatch(new RegExp(`<h2 id="part-\\d+">${title}</h2>`, 'u'));
+  for (const title of ['Facts proven', 'Timeline (UTC)', 'Evidence'])
+    expect(appendix, title).toContain(`>${title}</h2>`);
+  for (const [, id] of html.matchAll(/href="#(part-\d+)"/gu)) expect(html).toContain(`id="${id}"`);
+});
+
+test('page 1 says how much was brought back and how many applications work on it, and names no process', () => {
+  const { text } = readHtml(renderReport(report, 'html'));
+  const summary = text.slice(0, text.indexOf('Course of the run'));
+  expect(summary).toMatch(/Data brought back\s*940 rows, as the data itself says/u);
+  expect(summary).toMatch(/Applications\s*2 of 2 bound again/u);
+  expect(summary).not.toMatch(/process \(?\d/u);
+});

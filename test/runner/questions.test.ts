@@ -123,3 +123,21 @@ describe('a question about the follow-ups', () => {
     for (const one of refused) await expect(answer(one)).rejects.toMatchObject({ code: 'answer.misfit' });
   });
 });
+
+describe('a question about a step that failed', () => {
+  const answer = answering({
+    kind: 'choice',
+    prompt: 'the backup failed',
+    options: [{ event: { type: 'operator.skip' }, label: 'skip this step' }],
+  });
+
+  test('is not answered by a word about a follow-up, which would skip the step', async () => {
+    for (const event of ['operator.skip', 'operator.reportDone', 'operator.doNow'])
+      await expect(answer({ event, id: 'remove-target', text: 'kept for a week' })).rejects.toMatchObject({
+        code: 'answer.misfit',
+        message: expect.stringContaining('waits for another answer first: the backup failed'),
+      });
+    const { event } = await answer({ event: 'operator.skip', text: 'kept for a week' });
+    expect(event).toEqual({ type: 'operator.skip' });
+  });
+});

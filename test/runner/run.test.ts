@@ -273,6 +273,10 @@ describe('an answer', () => {
     await expect(run.answer({ event: 'operator.skip', text: '  ' })).rejects.toMatchObject({
       code: 'answer.misfit',
     });
+    await expect(run.answer({ event: 'operator.skip', text: 'No.' })).rejects.toMatchObject({
+      code: 'answer.misfit',
+      shortMessage: '"No." is no reason: write why, in a few words',
+    });
     await run.answer({ event: 'operator.skip', text: 'proven yesterday' });
     expect(run.state().snapshot.context.skipped).toEqual([{ step: 'oldBackup', reason: 'proven yesterday' }]);
     await run.detach();

@@ -177,6 +177,7 @@ export function callDeps(journal: Journal, activities: CallDeps['activities']): 
   return {
     journal,
     instance: 'orders',
+    url: 'https://service.example/service-instances/orders',
     activities,
     now: () => new Date(),
     signal: new AbortController().signal,

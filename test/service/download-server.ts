@@ -15,8 +15,9 @@ export interface DownloadServer extends FaultServer {
 export async function startDownloadServer(
   size: number | undefined,
   respond: Respond,
+  downloadable = true,
 ): Promise<DownloadServer> {
-  const backup = { id: 7, status: 'done', triggered_at: '2021-04-21T01:30:03Z', downloadable: true, size };
+  const backup = { id: 7, status: 'done', triggered_at: '2021-04-21T01:30:03Z', downloadable, size };
   const server = await startFaultServer((request, socket) => {
     if (request.path.endsWith('/backups/7')) socket.write(json(200, backup));
     else if (request.path.endsWith('/backups')) socket.write(json(200, [backup]));

@@ -63,6 +63,15 @@ test('when every way is closed the first error speaks and all are evidence', asy
   });
 });
 
+test('what no way gives says how often the service was asked, repetitions included', async () => {
+  const { client, server } = await serve((_, socket) => socket.write(json(502, { error: 'upstream' })));
+  expect(await rejection(client.download(3))).toMatchObject({
+    shortMessage: 'the router got no proper answer from the service (502): "upstream"',
+    evidence: { status: 502, requests: 9 },
+  });
+  expect(server.requests).toHaveLength(9);
+});
+
 for (const [status, code] of [
   [412, 'service.precondition'],
   [401, 'credentials.refused'],
@@ -90,8 +99,8 @@ for (const [what, bytes, words] of [
   ['a web page that says it is gzip', answer(200, '\r\n\ufeff <html>', TYPE), 'a web page instead'],
   ['JSON', answer(200, '[{"error":"expired"}]', TYPE), 'JSON instead'],
   ['other bytes', answer(200, 'Salt and pepper', TYPE), 'does not begin like a backup'],
-  ['an encoding', answer(200, BYTES, { ...TYPE, 'content-encoding': 'GZIP' }), 'encoded as gzip'],
-  ['two encodings', answer(200, BYTES, { 'content-encoding': 'aws-chunked, br' }), 'encoded as br'],
+  ['an encoding', answerOf('\u001f\u008b and more', { 'content-encoding': 'GZIP' }), 'encoded as gzip'],
+  ['two encodings', answer(200, 'by brotli', { 'content-encoding': 'aws-chunked, br' }), 'encoded as br'],
 ] as const) {
   test(`${what} with 200 is refused, and the next way is tried`, async () => {
     const { client } = await serve((request, socket) =>
@@ -125,15 +134,24 @@ for (const body of ['', 'Salted__', BYTES.slice(0, 40), '\u001f\u008b'.repeat(2)
   });
 }
 
-function answerOf(latin1: string): Buffer {
-  return Buffer.from(answer(200, latin1, { ...TYPE, 'content-length': String(latin1.length) }), 'latin1');
+function answerOf(latin1: string, more: Readonly<Record<string, string>> = {}): Buffer {
+  const headers = { ...TYPE, 'content-length': String(latin1.length), ...more };
+  return Buffer.from(answer(200, latin1, headers), 'latin1');
 }
 
-test('a name of an encoding that changes nothing is no encoding', async () => {
-  const headers = { ...TYPE, 'content-encoding': 'aws-chunked' };
-  const { client } = await serve((_, socket) => socket.write(answer(200, BYTES, headers)));
-  expect((await buffer((await client.download(3)).stream)).toString()).toBe(BYTES);
-});
+test.each(['aws-chunked', 'gzip', 'x-gzip', 'aws-chunked, br'])(
+  'the bytes decide: what begins as an encrypted backup is no %s, from its beginning and from an offset',
+  async (encoding) => {
+    const headers = { ...TYPE, 'content-encoding': encoding };
+    const rest = { ...headers, 'content-range': `bytes 10-${BYTES.length - 1}/${BYTES.length}` };
+    const { client } = await serve(({ headers: { range } }, socket) =>
+      socket.write(range === undefined ? answer(200, BYTES, headers) : answer(206, BYTES.slice(10), rest)),
+    );
+    expect((await buffer((await client.download(3)).stream)).toString()).toBe(BYTES);
+    const { stream, offset } = await client.download(3, { offset: 10 });
+    expect([offset, (await buffer(stream)).length]).toEqual([10, BYTES.length - 10]);
+  },
+);
 
 test('a part that nobody asked for is refused', async () => {
   const { client } = await serve((_, socket) => socket.write(answer(206, 'rest', { ...TYPE, ...RANGE })));

@@ -76,6 +76,8 @@ test('a path is split into service, node and name', () => {
       12,
       'parachute.disk.ephemeral.used_percent',
     ],
+    ['mysql-8.0.2.0.system.cpu0.user', 'mysql-8.0.2', 0, 'system.cpu0.user'],
+    ['mysql-8.0.2.1.parachute.activated', 'mysql-8.0.2', 1, 'parachute.activated'],
     ['pg.v2.1.system.load.load1', 'pg.v2', 1, 'system.load.load1'],
     ['system.cpu0.user', undefined, undefined, 'system.cpu0.user'],
     ['pg.0', undefined, undefined, 'pg.0'],

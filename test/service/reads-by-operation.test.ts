@@ -40,6 +40,21 @@ for (const [operation, path, value, read] of READS) {
   });
 }
 
+test.for(['backup', 'restore'] as const)(
+  'an answer about another %s than the one that was asked for is no answer, in every revision that has the call',
+  async (what) => {
+    for (const revision of [61, 62] as const) {
+      const { client } = await serve((_, socket) => socket.write(json(200, { id: 3, status: 'done' })), {
+        revision,
+      });
+      expect(await rejection(client[what](4))).toMatchObject({
+        code: 'service.bad-answer',
+        shortMessage: `${what} 4 was asked for, and the answer is about ${what} 3`,
+      });
+    }
+  },
+);
+
 test('without continuous archiving there is no range of points in time', async () => {
   const { client } = await serve((_, socket) => socket.write(json(404, { error: 'notFound' })));
   expect(await rejection(client.pitrRange())).toMatchObject({ code: 'service.not-found' });

@@ -41,6 +41,7 @@ describeWith(['faketime'], 'a clock that is wrong', () => {
     let isFirst = true;
     const bench = await openBench(product, {
       taskMs: 200,
+      idsInRow: true,
       inFlight: `${IN_FLIGHT_MS / 1000}s`,
       aheadMs: options.aheadMs ?? 0,
       trouble: ({ method }) => {

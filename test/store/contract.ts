@@ -6,6 +6,7 @@ import { followContract } from './contract/follow.ts';
 import { holdContract } from './contract/hold.ts';
 import { logContract } from './contract/log.ts';
 import { rowsContract } from './contract/rows.ts';
+import { signedRowsContract } from './contract/signed-rows.ts';
 import type { FreshStore } from './contract/store-under-test.ts';
 
 /**
@@ -21,5 +22,6 @@ export function storeContract(name: string, freshStore: FreshStore): void {
     logContract(freshStore);
     damageContract(freshStore);
     rowsContract(freshStore);
+    signedRowsContract(freshStore);
   });
 }

@@ -24,7 +24,7 @@ const HOLDER = `
 `;
 
 test('a journal that is locked by a process in the middle of a write names it and its run, but no dead one', {
-  timeout: 30_000,
+  timeout: 300_000,
 }, async () => {
   const home = temporaryHome();
   const dead = await holderOf(home, 'run/dead');

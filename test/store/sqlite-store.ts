@@ -69,6 +69,11 @@ export function sqliteStore(home = temporaryHome(), signer = freshSigner()): Sto
           projection,
           key,
         ),
+      rows: async (act, projection) =>
+        one(
+          `${act === 'delete' ? 'DELETE FROM rows' : "UPDATE rows SET grp = 'closed'"} WHERE projection = ?`,
+          projection,
+        ),
     },
   };
 }

@@ -15,7 +15,7 @@ test.for([
   'back-up-and-verify, checkpoint written, silent',
   'restore-backup, answer awaited, database restarted',
   'restore-backup, outcome, failed over',
-])('two people with one database send once and lose nothing: %s', { timeout: 180_000 }, async (name) => {
+])('two people with one database send once and lose nothing: %s', { timeout: 1_800_000 }, async (name) => {
   const one = CASES.find((known) => nameOf(known) === name);
   if (one === undefined) throw new Error(`there is no case ${name}`);
   const { hit, problems } = await tryCase(product, one);

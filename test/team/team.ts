@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openReaderOf } from '../../src/compose/store-of.ts';
 import type { Entry } from '../../src/store/journal.ts';
@@ -43,12 +44,15 @@ export async function openTeam(product: Product, options: BenchOptions = {}): Pr
   const servers = await startPair();
   opened.defer(() => servers.remove());
   await servers.primary.query(`create database ${DATABASE}`);
+  const sharedPlace = mkdtempSync(join(tmpdir(), 'lifeboat-shared-'));
+  opened.defer(() => rmSync(sharedPlace, { recursive: true, force: true }));
   const ports = [servers.primary.port, servers.standby.port];
   const admit = async (name: string, more: BenchOptions): Promise<Person> => {
     const database = await openDatabaseWire(servers.primary, servers.standby);
     opened.defer(() => database.close());
     const store = database.address(DATABASE);
-    const asked = { inFlight: IN_FLIGHT, taskMs: 1, ...options, ...more, operator: name, store };
+    const usual = { inFlight: IN_FLIGHT, taskMs: 1, idsInRow: true };
+    const asked = { ...usual, ...options, ...more, operator: name, store, sharedPlace };
     const bench = await openBench(product, asked);
     opened.defer(() => bench.close());
     const service = await openWire(new URL(bench.server.url).host);

@@ -58,7 +58,7 @@ export async function tryCase(product: Product, one: Case): Promise<Outcome> {
 }
 
 /** Starts what Ada does; `hit` is called when it is where the case wants it. */
-function strikeAt({ ada }: Team, { work, state, blow }: Case, hit: () => void): Running {
+export function strikeAt({ ada }: Team, { work, state, blow }: Case, hit: () => void): Running {
   const { bench, database, service, stopFile } = ada;
   const words = [...work.begin(bench), ...ANSWERS, ...(work.resumes ? ['--json'] : [])];
   const at = (type: string, how: 'held' | 'done', strike = hit) =>

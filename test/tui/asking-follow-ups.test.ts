@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/tui/line.ts';
+import { layOut } from '../../src/tui/screens/run/layout.ts';
 import { followUpRow } from '../../src/tui/screens/run/parts/follow-ups.ts';
 import type { FollowUpView, RunView } from '../../src/view/run-view.ts';
 import { drive } from './drive.ts';
 import { FOLLOW_UPS, OPEN_FOLLOW_UPS, TEXT } from './fake-recovery.ts';
 import { VIEWS } from './fake-views.ts';
-import { look } from './shown.ts';
+import { look, textIn } from './shown.ts';
 
 const view = VIEWS.openFollowUps;
 
@@ -17,6 +18,22 @@ describe('follow-ups', () => {
     expect(ui.answers()).toEqual([]);
     ui.press('enter');
     expect(ui.answers()).toEqual([{ event: 'operator.doNow', id: 'rebind-orders-api' }]);
+  });
+
+  it('has every hint of a failure on its page, whatever there is no room for above it', () => {
+    const hints = [
+      'ask the operator of the platform to free the name',
+      'or bind it by hand without the name',
+    ];
+    const text = 'orders-report has its binding name taken by another binding that is not known here';
+    const size = { columns: 80, rows: 24 };
+    const banner = { tone: 'bad', text, hints: [...hints, 'the last way out of all'] } as const;
+    const ui = drive({ ...view, banner });
+    ui.press('enter');
+    let seen = '';
+    for (let scroll = 0; scroll < 60; scroll += 1)
+      seen += textIn(layOut({ ...ui.state(), scroll }, size, look)).replaceAll(/\s+/gu, ' ');
+    for (const hint of banner.hints) expect(seen).toContain(`hint: ${hint}`);
   });
 
   it('are closed by hand with a proof, and not with an empty one', () => {

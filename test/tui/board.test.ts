@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { AppEffect } from '../../src/tui/live-screen.ts';
 import { boardScreen } from '../../src/tui/screens/board/board.ts';
 import type { RunRow } from '../../src/view/app/run-row.ts';
 import type { Fact, Fleet } from '../../src/view/app/sources.ts';
@@ -16,6 +17,7 @@ import {
   press,
   SIZE,
   SIZES,
+  shownRows,
   statusOf,
   unaskedOf,
 } from './fake-fleet.ts';
@@ -23,6 +25,7 @@ import {
 const CARDLESS = statusOf('billing', { record: failedPart('the disk is gone'), held: failedPart('locked') });
 const LATE = statusOf('orders', { objectives: { rpo: 1_800_000 } });
 const FINE = statusOf('stock');
+const LATE_STOCK = statusOf('stock', { objectives: { rpo: 1_800_000 } });
 
 const RUN: RunRow = {
   ...{ runId: '01RUN', runbook: 'restore-backup', version: '3', instance: 'orders', mode: 'LIVE' },
@@ -38,12 +41,28 @@ const names = (rows: readonly string[]) =>
   rows.flatMap((row) => /^[❯ ][• ](\w+)\s+(?:NO|yes|unknown|target|asking)\b/u.exec(row)?.[1] ?? []);
 
 describe('the board', () => {
+  test.each([80, 100, 160])('has the same columns at %i whatever its rows say', (columns) => {
+    const headOf = (...instances: Parameters<typeof fleetOf>[0]) =>
+      board(fact(fleetOf(instances)))
+        .at({ ...SIZE, columns })
+        .find((row) => row.trim().startsWith('instance'))
+        ?.replace(/│.*/u, '')
+        .trim()
+        .split(/ +/u);
+    expect(headOf(LATE)).toEqual(headOf(FINE));
+    expect(headOf(CARDLESS)).toEqual(headOf(FINE));
+    expect(headOf(FINE)).toEqual(expect.arrayContaining(['backup', 'proven', 'RPO', 'key', 'asked']));
+  });
+
   test('puts the instances in danger first, and tells of the first one why', () => {
     const rows = board(fact(fleetOf([FINE, CARDLESS, LATE]))).at(SIZE);
     expect(names(rows)).toEqual(['orders', 'billing', 'stock']);
-    expect(rows[1]).toContain('✗ 1 of 3 instances could not be recovered now, 1 unknown');
-    expect(rows.join('\n')).toContain('✗ NO elsewhere: the newest backup is 2 h old, and the RPO is 30 min');
-    expect(rows.join('\n')).toMatch(/orders +NO +2h LATE +10h LATE +30m +proven +10h/u);
+    expect(rows[1]).toContain('! 1 of 3 instances not known to be recoverable, 1 beyond RPO');
+    const told = rows.join(' ').replaceAll(/\s+/gu, ' ');
+    expect(told).toContain(
+      '✗ NO within RPO: backup 9, 2 h old, is the newest that opens, and the RPO is 30 min',
+    );
+    expect(rows.join('\n')).toMatch(/orders +yes +yes +2h LATE +10h LATE +30m +proven +0s/u);
   });
 
   test('tells of the row of the cursor', () => {
@@ -52,7 +71,10 @@ describe('the board', () => {
     press(screen, 'down');
     expect(at(SIZE).join('\n')).toContain('the journal could not be read: the disk is gone');
     press(screen, 'down');
-    expect(at(SIZE).join('\n')).toContain('✓ it could be recovered now, in place and elsewhere');
+    const told = at(SIZE).join(' ').replaceAll(/\s+/gu, ' ');
+    expect(told).toContain(
+      '✓ it could be recovered now, in place and elsewhere, from backup 9, 2h old, key aaaaaaaaaaaa fits',
+    );
     expect(at(SIZE).join('\n')).toContain('41 % used, parachute opens at 80 % (postgresql.0.persistent)');
   });
 
@@ -61,7 +83,8 @@ describe('the board', () => {
     const record = cardless();
     const lost = statusOf('orders', { overview: no, backups: no, window: no, record });
     const rows = board(fact(fleetOf([lost]))).at({ columns: 100, rows: 30 });
-    expect(rows.join('\n')).toMatch(/orders +unknown +10h seen +10h LATE/u);
+    expect(rows.join('\n')).toMatch(/orders +unknown +DOWN +10h seen +10h LATE/u);
+    expect(rows[1]).toContain('✗ 1 of 1 instance DOWN');
     const told = rows.join(' ').replaceAll(/\s+/gu, ' ');
     expect(told).toContain('newest backup 10h old as last seen 10h ago (backup 7)');
     expect(told).toContain('backup 7 could be recovered by its id guid-7');
@@ -76,7 +99,7 @@ describe('the board', () => {
     expect(rows.join('\n')).toContain('asked 1 of 3');
     expect(rows.join('\n')).toMatch(/orders +asking/u);
     expect(rows.join('\n')).toMatch(/spare +asking/u);
-    expect(rows[1]).toContain('1 of 3 instances unknown');
+    expect(rows[1]).toContain('waiting for 2 of 3 instances');
   });
 
   test.each(SIZES)('fills $columns x $rows exactly, with and without Unicode', (size) => {
@@ -94,9 +117,9 @@ describe('the board', () => {
   });
 
   test('shows at least forty columns what matters most', () => {
-    const rows = board(fact(fleetOf([FINE, LATE]))).at({ columns: 40, rows: 12 });
-    expect(rows[1]).toContain('✗ 1 of 2 not recoverable');
-    expect(rows.join('\n')).toMatch(/orders +NO/u);
+    const rows = board(fact(fleetOf([FINE, CARDLESS]))).at({ columns: 40, rows: 12 });
+    expect(rows[1]).toContain('! 1 unknown of 2');
+    expect(rows.join('\n')).toMatch(/billing +unknown/u);
   });
 
   test('names the open runs, who began them and for how long', () => {
@@ -134,6 +157,24 @@ describe('the board', () => {
     expect(rows).toContain('lifeboat init writes one');
   });
 
+  test('says in the row of each instance why it could not be asked', () => {
+    const failing = (name: string, code: string) =>
+      statusOf(name, { backups: { state: 'failed', at: NOW, code, why: 'no' } });
+    const rows = board(
+      fact(
+        fleetOf([
+          failing('one', 'credentials.refused'),
+          failing('two', 'service.timeout'),
+          failing('three', 'x'),
+        ]),
+      ),
+    ).at({ columns: 160, rows: 30 });
+    const lastOf = (name: string) => rows.find((row) => row.slice(2).startsWith(`${name} `));
+    expect(lastOf('one')).toContain('401 login');
+    expect(lastOf('two')).toContain('silent');
+    expect(lastOf('three')).toContain('failed');
+  });
+
   test('sorts by danger, name, age of the newest backup and RPO in turn', () => {
     const old = statusOf('zebra', {
       backups: { state: 'known', at: NOW, value: { done: [{ id: 1, triggeredAt: ago(90) }] } },
@@ -162,12 +203,168 @@ describe('the board', () => {
     expect(effects).toEqual([{ type: 'open', screen: { name: 'instance', instance: 'stock' } }]);
   });
 
+  describe('while answers arrive', () => {
+    /** The board over facts and a clock that the test changes. */
+    const moving = (first: Fact<Fleet>) => {
+      const world = { fleet: first, now: NOW };
+      const effects: AppEffect[] = [];
+      const facts = {
+        get: (source: string) =>
+          source === 'fleet' ? world.fleet : { part: { state: 'unasked' }, isAsking: false },
+      } as never;
+      const screen = boardScreen()({ facts, now: () => world.now, onEffect: (one) => effects.push(one) });
+      const shown = () => shownRows(screen, SIZE);
+      const later = (seconds: number) => {
+        world.now = new Date(world.now.getTime() + seconds * 1_000);
+      };
+      return { screen, effects, shown, world, later };
+    };
+    const open = (instance: string) => ({ type: 'open', screen: { name: 'instance', instance } });
+
+    test('acts on the instance that was shown under the cursor, wherever its row is now', () => {
+      const { screen, effects, shown, world } = moving(fact(fleetOf([FINE, statusOf('orders')])));
+      expect(shown().join('\n')).toContain('❯ stock');
+      world.fleet = fact(fleetOf([FINE, LATE]));
+      press(screen, 'enter');
+      expect(shown().join('\n')).toContain('❯ stock');
+      expect(names(shown())[0]).toBe('orders');
+      press(screen, 's');
+      expect(effects).toEqual([
+        open('stock'),
+        { type: 'open', screen: { name: 'start', instance: 'stock' } },
+      ]);
+    });
+
+    test('chooses no instance before all have answered once, and acts on none', () => {
+      const asking = fleetOf([unaskedOf('stock'), unaskedOf('orders')], {
+        answered: 0,
+        answeredAt: new Map(),
+      });
+      const { screen, effects, shown, world } = moving(fact(asking, true));
+      expect(shown().join('\n')).not.toContain('❯');
+      press(screen, 'enter', 's');
+      expect(effects).toEqual([
+        { type: 'say', text: 'no instance is chosen: down chooses the first one' },
+        { type: 'open', screen: { name: 'start' } },
+      ]);
+      world.fleet = fact(fleetOf([FINE, LATE]), true);
+      world.now = new Date(NOW.getTime() + 60_000);
+      expect(shown().join('\n')).toContain('❯ orders');
+    });
+
+    test('lets a person choose before that, and stays there', () => {
+      const asking = fleetOf([unaskedOf('stock'), unaskedOf('orders')], {
+        answered: 0,
+        answeredAt: new Map(),
+      });
+      const { screen, effects, shown, world } = moving(fact(asking, true));
+      shown();
+      press(screen, 'down');
+      expect(shown().join('\n')).toContain('❯ stock');
+      world.fleet = fact(fleetOf([FINE, LATE]));
+      shown();
+      press(screen, 'enter');
+      expect(effects).toEqual([open('stock')]);
+    });
+
+    test('judges its answers again as time goes by', () => {
+      const orders = (now: Date) => [statusOf('orders', { objectives: { rpo: 2.01 * 3_600_000 } }, now)];
+      const { shown, later } = moving(fact(fleetOf(orders(NOW), { instancesAt: orders })));
+      expect(shown().join('\n')).toMatch(/orders +yes +yes +2h +/u);
+      later(60);
+      expect(shown().join('\n')).toMatch(/orders +yes +yes +2h LATE[\s\S]*newest backup 2h 1m LATE/u);
+      expect(shown()[1]).toContain('1 of 1 instance beyond the RPO');
+    });
+
+    test('takes back what it said of an instance that owes an answer, and says since when', () => {
+      const asked = new Map([['orders', NOW]]);
+      const { shown, later } = moving(fact(fleetOf([statusOf('orders'), FINE], { askedAt: asked }), true));
+      later(4);
+      expect(shown()[1]).toContain('✓ 2 instances could be recovered now');
+      later(3);
+      expect(shown()[1]).toContain('! 1 of 2 instances asked, and not answered');
+      const text = shown().join('\n');
+      expect(text).toMatch(/orders +was yes +\? +/u);
+      expect(text).toContain('! asked 7s ago, not answered; its last answer is 7s old');
+      expect(text).not.toContain('✓');
+    });
+
+    test('takes back what nobody has asked about for long', () => {
+      const { shown, later } = moving(fact(fleetOf([statusOf('orders')])));
+      later(600);
+      expect(shown().join('\n')).toMatch(/orders +was yes +\?[\s\S]*! its last answer is 10m old/u);
+    });
+
+    test('claims neither LIVE nor a rehearsal before the config is read', () => {
+      const { shown } = moving({ part: { state: 'unasked' }, isAsking: true });
+      expect(shown().join('\n')).not.toMatch(/LIVE|REHEARSAL/u);
+    });
+
+    test('holds the rows where they are while keys are pressed, until a pause or a new sort', () => {
+      const { screen, shown, world, later } = moving(fact(fleetOf([FINE, statusOf('orders')])));
+      shown();
+      press(screen, 'down');
+      world.fleet = fact(fleetOf([FINE, LATE]));
+      later(4);
+      expect(names(shown())).toEqual(['stock', 'orders']);
+      press(screen, 'up');
+      later(4);
+      expect(names(shown())).toEqual(['stock', 'orders']);
+      later(1);
+      expect(names(shown())).toEqual(['orders', 'stock']);
+      press(screen, 'up');
+      world.fleet = fact(fleetOf([statusOf('orders'), LATE_STOCK]));
+      expect(names(shown())).toEqual(['orders', 'stock']);
+      press(screen, 'S', 'S', 'S', 'S');
+      expect(names(shown())).toEqual(['stock', 'orders']);
+    });
+
+    test('chooses no other instance when the one of the cursor no longer fits the filter', () => {
+      const { screen, effects, shown, world } = moving(fact(fleetOf([LATE_STOCK, LATE])));
+      press(screen, '/', 'l', 'a', 't', 'e', 'enter');
+      expect(shown().join('\n')).toContain('❯ stock');
+      world.fleet = fact(fleetOf([FINE, LATE]));
+      expect(names(shown())).toEqual(['orders']);
+      press(screen, 'enter');
+      expect(effects).toEqual([{ type: 'say', text: 'no instance is chosen: down chooses the first one' }]);
+    });
+  });
+
   test('filters by name and answer', () => {
     const { screen, at } = board(fact(fleetOf([FINE, CARDLESS, LATE])));
     press(screen, '/', 'b', 'i', 'l', 'l');
     expect(names(at(SIZE))).toEqual(['billing']);
     press(screen, 'escape', '/', 'y', 'e', 's');
-    expect(names(at(SIZE))).toEqual(['stock']);
+    expect(names(at(SIZE))).toEqual(['orders', 'stock']);
+    press(screen, 'escape', '/', 'l', 'a', 't', 'e');
+    expect(names(at(SIZE))).toEqual(['orders']);
+    press(screen, 'escape', '/', 'f', 'a', 'i', 'l', 'e', 'd');
+    expect(names(at(SIZE))).toEqual(['billing']);
+  });
+
+  test('counts what the filter shows, marks all of it, and backs up what is marked', () => {
+    const fleet = fleetOf([FINE, statusOf('orders'), statusOf('orders-dr')]);
+    const { screen, at, effects } = board(fact(fleet));
+    at(SIZE);
+    press(screen, 'b', '/', 'o', 'r', 'd', 'enter');
+    expect(at(SIZE).join('\n')).toMatch(/^\/ord.* 2 of 3$/mu);
+    press(screen, 'a');
+    expect(at(SIZE).join('\n')).toContain('2 marked');
+    press(screen, 's', 'b');
+    const marked = ['orders', 'orders-dr'];
+    expect(effects).toEqual([
+      { type: 'say', text: 'nothing is marked: Space marks a row, a all that are shown' },
+      { type: 'say', text: 'a run changes one instance, and 2 are marked: b backs them up, u unmarks them' },
+      { type: 'open', screen: { name: 'each', instances: marked } },
+    ]);
+    press(screen, 'a');
+    expect(at(SIZE).join('\n')).not.toContain('marked');
+  });
+
+  test('filters by why an instance could not be asked', () => {
+    const { screen, at } = board(fact(fleetOf([FINE, statusOf('orders', { backups: failedPart('late') })])));
+    press(screen, '/', 's', 'i', 'l', 'e', 'n', 't');
+    expect(at(SIZE).join('\n')).toMatch(/1 of 2$/mu);
   });
 
   test('starts on the instance of the cursor or on the one that is marked, and on none of several', () => {
@@ -177,7 +374,7 @@ describe('the board', () => {
     expect(effects).toEqual([
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
-      { type: 'say', text: 'a run changes one instance, and 2 are marked: press u to unmark them' },
+      { type: 'say', text: 'a run changes one instance, and 2 are marked: b backs them up, u unmarks them' },
     ]);
     press(screen, 'y', 'u', 'y');
     expect(effects.slice(3)).toEqual([

@@ -92,6 +92,24 @@ describe('facts', () => {
     facts.stop();
   });
 
+  it('ask at once for what was let go half-way, however fresh its first part is', async () => {
+    let asked = 0;
+    const facts = createFacts(
+      loaders(async (_, emit, signal) => {
+        asked += 1;
+        emit([run('A')]);
+        await new Promise<void>((done) => signal.addEventListener('abort', () => done()));
+      }),
+      () => new Date(),
+    );
+    facts.want([RUNS]);
+    await vi.waitFor(() => expect(facts.get('runs', null).part.state).toBe('known'));
+    facts.want([]);
+    facts.want([RUNS]);
+    expect([asked, facts.get('runs', null).isAsking]).toEqual([2, true]);
+    facts.stop();
+  });
+
   it('tell of a thousand answers a few times a second', async () => {
     vi.useFakeTimers();
     const facts = createFacts(

@@ -56,9 +56,9 @@ function recordOf(facts: readonly object[]): InstanceFacts['record'] {
 }
 
 /** An instance that could be recovered now, but for what is given. */
-export function statusOf(name: string, given: Partial<InstanceFacts> = {}): InstanceStatus {
+export function statusOf(name: string, given: Partial<InstanceFacts> = {}, now: Date = NOW): InstanceStatus {
   const objectives = { rto: HOUR, rpo: 4 * HOUR };
-  return instanceStatus({ ...wellKnown(name), role: 'source', objectives, ...given }, NOW);
+  return instanceStatus({ ...wellKnown(name), role: 'source', objectives, ...given }, now);
 }
 
 function wellKnown(name: string): InstanceFacts {
@@ -76,6 +76,7 @@ function wellKnown(name: string): InstanceFacts {
     disk: part({ name: 'postgresql.0.persistent', usedPercent: 41, threshold: 80, isOpen: false }),
     record: recordOf(PREPARED),
     held: part([KEY]),
+    fits: part([{ id: 9, key: KEY, tried: 1 }]),
   };
 }
 
@@ -103,7 +104,7 @@ export function factsOf(known: { readonly [Name in SourceName]?: Fact<Sources[Na
 export function opened(open: OpenScreen, facts: Facts) {
   const effects: AppEffect[] = [];
   const screen = open({ facts, now: () => NOW, onEffect: (effect) => effects.push(effect) });
-  return { screen, effects, at: (size: Size, look: Look = LOOK) => rowsOf(screen, size, look) };
+  return { screen, effects, at: (size: Size, look: Look = LOOK) => shownRows(screen, size, look) };
 }
 
 export const SIZE: Size = { columns: 80, rows: 24 };
@@ -119,7 +120,7 @@ export const LOOK: Look = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: true
 export const ASCII: Look = { glyphs: glyphsFor({ LANG: 'C' }), colour: false };
 
 /** The rows as texts. Throws where the layout is not exactly as large as the terminal. */
-function rowsOf(screen: LiveScreen, { columns, rows }: Size, look: Look): readonly string[] {
+export function shownRows(screen: LiveScreen, { columns, rows }: Size, look: Look = LOOK): readonly string[] {
   const { bands } = screen.layOut({ columns, rows }, look);
   const found = bands.flatMap(({ height, panes }) => {
     const wide = panes.reduce((sum, { width }) => sum + width, 0);

@@ -129,7 +129,16 @@ test('o opens the report, y copies its command, and Y the anchor with the run', 
 });
 
 test('a run that was watched to its end has the same keys, and is closed without a question', () => {
-  const ui = drive({ ...ENDED, watched: { driver: 'it is over' } });
+  const ui = drive({ ...ENDED, watched: { driver: 'it is over', isFree: false } });
   ui.press('o', 'l', 'escape', 'escape');
   expect(ui.effects.map(({ type }) => type)).toEqual(['app', 'close']);
+});
+
+test('a run of a drill says where in the drill it is, and that Enter goes on with it', () => {
+  const chapter = { number: 2, of: 3 };
+  const [head = '', ...rows] = screen({ ...ENDED, mode: 'REHEARSAL', chapter }, 80, 24);
+  expect(head).toContain(' DRILL 2/3 ');
+  expect(rows.join('\n')).toContain('go on with the drill');
+  const [live = ''] = screen({ ...ENDED, mode: 'LIVE', chapter }, 80, 24);
+  expect(live).toContain(' LIVE ');
 });

@@ -10,12 +10,14 @@ import {
   failedPart,
   fleetOf,
   LOOK,
+  NOW,
   opened,
   part,
   press,
   SIZE,
   SIZES,
   statusOf,
+  unaskedOf,
 } from './fake-fleet.ts';
 
 const DETAIL: InstanceDetail = {
@@ -63,12 +65,48 @@ function instance(given: { instance?: Fact<InstanceDetail>; backups?: Fact<Backu
 }
 
 describe('the screen of an instance', () => {
+  test('has the instances asked as long as it is shown, and waits for what has not answered', () => {
+    const waiting = fleetOf([unaskedOf('orders')], { answered: 0, answeredAt: new Map() });
+    const open = instanceScreen({ name: 'instance', instance: 'orders' });
+    const { screen, at } = opened(open, factsOf({ fleet: fact(waiting, true), instance: fact(DETAIL) }));
+    expect(screen.needs()).toContainEqual({ source: 'fleet', of: null });
+    const text = at({ columns: 80, rows: 50 }).join('\n');
+    expect(text).toContain('waiting for its answers');
+    expect(text).not.toContain('was not asked');
+  });
+
+  test('says of what time an answer is that was given to an earlier visit', () => {
+    const old = new Date(NOW.getTime() - 6 * 60_000);
+    const value = BACKUPS;
+    const backups = {
+      part: { state: 'known', at: old, value },
+      isAsking: true,
+      last: { at: old, value },
+    } as const;
+    const { screen, at } = instance({ backups });
+    press(screen, '2');
+    expect(at(SIZE)[1]).toContain('as of 6m ago');
+    expect(instance().at(SIZE)[1]).not.toContain('as of');
+  });
+
   test('tells whether it could be recovered, what it says of itself, and what did not answer', () => {
     const text = instance().at({ columns: 80, rows: 50 }).join('\n');
     expect(text).toContain('✓ it could be recovered now');
     expect(text).toMatch(/id +guid-of-orders/u);
     expect(text).toContain('could not be read: no answer within 20 s');
     expect(text).toContain('the interface of this instance does not report it');
+  });
+
+  test('tells above the lists which rows could not be read, and how many more', () => {
+    const unread = [1, 2, 3, 4].map((id) => `backup ${id} in the list cannot be read`);
+    const { screen, at } = instance({
+      backups: fact({ ...BACKUPS, unread }),
+      instance: fact({ ...DETAIL, unreadRestores: ['restore 5 in the list cannot be read'] }),
+    });
+    press(screen, '2');
+    for (const text of [...unread.slice(0, 2), 'and 2 more']) expect(at(SIZE).join('\n')).toContain(text);
+    press(screen, '3');
+    expect(at(SIZE).join('\n')).toContain('restore 5 in the list cannot be read');
   });
 
   test('lists backups with age, proof and key, and the range above them', () => {
@@ -78,6 +116,22 @@ describe('the screen of an instance', () => {
     expect(text).toContain('point in time: 2026-03-08 12:00:00 to 2026-03-10 12:00:00 UTC');
     expect(text).toMatch(/9 +done +2h +2026-03-10 10:00:00 +900 B +no/u);
     expect(text).toMatch(/7 +done +10h .* 2026-03-10 03:00 +MISSING aaaa/u);
+  });
+
+  test('restores, verifies and downloads the backup of the cursor; a restore begins with it chosen', () => {
+    const { screen, at, effects } = instance();
+    press(screen, 'r', '2');
+    expect(effects).toEqual([]);
+    at(SIZE);
+    press(screen, 'down', 'r', 'v', 'd');
+    expect(effects).toEqual([
+      {
+        type: 'open',
+        screen: { name: 'start', situation: 'older-state', instance: 'orders', backup: '7' },
+      },
+      { type: 'errand', errand: { do: 'verify', instance: 'orders', id: 7 } },
+      { type: 'errand', errand: { do: 'download', instance: 'orders', id: 7 } },
+    ]);
   });
 
   test('lists restores and metrics, with a chart of the one under the cursor', () => {

@@ -51,9 +51,13 @@ describe('the keymap', () => {
 
   it('shows the key for waking a run only while something is announced', () => {
     const shown = (isPaused: boolean) =>
-      footerBindings('watch', { isPaused, hasCommand: false, hasWay: false, hasPalette: false }).map(
-        ({ intent }) => intent,
-      );
+      footerBindings('watch', {
+        isPaused,
+        hasCommand: false,
+        hasWay: false,
+        hasPalette: false,
+        isFree: false,
+      }).map(({ intent }) => intent);
     expect(shown(false)).not.toContain('wake');
     expect(shown(true)).toContain('wake');
   });

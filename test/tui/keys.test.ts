@@ -37,3 +37,9 @@ test.each([
     afterEscape: { kind: 'key', key: alone },
   });
 });
+
+test('a key that is let go is no key, in a terminal that reports it', () => {
+  expect(keyOf('y', { eventType: 'release' } as Key)).toBeUndefined();
+  expect(keyOf('', { return: true, eventType: 'release' } as Key)).toBeUndefined();
+  expect(keyOf('y', { eventType: 'press' } as Key)).toMatchObject({ key: 'y' });
+});

@@ -3,7 +3,7 @@ import { useLabs } from '../bench-kit/lab-bench.ts';
 import { hasTerminal, KEYS, type Terminal } from '../bench-kit/pseudo-terminal.ts';
 import { openTerminal } from '../bench-kit/terminal.ts';
 
-describe.runIf(hasTerminal())('the screen of a lab in the real program', { timeout: 240_000 }, () => {
+describe.runIf(hasTerminal())('the screen of a lab in the real program', { timeout: 2_400_000 }, () => {
   const openLab = useLabs();
 
   test('takes an instance away from the board, and brings it back over a run that waits', async (context) => {
@@ -38,5 +38,5 @@ describe.runIf(hasTerminal())('the screen of a lab in the real program', { timeo
 });
 
 async function shows(terminal: Terminal, wanted: RegExp): Promise<void> {
-  await vi.waitFor(() => expect(terminal.text()).toMatch(wanted), { timeout: 60_000, interval: 50 });
+  await vi.waitFor(() => expect(terminal.text()).toMatch(wanted), { timeout: 600_000, interval: 50 });
 }

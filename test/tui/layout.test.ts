@@ -104,7 +104,7 @@ describe('the screen', () => {
       facts: [{ label: long, value: long, tone: 'bad' }],
       log: [{ at: '00:00:00', text: long, tone: 'plain' }],
       banner: { tone: 'bad', text: long, hints: [long, long] },
-      activity: { title: long, seconds: 1e9, progress: { kind: 'task', status: long } },
+      activity: { title: long, seconds: 1e9, awaited: long, progress: { kind: 'task', status: long } },
       question: {
         kind: 'choice',
         prompt: long,
@@ -240,7 +240,7 @@ describe('the screen', () => {
     const said = 'orders-report has its binding name taken';
     const banner = { tone: 'bad', text: said, hints: ['remove the old one', 'or bind it by hand'] } as const;
     const view: RunView = { ...VIEWS.choice, banner, question: { ...VIEWS.choice.question, prompt: said } };
-    const watched: RunView = { ...view, watched: { driver: 'driven by ada' } };
+    const watched: RunView = { ...view, watched: { driver: 'driven by ada', isFree: false } };
     for (const [columns, rows] of [
       [80, 24],
       [160, 50],

@@ -105,7 +105,7 @@ test.each([
   const run = createFakeRun(view, (answer, self) => {
     self.show(VIEWS.stopped);
     self.finish({ how: 'ended', exitCode: 1 });
-    expect(answer).toEqual({ event: 'operator.stop' });
+    expect(answer).toEqual({ event: 'operator.stop', text: 'stopped to go on with another run on orders' });
   });
   if (view === VIEWS.stopped) run.finish({ how: 'ended', exitCode: 1 });
   const host = openApp((_id, show) => shown(show, run), unhurried());

@@ -8,6 +8,7 @@ import {
   type ListIntent,
   listKeys,
   moved,
+  placed,
   typedInto,
 } from '../../src/tui/parts/list.ts';
 import { type Column, tableLines } from '../../src/tui/parts/table.ts';
@@ -34,9 +35,26 @@ describe('the cursor of a list', () => {
     expect(cursorAt(list, ['x', 'c', 'a'])).toBe(1);
   });
 
-  it('is on the first row when its row is gone, and nowhere in an empty list', () => {
-    expect(cursorAt({ ...FRESH_LIST, cursor: 'gone' }, KEYS)).toBe(0);
+  it('stays on the row on which it was shown first, without a key', () => {
+    const list = placed(FRESH_LIST, ['c', 'a']);
+    expect(cursorAt(list, ['x', 'a', 'c'])).toBe(2);
+  });
+
+  it('goes to no other row by itself when its row is gone, and from there by a key to the first', () => {
+    const list = placed(FRESH_LIST, ['gone', 'a']);
+    expect(cursorAt(list, KEYS)).toBe(-1);
+    expect(moved(list, 'down', KEYS, 2).cursor).toBe('a');
+  });
+
+  it('goes to the first row when what the person types hides its row', () => {
+    const list = typedInto(placed(FRESH_LIST, ['gone', 'a']), 'a');
+    expect(cursorAt(list, ['a', 'b'])).toBe(0);
+  });
+
+  it('is nowhere in an empty list, and stays for the row that comes back', () => {
     expect(cursorAt(FRESH_LIST, [])).toBe(-1);
+    const list = moved(placed(FRESH_LIST, ['c']), 'down', [], 2);
+    expect(cursorAt(list, KEYS)).toBe(2);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lineWidth, textOf as plainText } from '../../src/tui/line.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
-import { wholeRows } from '../../src/tui/screens/run/parts/log.ts';
+import { logLines, wholeRows } from '../../src/tui/screens/run/parts/log.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';
@@ -132,4 +132,58 @@ it('shows with the first step what was written before the run has left its first
   const text = textOf(ui.state(), 80, 24);
   expect(text).toContain('step 1/3: look at the instance');
   expect(text).toContain('ada started it');
+});
+
+describe('the text of a step on the whole screen', () => {
+  const hints = Array.from(
+    { length: 9 },
+    (_, at) => `a way out, number ${at + 1}, which is told in one sentence`,
+  );
+  const view: RunView = {
+    ...VIEWS.choice,
+    rail: RAIL.map((step) => (step.id === 'generate' ? { ...step, state: 'failed' as const } : step)),
+    banner: { tone: 'bad', text: 'it was refused', hints },
+  };
+
+  it.each(SIZES)('has what the run says at %i x %i, with every hint of a failure', (columns, rows) => {
+    const ui = drive(view);
+    ui.press('z');
+    expect(modeOf(ui.state())).toBe('step');
+    let seen = '';
+    for (let scroll = 0; scroll < 200; scroll += 4)
+      seen += textOf({ ...ui.state(), scroll }, columns, rows).replaceAll(/\s+/gu, ' ');
+    for (const hint of hints) expect(seen).toContain(hint.slice(0, 22));
+    ui.press('z');
+    expect(ui.state().overlay).toBe('none');
+  });
+
+  it('is there from a field too', () => {
+    const ui = drive({ ...VIEWS.choice, question: SECRET, rail: RAIL });
+    ui.press('ctrl+t');
+    expect(ui.state().overlay).toBe('step');
+    ui.press('ctrl+t');
+    expect(modeOf(ui.state())).toBe('input');
+  });
+});
+
+describe('the log below a run', () => {
+  const long = `${'a long sentence of the log '.repeat(6)}to its end`;
+  const log: RunView['log'] = [
+    { at: '03:00:00', text: long, tone: 'plain' },
+    { at: '03:00:01', text: `second ${long}`, tone: 'plain' },
+  ];
+
+  it('breaks an entry into all its rows, whatever is above it, and cuts only the oldest', () => {
+    for (const height of [5, 6, 7, 11]) {
+      const rows = logLines(log, 60, height, look).map(plainText);
+      expect(rows.length).toBeLessThanOrEqual(height);
+      expect(rows.at(-1)).toMatch(/to its end$/u);
+    }
+  });
+
+  it('cuts the newest only where it is larger than the room', () => {
+    const rows = logLines(log, 60, 3, look).map(plainText);
+    expect(rows[1]).toContain('second a long');
+    expect(rows.at(-1)).toMatch(/…$/u);
+  });
 });

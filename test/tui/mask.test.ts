@@ -63,6 +63,12 @@ describe('what is hidden', () => {
     expect(secrets.filter((one) => textOf(line).includes(one))).toEqual([]);
   });
 
+  test('a name that is cut where several begin so gets the name of none of them', () => {
+    const mask = createMask();
+    expect(mask.text('into orders-… now', NAMES)).toBe('into hidden-- now');
+    expect(mask.text('into orders-d… now', NAMES)).toBe(`into ${mask.text('orders-dr', NAMES)} now`);
+  });
+
   /** What is left of a name at either side of a line end shows whose it is. */
   test.each([
     ['within a word', ['the target is orders-', 'dr, which is empty'], ['orders', 'dr,']],

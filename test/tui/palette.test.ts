@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ShownKey } from '../../src/tui/live-screen.ts';
 import { paletteScreen } from '../../src/tui/screens/palette/palette.ts';
+import { COMMAND_WORDS } from '../../src/view/app/command-words.ts';
 import type { Home } from '../../src/view/app/home.ts';
 import type { RunRow } from '../../src/view/app/run-row.ts';
 import { ago, fact, factsOf, opened, SIZE } from './fake-fleet.ts';
@@ -54,6 +57,51 @@ describe('the palette', () => {
     expect(effects).toEqual([
       { type: 'instead', effect: { type: 'open', screen: { name: 'keys', addTo: 'orders' } } },
     ]);
+  });
+
+  test.each([
+    ['follow', 'copy lifeboat followups list'],
+    ['export', 'copy lifeboat audit export'],
+    ['bundle', 'copy lifeboat audit export'],
+    ['anchor', 'copy lifeboat audit anchor'],
+    ['report', 'copy lifeboat report'],
+    ['verify', 'copy lifeboat audit verify'],
+    ['drill', 'copy lifeboat drill'],
+    ['doctor', 'copy lifeboat doctor'],
+    ['rotate', 'the encryption key leaked or is old'],
+    ['disaster', 'the instance or its region is gone'],
+    ['pitr', 'rows were deleted or changed wrongly'],
+    ['point in time', 'rows were deleted or changed wrongly'],
+    ['quit', 'quit'],
+    ['exit', 'quit'],
+    ['theme', 'copy LIFEBOAT_THEME=contrast lifeboat'],
+    ['backup', 'a risky change is coming'],
+  ])('finds by "%s" what people mean by it: %s', (typed, found) => {
+    const { screen, at } = palette();
+    screen.paste(typed, SIZE);
+    expect(at(SIZE).join('\n')).toContain(found);
+  });
+
+  test('finds every command of the command line by its name', () => {
+    const pages = readFileSync(join(import.meta.dirname, '../../docs/commands.md'), 'utf8');
+    const names = [...pages.matchAll(/^## lifeboat (.+)$/gmu)].flatMap(([, name = '']) => name);
+    const isGroup = (name: string) => names.some((other) => other.startsWith(`${name} `));
+    const offered = new Set(COMMAND_WORDS.map(({ name }) => name));
+    expect(names.length).toBeGreaterThan(50);
+    expect(names.filter((name) => !offered.has(name) && !isGroup(name))).toEqual([]);
+    expect([...offered].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test('begins a situation from its words, and leaves the app by "quit"', () => {
+    const { screen, effects } = palette();
+    screen.paste('disaster lost', SIZE);
+    screen.press({ kind: 'key', key: 'enter' }, SIZE);
+    const start = { type: 'open', screen: { name: 'start', situation: 'region-gone' } };
+    expect(effects).toEqual([{ type: 'instead', effect: start }]);
+    const again = palette();
+    again.screen.paste('quit', SIZE);
+    again.screen.press({ kind: 'key', key: 'enter' }, SIZE);
+    expect(again.effects).toEqual([{ type: 'instead', effect: { type: 'quit' } }]);
   });
 
   test('starts nothing in a window that drives a run', () => {

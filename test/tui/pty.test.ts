@@ -35,7 +35,7 @@ function start(args: string) {
   terminals.push(terminal);
   const { bytes, text, isTaken } = terminal;
   const until = async (wanted: string) => {
-    await expect.poll(text, { timeout: 8_000, interval: 20 }).toContain(wanted);
+    await expect.poll(text, { timeout: 80_000, interval: 20 }).toContain(wanted);
   };
   return {
     ...terminal,
@@ -126,11 +126,26 @@ describe.skipIf(!hasTerminal())('a real terminal', () => {
     await session.expectRestored();
   });
 
+  it('hears a key that is let go as none, and Ctrl-C as modifyOtherKeys sends it', async () => {
+    const session = start('choice');
+    await session.until('Enter choose');
+    // `?` is pressed and let go, in the form of kitty: the help stays.
+    session.type('\u001b[63;1:1u\u001b[63;1:3u');
+    await session.until('this help');
+    session.type('\u001b[27;1:1u\u001b[27;1:3u');
+    await session.until('Enter choose');
+    session.type('q');
+    await session.asks('leave this run?');
+    session.type('\u001b[27;5;99~');
+    await session.expectRestored();
+    expect(session.text()).toContain('rc=130');
+  });
+
   it('may vanish: the process then ends by itself', async () => {
     const session = start('choice');
     await session.until('Enter choose');
     session.hangUp();
-    await expect.poll(() => session.isAlive(), { timeout: 8_000 }).toBe(false);
+    await expect.poll(() => session.isAlive(), { timeout: 80_000 }).toBe(false);
   });
 
   it('shows the first frame before Ink has been loaded', async () => {

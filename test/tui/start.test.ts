@@ -252,7 +252,7 @@ test('the command that is copied begins the same run', () => {
   press('enter');
   press('enter');
   press('enter');
-  press('c');
+  press('y');
   expect(effects).toEqual([
     {
       type: 'copy',

@@ -22,7 +22,8 @@ describe('the way that leads on from a failure', () => {
   it('stops the run when that is chosen, and leads on with all that is known of the way', () => {
     const ui = drive(VIEWS.lost);
     ui.press('w', 'down', 'enter');
-    expect(ui.effects).toEqual([{ type: 'answer', answer: { event: 'operator.stop' }, lead: start }]);
+    const answer = { event: 'operator.stop', text: 'stopped to go on with another run on orders' };
+    expect(ui.effects).toEqual([{ type: 'answer', answer, lead: start }]);
     ui.press('w', 'enter');
     expect(ui.effects).toHaveLength(1);
   });

@@ -44,7 +44,8 @@ export function troublesAround(screen: LiveScreen, layout: Layout, size: Size): 
   const isMuteField =
     screen.isTyping() && screen.title() !== 'find anything' && !keys.some(({ shown }) => shown === 'Ctrl-K');
   return [
-    ...(/ (?:LIVE|REHEARSAL) /u.test(header) ? [] : [`no badge in the header: ${header}`]),
+    // Before the config is read nothing is claimed: the name of the program stands there.
+    ...(/^\S* (?:LIVE|REHEARSAL|MIXED|lifeboat) /u.test(header) ? [] : [`no badge in the header: ${header}`]),
     ...(keys.some(({ inFooter, shown }) => inFooter && shown !== '') ? [] : ['no key in the footer']),
     ...twice.map((name) => `the key ${name} means two things`),
     ...mute.map(({ shown, label }) => `the key ${shown} (${label}) does not say what it does, or why not`),

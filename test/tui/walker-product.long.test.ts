@@ -37,7 +37,7 @@ const KEYBOARD = [
   ...['\u001b[5~', '\u001b[6~', '\u001b[H', '\u001b[F', '\u007f', '\u0012', '\u0015'],
 ];
 
-describe.runIf(hasTerminal())('keys at random on the real program', { timeout: 240_000 }, () => {
+describe.runIf(hasTerminal())('keys at random on the real program', { timeout: 2_400_000 }, () => {
   const openLab = useLabs();
 
   test('some three hundred of them, begun on each screen, break no frame, and change nothing but for a backup that was answered for', async (context) => {
@@ -87,7 +87,7 @@ describe.runIf(hasTerminal())('keys at random on the real program', { timeout: 2
 
 async function openByPalette(terminal: Terminal, wanted: string, opened: RegExp, why: () => string) {
   const shows = (words: RegExp, row: (rows: string[]) => string) =>
-    vi.waitFor(() => expect(row(terminal.rows()), why()).toMatch(words), { timeout: 20_000 });
+    vi.waitFor(() => expect(row(terminal.rows()), why()).toMatch(words), { timeout: 200_000 });
   terminal.type(NAMED['Ctrl-k'] ?? '');
   await shows(/find anything/u, ([header = '']) => header);
   terminal.type(wanted);
@@ -113,7 +113,7 @@ async function comesUp(terminal: Terminal, why: () => string): Promise<void> {
     }
     expect(isWhole(terminal), why()).toBe(true);
   };
-  await vi.waitFor(look, { timeout: 20_000 });
+  await vi.waitFor(look, { timeout: 200_000 });
 }
 
 const PROMPTS = /(?:key of orders|once more)/gu;

@@ -126,6 +126,7 @@ export function createWorld(random: Random, now: () => Date): World {
       keys: load('keys'),
       entries: load('entries'),
       dryRun: load('dryRun'),
+      followUps: load('followUps'),
       drillRuns: load('drillRuns'),
       olderEntries: load('olderEntries'),
       audit: load('audit'),
@@ -148,6 +149,10 @@ export function createWorld(random: Random, now: () => Date): World {
     writeReport: async (runId) => {
       if (random.inPercent(25)) throw failure(random);
       return `report-${runId}.html`;
+    },
+    carryOut: async () => {
+      if (random.inPercent(25)) throw failure(random);
+      return { text: text(random), lines: [text(random)], hints: [text(random)] };
     },
     addKey: async (instance, file) => {
       if (file === '') throw new Error('a key was taken from no file at all');
@@ -263,6 +268,12 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
       drills: word(),
     }),
     runs: () => rows(),
+    followUps: () =>
+      some(() => ({
+        ...{ id: word(), kind: word(), what: word(), subject: word(), owner: word(), instance: word() },
+        ...{ age: maybe(number), left: maybe(() => number() - 1_000), commands: some(word) },
+        ...{ doable: undefined, closed: undefined, run: maybe(word), runbook: maybe(word) },
+      })),
     drillRuns: () => rows(),
     instance: (name) => ({
       name,
@@ -293,6 +304,7 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
         provenAt: maybe(time),
         keys: some(() => ({ fingerprint: word(), isHeld: maybe(() => random.inPercent(50)) })),
       })),
+      unread: random.inPercent(20) ? some(word) : undefined,
       ...(random.inPercent(50) ? { window: { earliest: time(), latest: time() } } : { noWindow: word() }),
     }),
     keys: () => ({

@@ -263,7 +263,7 @@ describe('objectives', () => {
         tone: 'good',
         verdict: 'met',
         detail:
-          'by the data: 2026-03-01 02:53:20 to 2026-03-01 02:59:20 UTC (the newest record before), 1000 rows before, 940 after',
+          'by the data: 2026-03-01 02:53:20 to 2026-03-01 02:59:20 UTC (the newest record before), at most 8 min 20 s, 1000 rows before, 940 after',
       },
     ]);
   });

@@ -103,7 +103,7 @@ test('a run that was stopped shows the step it was stopped at, and is not green'
   const world = await makeWorld(obedient());
   const run = await world.takeUp();
   await reaches(run, 'oldBackup.asking');
-  await run.answer({ event: 'operator.stop' });
+  await run.answer({ event: 'operator.stop', text: 'the wrong instance' });
   expect(await run.ended).toMatchObject({ exitCode: 1 });
   const view = viewOf(run);
   expect(view.rail.map(({ state }) => state).slice(0, 3)).toEqual(['done', 'failed', 'ahead']);
@@ -197,6 +197,28 @@ test('what is under way says what earlier runs took for the step, and the rail w
   expect(view().activity).not.toHaveProperty('expected');
   expect(view().activity).not.toHaveProperty('runExpected');
   expect(view().rail.every((step) => step.usual === undefined)).toBe(true);
+  await run.detach();
+});
+
+test('what does not answer is named with its host, since when, and until when it is waited for', async () => {
+  const world = await makeWorld(
+    obedient({ preflight: { kind: 'read', run: () => new Promise(() => undefined) } }),
+  );
+  const run = await world.takeUp();
+  await reaches(run, 'preflight.looking');
+  const sinceMs = Date.parse('2026-03-01T03:14:07Z');
+  const awaited = {
+    what: 'dashboard.example.com has not answered GET /v1/instances/…/backups',
+    sinceMs,
+    untilMs: sinceMs + 300_000,
+  };
+  const said = (now: Date) =>
+    buildRunView({ ...run.state(), awaited, runbook: rotateKey, prose: new Map(), now }).activity?.awaited;
+  expect(said(new Date(sinceMs + 1_000))).toBeUndefined();
+  expect(said(new Date(sinceMs + 213_000))).toBe(
+    'dashboard.example.com has not answered GET /v1/instances/…/backups since 03:14:07; ' +
+      'Lifeboat waits until 03:19:07 UTC at most',
+  );
   await run.detach();
 });
 

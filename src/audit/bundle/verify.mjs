@@ -14,7 +14,10 @@ const [MOST, MOST_LINE, NOTE] = [2 ** 26, 2 ** 21, 2 ** 17];
 const USAGE = 'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...';
 const ED25519 = /-----BEGIN PUBLIC KEY-----\s+MCowBQYDK2VwAyEA[^-]+-----END PUBLIC KEY-----/g;
 const [problems, limits] = [[], []];
-const clean = (text) => text.replace(/[^ -~]/gu, '?').slice(0, 300);
+const clean = (text) =>
+  String(text)
+    .slice(0, 300)
+    .replace(/[^ -~]/gu, '?');
 const must = (isSo, text) => isSo || problems.push(clean(text));
 const limit = (isOne, text) => isOne && limits.push(clean(text));
 const hash = (...parts) => parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest();
@@ -23,6 +26,12 @@ const keysOf = (pem) => (pem.match(ED25519) ?? []).map((block) => createPublicKe
 const usage = (text) => process.exit(console.error(`${clean(text)}\n${USAGE}`) ?? 2);
 const textOf = (bytes, most = MOST) => String(bytes?.subarray(0, most) ?? '');
 
+/** Base64 in the one exact spelling: decoders ignore spare bits and what is no digit. */
+function exact(text) {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
+}
+
 /** RFC 8785, which writes numbers and strings as JSON.stringify does; what is beyond ASCII is escaped. */
 function canonical(value) {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
@@ -30,6 +39,18 @@ function canonical(value) {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value).replace(/[^ -~]/g, code);
   const names = Object.keys(value).sort();
   return `{${names.map((name) => `${canonical(name)}:${canonical(value[name])}`).join(',')}}`;
+}
+
+/** JSON that is nested no deeper than a lifeboat writes it: a bundle must not choose what it costs. */
+function parsed(text, name, most) {
+  for (let [at, depth] = [0, 0]; at < text.length; at += 1) {
+    if (text[at] === '[' || text[at] === '{') depth += 1;
+    else if (text[at] === ']' || text[at] === '}') depth -= 1;
+    else if (text[at] === '"')
+      for (at += 1; at < text.length && text[at] !== '"'; at += 1) at += text[at] === '\\';
+    if (depth > most) throw new Error(`${name} is nested too deeply`);
+  }
+  return JSON.parse(text);
 }
 
 /** Every file below the folder with its path. */
@@ -46,9 +67,10 @@ function unfold(folder, below = '') {
 function openNote(note, keys, name) {
   const end = note.lastIndexOf('\n\n') + 1;
   const [text, lines] = [note.slice(0, end), note.slice(end + 1)];
-  let result = end > 1 && /^(?:— \S+ \S+\n)+$/u.test(lines) ? 'unknown' : 'changed';
-  for (const line of lines.split('\n').filter((one) => one.startsWith(`— ${name} `))) {
-    const signature = Buffer.from(line.split(' ')[2], 'base64');
+  const signatures = lines.split('\n').map((line) => [line.split(' ')[1], exact(line.split(' ')[2] ?? '')]);
+  const isSound = /^(?:— \S+ \S+\n)+$/u.test(lines) && signatures.every(([, bytes]) => bytes !== undefined);
+  let result = end > 1 && isSound ? 'unknown' : 'changed';
+  for (const [, signature] of isSound ? signatures.filter(([of]) => of === name) : []) {
     for (const key of keys) {
       const raw = Buffer.from(key.export({ format: 'jwk' }).x, 'base64url');
       if (!hash(`${name}\n\x01`, raw).subarray(0, 4).equals(signature.subarray(0, 4))) continue;
@@ -89,7 +111,10 @@ function readStreams(files, proof, run) {
   for (const name of names) {
     const [lines, places] = [files.get(name).toString('latin1').split('\n'), proof.leaves[name] ?? []];
     must(lines.pop() === '' && places.length === lines.length, `${name} is cut, or proof.json not about it`);
-    const entries = lines.map((line, at) => ({ ...JSON.parse(line.slice(0, MOST_LINE)), index: places[at] }));
+    const entries = lines.map((line, at) => ({
+      ...parsed(line.slice(0, MOST_LINE), name, 102),
+      index: places[at],
+    }));
     const stream = String(entries[0]?.stream);
     const isIts = { 'journal.jsonl': stream === `run/${run}`, 'log.jsonl': stream === 'store/log' }[name];
     must(isIts ?? stream.startsWith('instance/'), `${name} does not hold what its name says`);
@@ -114,7 +139,7 @@ function checkCheckpoints(files, roots, about, keys) {
       keys.push(...keysOf(body.note));
   for (const [name, note, origin, size, root] of all) {
     const result = openNote(note, keys, origin);
-    const isOurs = origin === log && Buffer.from(root, 'base64').toString('hex') === roots.get(Number(size));
+    const isOurs = origin === log && exact(root)?.toString('hex') === roots.get(Number(size));
     must(isOurs, `${name} has signed other entries than these`);
     const isKnown = result === 'signed' || (result === 'unknown' && name !== 'checkpoint.note');
     must(isKnown, `${name} is not signed by a known key, or was changed`);
@@ -176,7 +201,7 @@ if (pem !== undefined && keysOf(pem).length === 0) usage('there is no ed25519 pu
 try {
   const files = new Map(unfold(folder));
   const [, run] = /^lifeboat\.bundle\/1\nrun (\S+)\n/.exec(textOf(files.get('manifest.note'), NOTE)) ?? [];
-  const proof = JSON.parse(textOf(files.get('proof.json')));
+  const proof = parsed(textOf(files.get('proof.json')), 'proof.json', 3);
   must(JSON.stringify(proof) === textOf(files.get('proof.json')), 'proof.json has another spelling');
   const [log, size] = textOf(files.get('checkpoint.note'), NOTE).split('\n');
   const { leaves, streams } = readStreams(files, proof, run);
@@ -188,7 +213,7 @@ try {
   checkFiles(files, keys, run);
   checkDocuments(files, streams.get('journal.jsonl'));
   for (const anchor of values.anchor) checkAnchor(anchor, log, roots);
-  for (const [name, entries] of streams) console.log(`${name}: ${entries.length} entries`);
+  for (const [name, entries] of streams) console.log(clean(`${name}: ${entries.length} entries`));
 } catch (error) {
   must(false, `this is not a readable bundle: ${error.message}`);
 }

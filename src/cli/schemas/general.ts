@@ -73,7 +73,6 @@ export const general = {
       }),
     ),
     keyStore: z.enum(['os', 'vault', 'memory', 'none']).describe('where keys can be kept now'),
-    environment: z.record(z.string(), z.string()).describe('variables that every command needs from now on'),
     checks: z.array(check),
     config: z.string().optional().describe('the config, with --print'),
   }),

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { schemaId } from '../../base/schema-id.ts';
 import { general } from './general.ts';
 import { notify } from './notify.ts';
 import { proof } from './proof.ts';
@@ -17,7 +18,7 @@ export type SchemaName = keyof typeof SCHEMAS;
 export function jsonSchemaOf(name: SchemaName): Readonly<Record<string, unknown>> {
   const { about, type } = SCHEMAS[name];
   const { $schema, ...rest } = z.toJSONSchema(type, { io: 'input' });
-  return { $schema, $id: `lifeboat.${name}/1`, title: about, ...rest };
+  return { $schema, $id: schemaId(name), title: about, ...rest };
 }
 
 /** The name of the one schema that is of a file and of nothing printed (config/json-schema.ts). */

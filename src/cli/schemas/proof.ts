@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { Comparison } from '../../report/comparison.ts';
+import { Estate } from '../../report/estate.ts';
 import { Report } from '../../report/model/model.ts';
 import { bytes, fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
 
@@ -64,6 +65,7 @@ export const proof = {
   }),
   report: { about: 'the record of a run', type: Report },
   comparison: { about: 'two runs side by side', type: Comparison },
+  estate: { about: 'all instances over a period', type: Estate },
   approvals: list(
     'approvals',
     'requests for the approval of a second person',

@@ -62,6 +62,7 @@ export const runs = {
       instance,
       target,
       mode,
+      by: z.string().optional().describe('who began it'),
       startedAt: time,
       lastAt: time,
       status: z.enum(['open', 'closed', 'abandoned']),
@@ -125,9 +126,11 @@ export const runs = {
       leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
       commands: z.array(z.string()).describe('to copy'),
       runsBy: z
-        .enum(['platform', 'cf', 'run'])
+        .enum(['platform', 'cf', 'command', 'again', 'run'])
         .optional()
-        .describe('how `followups run` does it; missing: it is done by hand'),
+        .describe(
+          'how `followups run` does it; again: its command was begun before, so `--again` is needed; missing: by hand',
+        ),
       closed: z.string().optional().describe('how it was done, or why it was skipped'),
     }),
   ),

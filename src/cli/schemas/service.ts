@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { Backup, BackupsConfig, InstanceOverview, PitrRange, Restore } from '../../service/schemas.ts';
 import { BackupListing } from '../../service/v0.ts';
-import { bytes, fingerprint, instance, list, schema, seconds, sha256, time } from './result.ts';
+import { bytes, fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
 
 /** What the service answered stands below `answer`, under its own names. */
 function answered<const Name extends string, Answer extends z.ZodType>(
@@ -70,7 +70,7 @@ export const service = {
   }),
   calls: list(
     'calls',
-    'single calls that are in doubt',
+    'calls that are in doubt',
     z.object({
       instance,
       intent: z.string(),
@@ -78,6 +78,11 @@ export const service = {
       armedAt: time.describe('from then on it may have been sent'),
       input: z.json(),
       candidates: z.json().optional().describe('what it may have become'),
+      run: runId
+        .optional()
+        .describe(
+          'the open run that sent it, and asks about it when it is resumed; missing: no open run sent it',
+        ),
     }),
   ),
   call: schema('call', 'what became of a call that was in doubt', {

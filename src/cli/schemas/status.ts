@@ -18,6 +18,7 @@ const backup = z.object({
   backupId: z.string().optional().describe('the id by which a recovery into a target names it'),
   triggeredAt: time.optional(),
   ageSeconds: age,
+  aheadSeconds: seconds.optional().describe('how far its time lies in the future: a clock is wrong'),
   meetsRpo,
 });
 
@@ -25,6 +26,7 @@ const part = z.object({
   state: z.string().describe('known, or why it is not'),
   ageSeconds: seconds.optional(),
   why: z.string().optional(),
+  code: z.string().optional().describe('of what failed'),
 });
 
 const lastDrill = z.object({
@@ -94,7 +96,30 @@ const instanceStatus = z.object({
   inDoubt: z.int().optional().describe('calls in doubt'),
   inPlace: verdict.describe('could a backup be brought back into the instance itself?'),
   elsewhere: verdict.describe('could it be brought back elsewhere, had it been lost?'),
-  recoverable: verdict.describe('the worst of both'),
+  recoverable: verdict.describe(
+    'the worst of both; of one that does not answer, whether it could be brought back elsewhere',
+  ),
+  objectives: verdict
+    .optional()
+    .describe('whether what could be brought back keeps the RPO; absent where the config names none'),
+  inService: verdict.describe('whether applications can work with it now'),
+  opener: z
+    .object({
+      id: z.int(),
+      triggeredAt: time.optional(),
+      ageSeconds: age,
+      meetsRpo,
+      how: z
+        .enum(['proven', 'fits'])
+        .describe('proven: read to its last byte; fits: the key opens its first block, which is no proof'),
+      key: fingerprint.describe('the key that opens it'),
+    })
+    .optional()
+    .describe('the backup that a recovery would take: the newest that opens'),
+  down: z
+    .object({ why: z.string(), seenAt: time.optional() })
+    .optional()
+    .describe('of one that does not answer: why, and when it was seen last'),
   cautions: z.array(z.string()),
   parts: z.object({ overview: part, backups: part, window: part, record: part, held: part }),
 });

@@ -11,7 +11,7 @@ import { connect } from './connect.ts';
 export async function app(context: CommandContext): Promise<number> {
   const config = await configOf(context);
   const { showApp } = await import('../../tui/show-app.ts');
-  await showApp(context, (lend) => connect(context, config, lend));
+  await showApp(context, (screen) => connect(context, config, screen));
   return EXIT.closed;
 }
 
@@ -26,7 +26,7 @@ async function configOf({ env, configPath }: CommandContext): Promise<LoadedConf
       hints: [
         'to write one for your instances, and try it: lifeboat init',
         'to rehearse every recovery on this machine, without a service: lifeboat drill',
-        'to look around in a simulated service: lifeboat lab > lifeboat.yaml, then lifeboat in another terminal',
+        'to look around in a simulated service: lifeboat lab --out lifeboat.yaml, then lifeboat in another terminal',
       ],
       exitCode: EXIT.usage,
     });

@@ -4,16 +4,16 @@ import type { CommandContext } from '../../cli/context.ts';
 import { askOnlyOnce } from '../../cli/kept-passphrase.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { OutputStream } from '../../plain/terminal.ts';
-import type { AppPort, Lend } from '../../view/app/app-port.ts';
+import type { AppPort, OnScreen } from '../../view/app/app-port.ts';
 import type { Loaders, SourceName } from '../../view/app/sources.ts';
 import type { RunEnd, RunPort } from '../../view/run-port.ts';
 import type { loadersFor } from './loaders.ts';
 
 /** What the app does in the world: the same commands as on the command line, shown on its screen. */
-export function connect(context: CommandContext, config: LoadedConfig, lend: Lend): AppPort {
+export function connect(context: CommandContext, config: LoadedConfig, screen: OnScreen): AppPort {
   const { passphrase } = context;
   const lookingOn = passphrase && askOnlyOnce(passphrase);
-  const looking = { ...beside(context, lend, []), passphrase: lookingOn };
+  const looking = { ...beside(context, screen, []), passphrase: lookingOn };
   // What only looks on is loaded with the first thing that somebody looks at.
   let opened: Promise<ReturnType<typeof loadersFor>> | undefined;
   const loadersOf = () => {
@@ -25,7 +25,7 @@ export function connect(context: CommandContext, config: LoadedConfig, lend: Len
     act: (context: CommandContext) => Promise<number>,
   ): Promise<readonly string[]> => {
     const lines: string[] = [];
-    await act({ ...beside(context, lend, lines), showRun: show });
+    await act({ ...beside(context, screen, lines), showRun: show });
     return lines;
   };
   return {
@@ -41,11 +41,15 @@ export function connect(context: CommandContext, config: LoadedConfig, lend: Len
     },
     watch: async (runId) => {
       const { watchBeside } = await import('../run/watch.ts');
-      return watchBeside(beside(context, lend, []), runId);
+      return watchBeside(beside(context, screen, []), runId);
     },
     writeReport: async (runId) => {
       const { writeReport } = await import('./load-report.ts');
-      return writeReport(beside(context, lend, []), runId);
+      return writeReport(beside(context, screen, []), runId);
+    },
+    carryOut: async (errand, leaving) => {
+      const module = await import('./carry-out.ts');
+      return module.carryOut((lines) => ({ ...beside(context, screen, lines), leaving }), errand);
     },
     changeLab: async (change) => {
       const module = await import('./change-lab.ts');
@@ -57,7 +61,7 @@ export function connect(context: CommandContext, config: LoadedConfig, lend: Len
       const lines: string[] = [];
       // A path by itself: `-` is no standard input here, which is the keyboard of the app.
       const flags = file === undefined ? {} : { file: pathOf(context.env, file) };
-      await keysAdd(beside(context, lend, lines), [], { instance, ...flags });
+      await keysAdd(beside(context, screen, lines), [], { instance, ...flags });
       return lines.join('; ');
     },
     unlock: () => lookingOn?.askAgain(),
@@ -80,17 +84,17 @@ function lazily(loaded: () => Promise<Loaders>): Loaders {
 }
 
 /**
- * The context of a command that works beneath the screen: what it prints is kept, what it asks is asked on
- * the ordinary terminal.
+ * The context of a command that works beneath the screen: what it prints is kept, and the screen asks
+ * what it asks.
  */
-function beside(context: CommandContext, lend: Lend, lines: string[]): CommandContext {
-  const { stdin, stdout, stderr } = context;
+function beside(context: CommandContext, screen: OnScreen, lines: string[]): CommandContext {
+  const { stdout, stderr } = context;
   const { output: _, unhush: __, ...rest } = context;
   return {
     ...rest,
     stdout: collector(stdout, lines),
     stderr: collector(stderr, lines),
-    lend: (act) => lend(() => act({ stdin, stdout, stderr, env: context.env })),
+    screen,
   };
 }
 

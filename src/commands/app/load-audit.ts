@@ -1,27 +1,37 @@
 import { spawn } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
 import { text } from 'node:stream/consumers';
+import { LOCKED_KEY } from '../../audit/believed-keys.ts';
 import type { Finding, Verdict } from '../../audit/verdict.ts';
 import { LifeboatError } from '../../base/errors.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
+import { asksPassphrase } from '../../cli/early-frame.ts';
+import { missingVault } from '../../compose/keys-gone.ts';
+import { homeFolder } from '../../config/find.ts';
+import { createSigner } from '../../store/log/signer.ts';
 import type { AuditFacts, AuditTrust } from '../../view/app/sources.ts';
 import { pathOf } from './load-folder.ts';
+import { keptKeyring } from './load-keys.ts';
 
 /**
  * Verifies the journal, as `lifeboat audit verify` does. A process of its own does it, because the thread
  * that draws must not stand still while a long log is hashed and a vault is opened.
  */
 export async function loadAudit(
-  { env, configPath }: CommandContext,
+  context: CommandContext,
   { publicKey, anchor }: AuditTrust,
   signal: AbortSignal,
 ): Promise<AuditFacts> {
+  const { env, configPath } = context;
+  const stored = publicKey === undefined ? await keyOfVault(context) : undefined;
   const [program = process.execPath, ...words] = ownProgram();
   const config = configPath === undefined ? [] : ['--config', configPath];
   const trust = [
     ...(publicKey === undefined ? [] : [`--public-key=${pathOf(env, publicKey)}`]),
     ...(anchor === undefined ? [] : [`--anchor=${anchor}`]),
+    ...(stored === undefined ? [] : [`--stored-key=${stored}`]),
   ];
   const child = spawn(program, [...words, 'audit', 'verify', '-o', 'json', ...config, ...trust], {
     env,
@@ -36,6 +46,23 @@ export async function loadAudit(
   return auditFactsIn(printed, said, exitCode);
 }
 
+/**
+ * The public key of a vault that opens by a passphrase which somebody types: the process that verifies has
+ * nobody to ask. DER in base64. Undefined where it is not opened: the command names the cause.
+ */
+async function keyOfVault(context: CommandContext): Promise<string | undefined> {
+  const { env } = context;
+  if (!asksPassphrase(env) || missingVault(env, homeFolder(env)) !== undefined) return undefined;
+  try {
+    const keyring = await keptKeyring(context);
+    if (!(await keyring.roots()).signingKey) return undefined;
+    const key = createPublicKey(createSigner(await keyring.signingKey()).publicKey);
+    return key.export({ type: 'spki', format: 'der' }).toString('base64');
+  } catch {
+    return undefined;
+  }
+}
+
 /** What the command printed as JSON on its two streams. Throws what it says where it verified nothing. */
 export function auditFactsIn(printed: string, said: string, exitCode: number): AuditFacts {
   try {
@@ -45,7 +72,8 @@ export function auditFactsIn(printed: string, said: string, exitCode: number): A
       readonly entries: number;
       readonly findings: readonly Finding[];
     };
-    return { verdict, words, exitCode, entries, findings: findings.map(inWords) };
+    const isLocked = findings.some(({ code }) => code === LOCKED_KEY);
+    return { verdict, words, exitCode, entries, findings: findings.map(inWords), isLocked };
   } catch (cause) {
     const { message, hints } = errorIn(said, exitCode);
     throw new LifeboatError('audit.failed', message, { hints, cause });

@@ -7,6 +7,7 @@ import { openJournalIfAny } from '../../compose/store-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import type { ServiceClient } from '../../service/client.ts';
+import { unreadWords } from '../../service/rows.ts';
 import { foldLedger, type Ledger, readLedger } from '../../store/projections/ledgers.ts';
 import { type BackupList, backupRows, type Listed } from '../../view/app/backup-list.ts';
 import { keptKeyring } from './load-keys.ts';
@@ -53,7 +54,7 @@ async function heldOf(
   );
 }
 
-type Asked = Pick<BackupList, 'window' | 'noWindow' | 'problem'> & {
+type Asked = Pick<BackupList, 'window' | 'noWindow' | 'problem' | 'unread'> & {
   readonly listed: readonly Listed[] | undefined;
   readonly skewMs?: number | undefined;
 };
@@ -69,7 +70,7 @@ async function ask(
       store: async () => (await keyring()).store,
     });
     const { service } = instance;
-    const [{ value, skew }, window] = await Promise.all([
+    const [{ value, skew, unread }, window] = await Promise.all([
       service.backups(signal),
       rangeOf(name, service, signal),
     ]);
@@ -82,7 +83,7 @@ async function ask(
         triggeredAt: triggered_at ?? started_at ?? finished_at,
       }),
     );
-    return { listed, skewMs: skew?.skewMs, ...window };
+    return { listed, skewMs: skew?.skewMs, unread: unreadWords('backup', unread), ...window };
   } catch (thrown) {
     const problem = show(failureOf(thrown).shortMessage);
     return { listed: undefined, problem, noWindow: problem };

@@ -3,14 +3,22 @@ import type { CommandContext } from '../../cli/context.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
-import { isShared, openJournalIfAny } from '../../compose/store-of.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
+import { checkedAs } from '../../compose/store-seen.ts';
 import { troubleInHome } from '../../compose/warn-rolled-back.ts';
+import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
-import { type InstanceFacts, type InstanceStatus, nothingAsked } from '../../view/fleet/fleet-facts.ts';
+import {
+  type InstanceFacts,
+  type InstanceStatus,
+  nothingAsked,
+  oldestOf,
+} from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { keptKeyring, openedKeyring } from './load-keys.ts';
 
@@ -37,10 +45,13 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     }),
   );
   const answeredAt = new Map<string, Date>();
+  /** When each listed its backups last; what is kept on disk is dated anew more seldom. */
+  const listedAt = new Map<string, string>();
   const keyring = keyringOnce(context);
 
   return async (_, emit, signal) => {
     const statuses = new Map<string, InstanceStatus>();
+    const askedAt = new Map<string, Date>();
     const judge = (facts: InstanceFacts) => {
       kept.set(facts.name, facts);
       statuses.set(facts.name, instanceStatus(facts, new Date()));
@@ -52,9 +63,11 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       if (signal.aborted) return;
       emit({
         instances: names.flatMap((name) => statuses.get(name) ?? []),
+        instancesAt: judgedAt(names.flatMap((name) => kept.get(name) ?? [])),
         answered,
         drills,
         answeredAt: new Map(answeredAt),
+        askedAt: new Map(askedAt),
         ...known,
       });
     };
@@ -77,17 +90,37 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
       recall: recallBackups(context, config),
       signal,
       withDisk: (name) => !isFresh(kept.get(name)?.disk),
+      asking: (name) => {
+        askedAt.set(name, new Date());
+        tell();
+      },
       answered: (facts) => {
         // What was let go half-way says nothing of the instance.
         if (signal.aborted) return;
         const { disk } = kept.get(facts.name) ?? {};
-        judge(disk === undefined ? facts : { disk, ...facts });
-        answeredAt.set(facts.name, new Date());
+        const dated = datedBy(listedAt, facts);
+        judge(disk === undefined ? dated : { disk, ...dated });
+        // A field for a passphrase may have held up the last answer for minutes.
+        answeredAt.set(facts.name, oldestOf(facts) ?? new Date());
+        askedAt.delete(facts.name);
         answered += 1;
         tell();
       },
     });
   };
+}
+
+/** What was seen of it, with when it was seen last from here. Keeps that of one that answers. */
+function datedBy(listedAt: Map<string, string>, facts: InstanceFacts): InstanceFacts {
+  const { name, backups, seen } = facts;
+  if (backups.state === 'known') listedAt.set(name, backups.at.toISOString());
+  const at = listedAt.get(name);
+  return seen === undefined || at === undefined || at < seen.at ? facts : { ...facts, seen: { ...seen, at } };
+}
+
+/** These answers as they are now: what comes later is of another list. */
+function judgedAt(facts: readonly InstanceFacts[]): NonNullable<Fleet['instancesAt']> {
+  return (now) => facts.map((one) => instanceStatus(one, now));
 }
 
 /** The key store is opened once, and asks for its passphrase once. */
@@ -119,8 +152,13 @@ function startedByOf(record: Record): ReadonlyMap<string, string> {
   return new Map(runs.flatMap(({ runId, by }) => (by === undefined ? [] : [[runId, by] as const])));
 }
 
-/** A journal that cannot be read is one trouble, not one of each instance. */
 async function troublesOf(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
+  const room = await homeTrouble(homeFolder(context.env));
+  return [...(room === undefined ? [] : [room]), ...(await journalTroubles(context, record))];
+}
+
+/** A journal that cannot be read is one trouble, not one of each instance. */
+async function journalTroubles(context: CommandContext, record: Record): Promise<readonly Trouble[]> {
   const [first] = record.values();
   if (first?.state === 'failed')
     return [{ text: `the journal could not be read: ${first.why}`, hints: first.hints ?? [] }];
@@ -128,7 +166,7 @@ async function troublesOf(context: CommandContext, record: Record): Promise<read
     const journal = await openJournalIfAny(context);
     if (journal === undefined) return [];
     try {
-      const trouble = await troubleInHome(context.env, journal, await isShared(context));
+      const trouble = await troubleInHome(context.env, journal, await checkedAs(context));
       if (trouble === undefined) return [];
       return [{ text: show(trouble.shortMessage), hints: trouble.hints.map((hint) => show(hint)) }];
     } finally {

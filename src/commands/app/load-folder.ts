@@ -1,11 +1,11 @@
 import { opendir, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { whyUnread } from '../../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { TooSlow, withinOrSilent } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
+import { homeIfAny } from '../../base/user.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
 import type { CheckedFile, FolderName, FolderNames, FolderWanted } from '../../view/app/sources.ts';
@@ -20,7 +20,7 @@ const TYPING_MS = 150;
 /** The path that somebody typed in the app, from the root on. */
 export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
   const isAtHome = typed === '~' || typed.startsWith('~/');
-  return resolve(isAtHome ? join(env['HOME'] || homedir(), typed.slice(1)) : typed);
+  return resolve(isAtHome ? join(homeIfAny(env) ?? '/', typed.slice(1)) : typed);
 }
 
 /**

@@ -10,6 +10,7 @@ import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { Operation } from '../../service/revisions.ts';
+import { unreadWords } from '../../service/rows.ts';
 import type { PitrRange, Restore } from '../../service/schemas.ts';
 import type { InstanceDetail, InstanceMetrics, RestoreRow } from '../../view/app/sources.ts';
 import type { Part } from '../../view/fleet/fleet-facts.ts';
@@ -41,6 +42,7 @@ export async function loadInstance(
     restores: UNASKED as Part<readonly RestoreRow[]>,
   };
   const objectives = objectivesOf(config, name);
+  let unreadRestores: readonly string[] = [];
   const tell = () => {
     if (signal.aborted) return;
     const { overview, config: backups, range, metrics, restores } = parts;
@@ -54,6 +56,7 @@ export async function loadInstance(
       ],
       metrics,
       restores,
+      unreadRestores,
     });
   };
   tell();
@@ -77,7 +80,11 @@ export async function loadInstance(
     ),
     ask('range', 'pitrRange', () => rangeOf(service, signal)),
     ask('metrics', 'metrics', () => metricsOf(service, signal)),
-    ask('restores', 'restores', async () => restoresOf((await service.restores(signal)).value)),
+    ask('restores', 'restores', async () => {
+      const { value, unread } = await service.restores(signal);
+      unreadRestores = unreadWords('restore', unread);
+      return restoresOf(value);
+    }),
   ]);
 }
 

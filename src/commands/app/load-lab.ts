@@ -60,7 +60,7 @@ export async function labOf(config: LoadedConfig): Promise<LabAddress> {
   const { lab } = config;
   if (lab === undefined) {
     throw new LifeboatError('lab.none', 'the config names no lab', {
-      hints: ['`lifeboat lab > lifeboat.yaml` begins one and writes a config that names it'],
+      hints: ['`lifeboat lab --out lifeboat.yaml` begins one and writes a config that names it'],
     });
   }
   const { tokenReader } = await import('../../service/token-source.ts');

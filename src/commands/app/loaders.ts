@@ -14,6 +14,7 @@ import { loadBackups } from './load-backups.ts';
 import { loadEntries, loadOlderEntries } from './load-entries.ts';
 import { fleetLoader } from './load-fleet.ts';
 import { folderLooker } from './load-folder.ts';
+import { loadFollowUps } from './load-follow-ups.ts';
 import { loadInstance } from './load-instance.ts';
 import { keptKeyring, loadKeys } from './load-keys.ts';
 import { loadLab } from './load-lab.ts';
@@ -28,6 +29,7 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
     home: async (_, emit) => emit(await homeOf(context, config)),
     fleet: fleetLoader(context, config),
     runs: async (_, emit) => emit(await loadRuns()),
+    followUps: async (_, emit) => emit(await loadFollowUps(context)),
     drillRuns: async (_, emit) => emit(await loadDrillRuns(context)),
     instance: (of, emit, signal) => loadInstance(context, config, of, emit, signal),
     backups: async (of, emit, signal) => emit(await loadBackups(context, config, of, signal)),

@@ -3,6 +3,7 @@ import { fitsAsked } from '../../approvals/fits-state.ts';
 import { signCommand } from '../../approvals/refusals.ts';
 import { isExpired, momentSinceAsked, requestStateOf } from '../../approvals/request-state.ts';
 import { MAX_SIGNATURE_BYTES } from '../../approvals/ssh-signature.ts';
+import { unusedApproval } from '../../approvals/still-holds.ts';
 import {
   type ApprovalRules,
   type AskedOf,
@@ -137,8 +138,8 @@ export function approvalsAccept(
     if (readIfThere(paths.withdrawn) !== undefined) throw late('approval.withdrawn', 'it was withdrawn');
     if (isExpired(about.asked.text, momentSinceAsked(about.entries, rules.now())))
       throw late('approval.expired', 'the request has expired');
-    const signature = (await readGivenFile(file, MAX_SIGNATURE_BYTES)).toString('latin1');
-    const { principals, key } = await verifyApproval(rules, workspace.home, about, signature);
+    const given = (await readGivenFile(file, MAX_SIGNATURE_BYTES)).toString('latin1');
+    const { principals, key, signature } = await verifyApproval(rules, workspace.home, about, given);
     await writeBeside(paths.signature, signature);
     const accepted = { runId: about.run, order: about.asked.order, principals, key };
     await printResult(context, 'approval', accepted, () => {
@@ -151,14 +152,14 @@ export function approvalsAccept(
 }
 
 /**
- * `lifeboat approvals withdraw RUN --reason TEXT`: until the name is typed, an approval or the request for
- * one can be taken back.
+ * `lifeboat approvals withdraw RUN --reason TEXT`: until the call is sent, an approval or the request for one
+ * can be taken back.
  */
 export const approvalsWithdraw: Action<{ readonly reason: string }> = (context, [word = ''], flags) => {
   const reason = show(flags.reason.trim(), 300);
   if (reason === '') throw late('usage.reason', 'the reason is empty');
   return withWorkspace(context, async (workspace) => {
-    const { run, asked } = await askedOf(workspace, word);
+    const { run, asked } = await askedOf(workspace, word, unusedApproval);
     if (!/^[0-9a-f]{16}$/.test(asked.challenge))
       throw late('approval.astray', 'the name of the request on record was not written by lifeboat');
     // The file comes first: it alone stops a process that drives the run at this moment, and that one writes
@@ -185,10 +186,14 @@ async function writeDown({ journal }: Workspace, run: string, body: Json): Promi
   }
 }
 
-async function askedOf({ journal }: Workspace, word: string): Promise<AskedOf> {
+async function askedOf(
+  { journal }: Workspace,
+  word: string,
+  orElse: (entries: AskedOf['entries']) => AskedOf['asked'] | undefined = () => undefined,
+): Promise<AskedOf> {
   const { runId, status } = await findRun(journal, word);
   const entries = await journal.read(`run/${runId}`);
-  const { asked } = requestStateOf(entries);
+  const asked = requestStateOf(entries).asked ?? orElse(entries);
   if (asked !== undefined && status === 'open') return { run: runId, entries, asked };
   throw late('approval.none', `run ${runId} waits for no approval`);
 }

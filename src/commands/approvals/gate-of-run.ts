@@ -10,7 +10,7 @@ import type { DrivenRun } from '../../compose/instances.ts';
 import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { planOfState } from './plan-of-state.ts';
-import { refuseNobody } from './required.ts';
+import { needsApproval, refuseNobody, riskOfInvoked } from './required.ts';
 
 /**
  * The gate that a run goes through. It lets everything pass where neither the config nor the record of the
@@ -41,6 +41,8 @@ export async function gateOfRun(
     },
     expiresMs: config.approvals?.expires ?? DEFAULT_EXPIRES_MS,
     planOf: planOfState(config, runbook, run),
+    riskOf: ({ verb, input }) => riskOfInvoked(verb, input),
+    needs: (instance, risk) => needsApproval(config, instance, risk),
     breakGlass,
     bypassed: (order, reason) => {
       // The screen says it for itself, and a line on stderr would fall into the middle of it.

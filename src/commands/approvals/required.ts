@@ -26,6 +26,13 @@ export function riskOfVerb(verb: string): Risk | undefined {
   return effect === undefined ? 'overwrites' : RISKS[effect];
 }
 
+/** What a step of a run risks, by its verb and what that is given. */
+export function riskOfInvoked(verb: string, input: unknown): Risk | undefined {
+  const { fingerprint } = (input ?? {}) as { readonly fingerprint?: unknown };
+  // Without a key in the body the instance keeps its own.
+  return effectOf(verb) === 'key' && fingerprint === undefined ? undefined : riskOfVerb(verb);
+}
+
 /** What the config asks of a second person on an instance. */
 export function levelOf(config: LoadedConfig, instance: string): ApprovalLevel {
   const own = Object.hasOwn(config.instances, instance) ? config.instances[instance]?.approval : undefined;

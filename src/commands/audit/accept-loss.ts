@@ -7,6 +7,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { openStoreOf } from '../../compose/store-of.ts';
+import { checkedAs } from '../../compose/store-seen.ts';
 import { type OpenedStore, openChecked, workspaceOf } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { isGrave, lostCallEntries } from '../../runner/in-doubt.ts';
@@ -177,9 +178,8 @@ async function writeLoss(journal: Journal, { checkpoints, calls, rest }: LossBod
 /** The first checkpoint after the loss goes to every place, beside what lies there. */
 async function sealAfter(context: CommandContext, opened: OpenedStore, journal: Journal): Promise<void> {
   const { checkLog } = await import('../../store/log/check-log.ts');
-  const { isShared } = opened.checked.store;
   const { signer, places } = opened;
-  const options = { ownKey: signer.publicKey, isShared };
+  const options = { ownKey: signer.publicKey, ...(await checkedAs(context)) };
   const unsealed = await checkLog(journal, places, options);
   const workspace = await workspaceOf(context, { ...opened, checked: unsealed }, journal);
   try {

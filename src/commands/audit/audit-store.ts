@@ -1,7 +1,13 @@
-import { type AuditOptions, type AuditReport, auditVerify } from '../../audit/audit.ts';
+import {
+  type AuditOptions,
+  type AuditReport,
+  auditVerify,
+  cannotRead,
+  noVerdict,
+} from '../../audit/audit.ts';
 import { transcriptOf } from '../../audit/transcript/kept.ts';
 import type { Finding } from '../../audit/verdict.ts';
-import { LifeboatError } from '../../base/errors.ts';
+import { failureOf, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { placesHere } from '../../compose/checkpoint-places.ts';
@@ -13,6 +19,7 @@ import { findRun } from '../../runner/runs.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { lossesIn } from '../../store/log/losses.ts';
 import { isStreamName } from '../../store/new-entry.ts';
+import { wantsPassphrase } from '../../view/app/locked-vault.ts';
 
 /**
  * Audits the store of a context: its places, its transcripts, and the key of its key store where none is
@@ -20,19 +27,20 @@ import { isStreamName } from '../../store/new-entry.ts';
  */
 export async function auditStore(
   context: StoreContext,
-  options: Pick<AuditOptions, 'publicKey' | 'anchors' | 'stream' | 'onEntry'>,
+  options: Pick<AuditOptions, 'publicKey' | 'storedKey' | 'anchors' | 'stream' | 'onEntry'>,
 ): Promise<AuditReport> {
   const home = homeFolder(context.env);
   const places = await placesHere({ configPath: undefined, ...context });
-  const stored = options.publicKey === undefined ? await storedKey(context) : undefined;
+  const isGiven = options.publicKey !== undefined || options.storedKey !== undefined;
+  const stored = isGiven ? {} : await storedKey(context);
   const { reader, problem } = await opened(context);
   try {
     const report = await auditVerify({
       ...options,
       log: reader?.log,
       losses: (await reader?.read(LOG_STREAM).then(lossesIn, () => [])) ?? [],
+      ...stored,
       places,
-      storedKey: stored,
       isShared: isPostgres(await storeNamed(context.env, context.configPath)),
       transcriptOf: (run) => transcriptOf(home, run),
     });
@@ -69,6 +77,7 @@ async function opened(
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError) || !thrown.code.startsWith('journal.')) throw thrown;
     if (thrown.code === 'journal.none') return {};
+    if (cannotRead(thrown)) throw noVerdict(thrown);
     return {
       problem: { severity: 'problem', code: 'store.unreadable', shortMessage: show(thrown.shortMessage) },
     };
@@ -76,24 +85,25 @@ async function opened(
 }
 
 /**
- * The public half of the signing key in the key store of this home, where that opens without asking anybody;
- * undefined otherwise. Makes nothing: an audit of a home without a key store leaves it so.
+ * The public half of the signing key in the key store of this home, where that opens without asking anybody,
+ * or why it does not. Makes nothing: an audit of a home without a key store leaves it so.
  */
-async function storedKey({ env }: Pick<CommandContext, 'env'>): Promise<string | undefined> {
+async function storedKey({
+  env,
+}: Pick<CommandContext, 'env'>): Promise<Pick<AuditOptions, 'storedKey' | 'storedKeyUnread'>> {
   const { missingVault } = await import('../../compose/keys-gone.ts');
   const home = homeFolder(env);
-  if (missingVault(env, home) !== undefined) return undefined;
+  if (missingVault(env, home) !== undefined) return {};
   try {
     const { chooseStore } = await import('../../keys/choose-store.ts');
     const { openKeyring } = await import('../../keys/keyring.ts');
     const { createSigner } = await import('../../store/log/signer.ts');
     const store = await chooseStore({ env, home, toRead: true });
     const keyring = openKeyring(store);
-    if (!(await keyring.roots()).signingKey) return undefined;
-    return createSigner(await keyring.signingKey()).publicKey;
-  } catch {
-    // A store that is locked, or is nowhere, is no finding about a journal: the verdict says which key it
-    // rests on.
-    return undefined;
+    if (!(await keyring.roots()).signingKey) return {};
+    return { storedKey: createSigner(await keyring.signingKey()).publicKey };
+  } catch (thrown) {
+    const { code, shortMessage } = failureOf(thrown);
+    return { storedKeyUnread: { isLocked: wantsPassphrase(code), why: shortMessage } };
   }
 }

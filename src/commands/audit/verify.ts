@@ -14,6 +14,8 @@ import { printAudit, type Verified } from './print-audit.ts';
 export interface Trust {
   readonly publicKey: string | undefined;
   readonly anchors: readonly Anchor[];
+  /** The public key of the key store of this machine, where somebody has it open already. */
+  readonly storedKey?: string | undefined;
 }
 
 /**
@@ -28,11 +30,13 @@ export async function auditVerifyCommand(
   flags: {
     readonly publicKey?: string;
     readonly anchor?: string | readonly string[];
+    readonly storedKey?: string;
   },
 ): Promise<number> {
   const trust = {
     publicKey: flags.publicKey === undefined ? undefined : await readKeys(flags.publicKey),
     anchors: [flags.anchor ?? []].flat().map(parseAnchor),
+    storedKey: flags.storedKey === undefined ? undefined : pemOf(flags.storedKey),
   };
   const verified =
     word !== undefined && existsSync(word)
@@ -74,6 +78,11 @@ async function verifyPath(path: string, trust: Trust): Promise<Verified> {
     entries,
     findings: [...damaged, ...approvals.findings(), ...report.findings],
   };
+}
+
+/** The key of `--stored-key`, which is DER in base64, so that it is one word. */
+function pemOf(base64: string): string {
+  return `-----BEGIN PUBLIC KEY-----\n${base64}\n-----END PUBLIC KEY-----\n`;
 }
 
 /** Bytes: room for every key that an installation will ever have. */

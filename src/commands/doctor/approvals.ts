@@ -1,3 +1,4 @@
+import { withoutMark } from '../../approvals/allowed-signers.ts';
 import { evaluateSigners } from '../../approvals/evaluate-signers.ts';
 import { sshKeygenWorks } from '../../approvals/ssh-signature.ts';
 import { readSigners } from '../../approvals/verify-signature.ts';
@@ -32,8 +33,8 @@ async function signers(path: string): Promise<Check> {
   const what = 'approvals: signers';
   const found = await attempt(what, () => readSigners(path, 'file of allowed signers'));
   if ('check' in found) return found.check;
-  const lines = found.value
-    .toString('utf8')
+  const content = withoutMark(found.value).toString('utf8');
+  const lines = content
     .split('\n')
     .map((text, at) => ({ text: text.trim(), at: at + 1 }))
     .filter(({ text }) => text !== '' && !text.startsWith('#'));
@@ -45,8 +46,7 @@ async function signers(path: string): Promise<Check> {
       found: `${show(path)}: line ${odd.map(({ at }) => at).join(', ')} is not in ssh-keygen(1) format`,
       hints: [EXAMPLE, '`lifeboat approve --print-key NAME` prints one on the machine of the second person'],
     };
-  if (lines.length > 0)
-    return evaluated(found.value.toString('utf8'), `${show(path)}, ${counted(lines.length, 'line')}`);
+  if (lines.length > 0) return evaluated(content, `${show(path)}, ${counted(lines.length, 'line')}`);
   return {
     what,
     state: 'bad',
@@ -79,7 +79,7 @@ const EXAMPLE = 'for instance: ada@example.com namespaces="lifeboat-approval" ss
 
 /** Principals, options, the kind of the key, the key. */
 const LINE =
-  /^\S+\s+(?:(?:[A-Za-z-]+(?:="[^"]*")?)(?:,[A-Za-z-]+(?:="[^"]*")?)*\s+)?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w@.-]+\s+[A-Za-z0-9+/]+={0,2}(?:\s|$)/;
+  /^(?:"[^"]*"|\S+)\s+(?:(?:[A-Za-z-]+(?:="[^"]*")?)(?:,[A-Za-z-]+(?:="[^"]*")?)*\s+)?(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-[\w@.-]+\s+[A-Za-z0-9+/]+={0,2}(?:\s|$)/;
 
 async function revokedKeys(path: string): Promise<Check> {
   const what = 'approvals: revoked';

@@ -6,28 +6,36 @@ import { EXIT, LifeboatError, tooLongForDatabase } from '../../base/errors.ts';
 import { makePrivateFolder } from '../../base/folders.ts';
 import { counted, formatBytes } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
+import { askedProgress } from '../../cli/asked-progress.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
-import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import { homeFolder, homePath } from '../../config/find.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { Keyring } from '../../keys/key-store.ts';
-import { DRILL_WORDS, drillDue, dueWords, futureWords, isFailure } from '../../report/drill/drill-due.ts';
-import { candidates } from '../../store/projections/key-epochs.ts';
-import { readLedger } from '../../store/projections/ledgers.ts';
+import type { Keyring, KeyStore } from '../../keys/key-store.ts';
+import {
+  DRILL_WORDS,
+  drillDue,
+  dueWords,
+  futureDrillWords,
+  isFailure,
+} from '../../report/drill/drill-due.ts';
 import { DATABASE_FILE } from '../../store/sqlite/database.ts';
 import { drillsFolder } from '../drill/drill-homes.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { approvalChecks } from './approvals.ts';
 import { attempt, type Check, good, printChecks } from './check.ts';
 import { fileChecks } from './files.ts';
-import { lookAtInstance } from './instance.ts';
+import { homeTrouble } from './home-trouble.ts';
+import { INSTANCE_MS, type Looked, lookAtInstance } from './instance.ts';
 import { keptLists } from './kept-lists.ts';
+import { keyringChecks } from './keyrings.ts';
+import { keysHeld } from './keys-held.ts';
 import { notifyChecks } from './notify.ts';
 import { placeChecks } from './places.ts';
+import { proxyChecks } from './proxies.ts';
 import { surroundings } from './surroundings.ts';
 import { tlsChecks } from './tls.ts';
 
@@ -45,7 +53,9 @@ export const doctor: Action<{ readonly deep?: boolean; readonly rebuild?: boolea
 ) => {
   const checks: Check[] = [node(), ...tlsChecks(context.env), await homeRoom(context.env)];
   const { check: keyCheck, keyring } = await keyStore(context);
-  checks.push(keyCheck, await labEngine());
+  checks.push(keyCheck);
+  if (keyring !== undefined) checks.push(...(await keyringChecks(context.env, keyring.store)));
+  checks.push(await labEngine());
   if (flags.deep) checks.push(...(await keptLists(context, keyring, flags.rebuild ?? false)));
   const config = await attempt('config', () => loadConfig(context.env, context.configPath));
   if ('check' in config) checks.push(config.check);
@@ -62,6 +72,8 @@ function node(): Check {
 
 async function homeRoom(env: NodeJS.ProcessEnv): Promise<Check> {
   const home = homePath(env);
+  const trouble = await homeTrouble(home);
+  if (trouble !== undefined) return { what: 'home', state: 'bad', found: trouble.text, hints: trouble.hints };
   const found = await attempt('home', async () => {
     homeFolder(env);
     makePrivateFolder(home);
@@ -105,12 +117,13 @@ async function configChecks(
 ): Promise<Check[]> {
   const names = Object.keys(config.instances);
   const head = good('config', `${config.path}, ${counted(names.length, 'instance')}`);
-  const found = await Promise.all(names.map((name) => lookAtInstance(config, name, keyring?.store)));
-  const held = keyring === undefined ? [] : await keysHeld(context, names, keyring);
+  const found = await lookAtAll(context, config, keyring?.store);
+  const held = keyring === undefined ? [] : await keysHeld(context, listedOf(names, found), keyring);
   return [
     head,
     ...(await fileChecks(context.env, config)),
     ...(await placeChecks(context, config, keyring, deep)),
+    ...proxyChecks(config),
     ...found.flatMap(({ checks }) => checks),
     ...held,
     ...(await surroundings(context, config)),
@@ -118,6 +131,40 @@ async function configChecks(
     ...(await drillChecks(context.env, config)),
     ...(await notifyChecks(context, config)),
   ];
+}
+
+/** So many instances are asked at once. */
+const AT_ONCE = 16;
+
+/** Each instance within its time, several at once, in the order of the config. */
+async function lookAtAll(
+  context: CommandContext,
+  config: LoadedConfig,
+  store: KeyStore | undefined,
+): Promise<readonly Looked[]> {
+  const names = Object.keys(config.instances);
+  const progress = askedProgress(context, names.length, `, each for at most ${INSTANCE_MS / 1000} s`);
+  const waiting = [...names.entries()];
+  const found: Looked[] = [];
+  let answered = 0;
+  const worker = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [at, name] = next;
+      found[at] = await lookAtInstance(config, name, store);
+      answered += 1;
+      progress.answered(answered);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  } finally {
+    progress.end();
+  }
+  return found;
+}
+
+function listedOf(names: readonly string[], found: readonly Looked[]) {
+  return names.map((name, at) => [name, found[at]?.backups] as const);
 }
 
 /** Whether a drill is due, and how the last one ended; nothing where the config asks for none. */
@@ -129,7 +176,7 @@ export async function drillChecks(
   const records = await attempt('drills', async () => knownDrills(env));
   if ('check' in records) return [records.check];
   const due = drillDue(records.value, drills.every, new Date());
-  const future = futureWords(due);
+  const future = futureDrillWords(due);
   const failed = due.last !== undefined && isFailure(due.last) ? due.last : undefined;
   const found = [
     `next drill due: ${dueWords(due)}`,
@@ -142,47 +189,4 @@ export async function drillChecks(
     ...(future === undefined ? [] : [`if the clock is right now, move them out of ${folder}`]),
   ];
   return [{ what: 'drills', state: hints.length === 0 ? 'ok' : 'warn', found: found.join('; '), hints }];
-}
-
-/**
- * Whether every key that may be in force is held; nothing for an instance whose ledger names none. Only
- * looks.
- */
-async function keysHeld(
-  context: CommandContext,
-  instances: readonly string[],
-  keyring: Keyring,
-): Promise<Check[]> {
-  const found = await attempt('keys', async () => {
-    const journal = await openJournalIfAny(context);
-    try {
-      const checks: Check[] = [];
-      for (const name of instances) {
-        const { epochs } = journal === undefined ? { epochs: [] } : await readLedger(journal, name);
-        const possible = candidates(epochs).map(({ fingerprint }) => fingerprint);
-        if (possible.length > 0) checks.push(checkOf(name, possible, await keyring.list(name)));
-      }
-      return checks;
-    } finally {
-      await journal?.close();
-    }
-  });
-  return 'check' in found ? [found.check] : found.value;
-}
-
-function checkOf(name: string, possible: readonly string[], held: readonly string[]): Check {
-  const what = `${name}: keys`;
-  const missing = possible.filter((fingerprint) => !held.includes(fingerprint));
-  if (missing.length === 0)
-    return good(what, `every key that may be in force is held: ${possible.join(', ')}`);
-  return {
-    what,
-    state: 'bad',
-    found: `may be in force and is not held: ${missing.join(', ')}`,
-    hints: [
-      'its backups cannot be opened: put the key store back from a copy',
-      `or store the key again: lifeboat keys add ${name}`,
-      `or set a new key, and prove it with a backup: lifeboat run rotate-key ${name}`,
-    ],
-  };
 }

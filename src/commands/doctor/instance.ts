@@ -1,22 +1,52 @@
+import { TooSlow, within } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
-import { type OpenInstance, openInstance } from '../../compose/service-of.ts';
+import { newerRevisionWords, type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import { expiryOf } from '../../compose/token-expiry.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
-import type { Skew } from '../../service/client.ts';
+import { addressFrom } from '../../service/address.ts';
+import type { Answer, Skew } from '../../service/client.ts';
 import type { Revision } from '../../service/revisions.ts';
+import { unreadWords } from '../../service/rows.ts';
+import type { Backup } from '../../service/schemas.ts';
 import { runnableOn } from '../run/refuse-unsupported.ts';
 import { attempt, type Check, good } from './check.ts';
 
+/** Milliseconds for all answers of one instance. */
+export const INSTANCE_MS = 20_000;
+
+/** What a look at an instance gives; `backups` where they could be listed. */
+export interface Looked {
+  readonly checks: Check[];
+  readonly revision?: Revision;
+  readonly backups?: Answer<readonly Backup[]>;
+}
+
 /**
  * Whether an instance answers, its token is taken and its backups can be listed; and its revision, which
- * `revision: auto` finds out. Sends only GETs.
+ * `revision: auto` finds out. Sends only GETs, and takes at most `limitMs`.
  */
 export async function lookAtInstance(
   config: LoadedConfig,
   name: string,
   store: KeyStore | undefined,
-): Promise<{ readonly checks: Check[]; readonly revision?: Revision }> {
+  limitMs: number = INSTANCE_MS,
+): Promise<Looked> {
+  const address = plainHttp(config, name);
+  try {
+    const seen = await within(limitMs, () => looked(config, name, store));
+    return { ...seen, checks: [...address, ...seen.checks] };
+  } catch (thrown) {
+    if (!(thrown instanceof TooSlow)) throw thrown;
+    const hints = [
+      'check the network path: try its url with curl from here',
+      'what else it is asked for was not checked',
+    ];
+    return { checks: [...address, { what: name, state: 'bad', found: thrown.message, hints }] };
+  }
+}
+
+async function looked(config: LoadedConfig, name: string, store: KeyStore | undefined): Promise<Looked> {
   const found: Check[] = [];
   const opened = await attempt(name, () =>
     openInstance(config, name, {
@@ -29,54 +59,82 @@ export async function lookAtInstance(
   );
   if ('check' in opened) return { checks: [opened.check] };
   const { revision } = opened.value;
-  return { checks: await instanceChecks(name, opened.value, found), revision };
+  const newer = config.newerRevisions?.[name];
+  if (newer !== undefined)
+    found.push({ what: `${name}: revision`, state: 'warn', found: newerRevisionWords(newer), hints: [] });
+  return { ...(await instanceChecks(name, opened.value, found)), revision };
+}
+
+/** An address without TLS, but for one on this machine. */
+function plainHttp(config: LoadedConfig, name: string): Check[] {
+  const { insecure, origin } = addressFrom(config.instances[name]?.url ?? '');
+  if (!insecure) return [];
+  const found = `${show(origin, 120)} is plain http: token and keys travel in the clear`;
+  return [
+    { what: `${name}: address`, state: 'warn', found, hints: ['use the https address of the service'] },
+  ];
 }
 
 async function instanceChecks(
   name: string,
   instance: OpenInstance,
   found: readonly Check[],
-): Promise<Check[]> {
+): Promise<Looked> {
   try {
     const token = await attempt(`${name}: token`, () => instance.token());
-    if ('check' in token) return [token.check];
+    if ('check' in token) return { checks: [token.check] };
     const expires = expiryOf(token.value);
     const tokenCheck = good(
       `${name}: token`,
       expires === undefined ? 'there is one' : `there is one, until ${expires}`,
     );
-    if (!instance.service.supports('overview'))
-      return [tokenCheck, ...found, await oldInterface(name, instance)];
+    if (!instance.service.supports('overview')) {
+      const old = await oldInterface(name, instance);
+      return { ...old, checks: [tokenCheck, ...found, ...old.checks] };
+    }
     const overview = await attempt(`${name}: service`, () => instance.service.overview());
-    if ('check' in overview) return [tokenCheck, overview.check];
+    if ('check' in overview) return { checks: [tokenCheck, overview.check] };
     const { name: title, state } = overview.value.value;
     const service = good(
       `${name}: service`,
       `"${show(title ?? 'no name', 60)}" is ${show(state ?? 'in an unknown state', 40)}`,
     );
     const list = await attempt(`${name}: backups`, () => instance.service.backups());
-    if ('check' in list) return [tokenCheck, service, list.check];
-    const backups = good(`${name}: backups`, `the list can be read: ${list.value.value.length}`);
-    return [tokenCheck, ...found, service, backups, clock(name, overview.value.skew)];
+    if ('check' in list) return { checks: [tokenCheck, service, list.check] };
+    const backups = backupList(name, list.value);
+    return {
+      checks: [tokenCheck, ...found, service, backups, clock(name, overview.value.skew)],
+      backups: list.value,
+    };
   } finally {
     await instance.service.close();
   }
 }
 
+/** Rows that cannot be read are in nobody's way, and hide what they would have told. */
+function backupList(name: string, { value, unread }: Answer<readonly Backup[]>): Check {
+  const what = `${name}: backups`;
+  const words = unreadWords('backup', unread);
+  if (words.length === 0) return good(what, `the list can be read: ${value.length}`);
+  return { what, state: 'warn', found: `${value.length} can be read, ${words.length} cannot`, hints: words };
+}
+
 /** V0 has only its listing. */
-async function oldInterface(name: string, instance: OpenInstance): Promise<Check> {
+async function oldInterface(name: string, instance: OpenInstance): Promise<Looked> {
   const { service } = instance;
   const list = await attempt(`${name}: backups`, () => service.backups());
-  if ('check' in list) return list.check;
-  return {
+  if ('check' in list) return { checks: [list.check] };
+  const check: Check = {
     what: `${name}: backups`,
     state: 'warn',
     found: `the list can be read: ${list.value.value.length}; V0 says nothing about the instance itself`,
     hints: [
+      ...unreadWords('backup', list.value.unread),
       ...(service.limits === undefined ? [] : [service.limits.deprecation]),
       `what can be run on ${name}: ${runnableOn(instance).join(', ')}`,
     ],
   };
+  return { checks: [check], backups: list.value };
 }
 
 function clock(name: string, measured: Skew | undefined): Check {

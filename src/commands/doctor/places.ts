@@ -4,7 +4,9 @@ import { counted, formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { placesOf } from '../../compose/checkpoint-places.ts';
-import { isShared, openUnchecked } from '../../compose/store-of.ts';
+import { NO_FOLDER } from '../../compose/shared-place.ts';
+import { openUnchecked } from '../../compose/store-of.ts';
+import { checkedAs } from '../../compose/store-seen.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
@@ -33,7 +35,7 @@ export async function placeChecks(
     const journal = await openUnchecked(context).catch(undefinedWhereNone);
     try {
       const signer = await signerIfAny(keyring);
-      const options = { ownKey: signer?.publicKey, isShared: await isShared(context) };
+      const options = { ownKey: signer?.publicKey, ...(await checkedAs(context)) };
       const checked = journal === undefined ? undefined : await checkLog(journal, places, options);
       const commands = await Promise.all(
         places.map((place) =>
@@ -77,6 +79,7 @@ function checksOf(checked: Checked): Check[] {
           },
         ]),
     ...(store.isMoved ? [MOVED] : []),
+    ...(store.isShared && !places.some(({ kind }) => kind === 'folder') ? [noFolder()] : []),
     ...read.map((place) => placeCheck(place, store)),
     ...losses.map((loss): Check => {
       const found = show(`${formatTime(loss.at)} UTC, by ${loss.by}: ${lossInWords(loss)}`, 300);
@@ -97,15 +100,19 @@ const MOVED: Check = {
   hints: ['name that store in lifeboat.yaml or LIFEBOAT_STORE: `lifeboat audit verify` says which it is'],
 };
 
+function noFolder(): Check {
+  return { what: 'checkpoints: shared', state: 'bad', found: NO_FOLDER.what, hints: NO_FOLDER.hints };
+}
+
 function placeCheck(
   { name, kind, result, why, checkpoints, unsigned }: SeenPlace,
-  { size: here, vouched, isMoved }: SeenStore,
+  { size: here, vouched, isMoved, isShared }: SeenStore,
 ): Check {
   const what = kind === 'home' ? 'checkpoints' : `checkpoints: ${show(name, 80)}`;
   if (result === 'down')
     return {
       what,
-      state: kind === 'home' ? 'bad' : 'warn',
+      state: kind === 'home' || isShared ? 'bad' : 'warn',
       found: `${show(name, 120)} cannot be read: ${show(why ?? '', 120)}`,
       hints: ['mount it, or repair the permissions of the folder; without it a rollback may go unseen'],
     };

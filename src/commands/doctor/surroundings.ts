@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { runbooks } from '../../../machines/index.ts';
 import { reconcile } from '../../activities/reconcile.ts';
 import { counted } from '../../base/format.ts';
+import { onPath } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { lazyPlatform } from '../../compose/platform-of.ts';
@@ -15,7 +16,10 @@ import { attempt, type Check, good } from './check.ts';
  * texts. Only looks.
  */
 export async function surroundings(context: CommandContext, config: LoadedConfig): Promise<Check[]> {
-  const asked = Object.keys(config.instances).map((name) => reconciliation(config, name));
+  const asked = Object.keys(config.instances).flatMap((name) => [
+    reconciliation(config, name),
+    ownCommands(context, config, name),
+  ]);
   const found = await Promise.all([platform(context, config), teamTexts(config), ...asked]);
   return found.filter((check) => check !== undefined);
 }
@@ -38,7 +42,7 @@ async function platform(context: CommandContext, config: LoadedConfig): Promise<
         what,
         state: 'warn',
         found: show(found.value.none),
-        hints: ['applications are bound again by hand'],
+        hints: ['applications without a `reconnect` of their own are bound again by hand'],
       };
     const { said, apps } = found.value;
     return good(
@@ -88,6 +92,24 @@ async function reconciliation(config: LoadedConfig, name: string): Promise<Check
     `newest ${newest ?? 'not reported'}, ` +
       `${count === undefined ? 'number of records not reported' : counted(count, 'record')}`,
   );
+}
+
+/** Whether the programs that reconnect applications are there. They are not run. */
+function ownCommands({ env }: CommandContext, config: LoadedConfig, name: string): Check | undefined {
+  const own = (config.instances[name]?.apps ?? []).flatMap(({ reconnect }) => reconnect ?? []);
+  if (own.length === 0) return undefined;
+  const what = `${name}: reconnect`;
+  const programs = new Set(own.flatMap(({ command, proof }) => [command[0] ?? '', proof[0] ?? '']));
+  const missing = [...programs].filter((program) => onPath(program, env) === undefined);
+  if (missing.length === 0) return good(what, `${counted(own.length, 'application')} with commands`);
+  return {
+    what,
+    state: 'bad',
+    found: `not found, or not executable: ${missing.map((program) => show(program, 200)).join(', ')}`,
+    hints: [
+      'each is a program and its arguments, without a shell; a path counts from the folder of the config',
+    ],
+  };
 }
 
 /**

@@ -42,9 +42,15 @@ export interface Chapter {
   play(stage: Stage): Promise<ChapterProof | undefined>;
 }
 
-/** Whether everything that a chapter checked holds. */
-export function allHold(proof: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
-  return proof.checks.every(({ holds }) => holds) && proof.tables.every(({ equal }) => equal);
+/**
+ * Whether everything that a chapter checked holds. A check of nothing shows nothing: tables have to be
+ * compared, and each of them has to have rows.
+ */
+export function allHold({ checks, tables }: Pick<ChapterProof, 'checks' | 'tables'>): boolean {
+  const isCompared = checks.length > 0 && tables.length > 0;
+  return (
+    isCompared && checks.every(({ holds }) => holds) && tables.every(({ equal, rows }) => equal && rows > 0)
+  );
 }
 
 /** What the last activity of that name in a run gave. */

@@ -193,10 +193,24 @@ function whatStays(context: CommandContext, folder: string): string {
     : 'nothing has been recorded yet';
 }
 
+/** What a team reads before a guided drill: what will happen, and that nothing of theirs is touched. */
+function openingOf(chapters: readonly Chapter[]): string {
+  const list = chapters.map(({ title, runbook }, at) => `  ${at + 1}. ${title} (${runbook})`);
+  return [
+    '',
+    'This is a drill: the service, its databases and its keys are a lab on this machine.',
+    'Nothing of yours is touched, and whatever you answer breaks nothing but the lab. It goes through:',
+    ...list,
+    'Each run asks you as in an emergency; Enter at the end of one goes on with the next.',
+    'Ctrl-C leaves the drill at any time. At the end there is a report.',
+  ].join('\n');
+}
+
 /** One chapter after the other; the first whose run is not closed ends the drill. */
 async function playAll(stage: Stage, { chapters, played }: Course): Promise<void> {
+  if (!stage.auto) await stage.pause(openingOf(chapters));
   for (const [at, chapter] of chapters.entries()) {
-    if (chapters.length > 1) stage.say(`chapter ${at + 1}/${chapters.length}: ${chapter.title}`);
+    stage.chapter({ number: at + 1, of: chapters.length }, chapter.title);
     const began = performance.now();
     const proof = await chapter.play(stage);
     played.push({ proof, seconds: (performance.now() - began) / 1000 });
@@ -251,8 +265,8 @@ function commandsAfter(
   ];
 }
 
-/** The two that every lab has, and those that only a chapter needs. */
-function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
+/** The lab's own instances, and those that only these chapters need. */
+export function instancesFor(chapters: readonly Chapter[]): NonNullable<LabOptions['instances']> {
   const known = new Set(DEFAULT_INSTANCES.map(({ name }) => name));
   const further = new Set(chapters.map(({ instance }) => instance).filter((name) => !known.has(name)));
   const made = [...further].map(

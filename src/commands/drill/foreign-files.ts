@@ -5,7 +5,7 @@ import { join } from 'node:path';
 const FILES =
   /^(?:drill\.(?:json|lock(?:-journal)?)|lifeboat\.db(?:-\w+)?|(?:reports\/[0-9A-Z]{26}\/)?report\.(?:html|json|md))(?:\.\d+)?$/u;
 /** Its folders in which nobody has anything to read or to sign. */
-const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|transcripts)$/u;
+const CLOSED = /^(?:backups|checkpoints|fallback|last-seen|locks|stores|transcripts)$/u;
 /** Those in which somebody has: a scan of a signed report may lie beside the report. */
 const OPEN = /^reports(?:\/[0-9A-Z]{26})?$/u;
 

@@ -1,10 +1,10 @@
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import { dateAt } from '../../base/date.ts';
 import { msOf } from '../../base/instant.ts';
-import { sampleDigest } from '../../lab/sample-data.ts';
+import { sampleDigest, sampleRows } from '../../lab/sample-data.ts';
 import { allHold, type Chapter, type ChapterProof, outputOf, recoveryTimeOf } from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
-import { compareTables, newestOrder } from './rows.ts';
+import { compareTables } from './rows.ts';
 import { queryOf, type Stage } from './stage.ts';
 
 type InPlace = 'restore-backup' | 'back-up-and-verify' | 'change-instance';
@@ -30,18 +30,15 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
     instance,
     async play(stage) {
       const query = queryOf(stage.lab, instance);
-      const before = await sampleDigest(query);
+      const before = await sampleRows(query);
+      const present = (await sampleDigest(query)).tables.orders.maxId;
       const flags = runbook === 'change-instance' ? { action: 'restart' } : backupFlag(stage, runbook);
       const { runId, exitCode } = await stage.runRunbook(runbook, { instance, ...flags }, instance);
       if (exitCode !== 0) return undefined;
       const entries = await stage.workspace.journal.read(`run/${runId}`);
       const restore = outputOf<RestoreFacts>(entries, 'waitForRestore');
-      const until = restore?.restoredFrom;
-      const newest = await newestOrder(
-        query,
-        until === undefined ? undefined : stage.lab.clock.toReal(dateAt(msOf(until))),
-      );
-      const upTo = Math.min(before.tables.orders.maxId, newest?.id ?? 0);
+      // What a restore brings back ends at the moment that the service names; without one, nothing is lost.
+      const upTo = restore === undefined ? present : before.newestAt(momentOf(stage, restore.restoredFrom));
       const after = await sampleDigest(query, upTo);
       const apps = await appsRunning(stage, instance);
       const checks = [
@@ -51,8 +48,7 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
           holds: apps.length > 0 && apps.every(({ ok }) => ok),
         },
       ];
-      // What was there before is taken up to the same order: a backup is older than the present.
-      const tables = restore === undefined ? compareTables(after, before) : [];
+      const tables = compareTables(after, { tables: before.digest(upTo) });
       const proof: ChapterProof = {
         runbook,
         title,
@@ -69,6 +65,11 @@ export function inPlace(instance: string, runbook: InPlace): Chapter {
       return proof;
     },
   };
+}
+
+/** Undefined is the beginning of time: nothing is compared then, which is no proof. */
+function momentOf({ lab }: Stage, restoredFrom: string | undefined): Date {
+  return restoredFrom === undefined ? dateAt(0) : lab.clock.toReal(dateAt(msOf(restoredFrom)));
 }
 
 /** By itself a drill restores the first backup; a team chooses. */

@@ -1,10 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RestoreFacts } from '../../../machines/parts/task-data.ts';
 import { dateAt } from '../../base/date.ts';
+import { instantOf } from '../../base/instant.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type SampleDigest, sampleDigest } from '../../lab/sample-data.ts';
-import { allHold, type Chapter, outputOf, recoveryPointOf, recoveryTimeOf } from './chapter.ts';
+import {
+  allHold,
+  type Chapter,
+  type ChapterProof,
+  outputOf,
+  recoveryPointOf,
+  recoveryTimeOf,
+} from './chapter.ts';
 import { appsRunning } from './region-loss.ts';
 import { compareTables, newestOrder } from './rows.ts';
 import { queryOf } from './stage.ts';
@@ -54,10 +62,13 @@ export function mishap(instance: string): Chapter {
       const newest = await newestOrder(query);
       const tables = compareTables(restored, expected);
       const apps = await appsRunning(stage, instance);
+      const isBack = tables.every(({ equal }) => equal);
+      const moment = chosenMoment(restore?.restoredFrom, { lastGood, deletedAt, clock: stage.lab.clock });
+      const why = isBack || moment.another === undefined ? '' : ` (${moment.another})`;
       const checks = [
         {
-          what: 'every deleted order is back, none lost and none from after that moment',
-          holds: tables.every(({ equal }) => equal),
+          what: `every deleted order is back, none lost and none from after that moment${why}`,
+          holds: isBack,
         },
         { what: 'every order equals the sum of its lines', holds: restored.unbalancedOrders === 0 },
         {
@@ -77,8 +88,7 @@ export function mishap(instance: string): Chapter {
         measures: {
           ...recoveryTimeOf('restore-point-in-time', entries),
           ...recoveryPointOf('restore-point-in-time', entries),
-          rowsLostSeconds: Math.max(0, (deletedAt.getTime() - lastGood.getTime()) / 1000),
-          rowsLostHow: 'from the chosen moment to the DELETE',
+          ...moment.lost,
         },
         facts: {
           time: service,
@@ -89,6 +99,41 @@ export function mishap(instance: string): Chapter {
         files: [],
       };
     },
+  };
+}
+
+/**
+ * What was lost by the moment that a run restored to (`restoredFrom`, by the service's clock), and words for
+ * one that is not the last good one. Nothing is measured from a moment after the DELETE: there is no order.
+ * Where the service does not name the moment, it is taken for the last good one. Pure.
+ */
+export function chosenMoment(
+  restoredFrom: string | undefined,
+  {
+    lastGood,
+    deletedAt,
+    clock,
+  }: {
+    readonly lastGood: Date;
+    readonly deletedAt: Date;
+    readonly clock: Pick<Lab['clock'], 'fromReal' | 'toReal'>;
+  },
+): {
+  readonly lost: Pick<ChapterProof['measures'], 'rowsLostSeconds' | 'rowsLostHow'>;
+  readonly another: string | undefined;
+} {
+  const good = clock.fromReal(lastGood);
+  const chosen = dateAt(instantOf(restoredFrom) ?? good.getTime());
+  const lostMs = deletedAt.getTime() - clock.toReal(chosen).getTime();
+  return {
+    lost:
+      lostMs < 0
+        ? {}
+        : { rowsLostSeconds: lostMs / 1000, rowsLostHow: 'from the chosen moment to the DELETE' },
+    another:
+      chosen.getTime() === good.getTime()
+        ? undefined
+        : `you chose ${chosen.toISOString()}; the last good moment was ${good.toISOString()}`,
   };
 }
 

@@ -6,7 +6,7 @@ import type { AppState } from '../../lab/cloud-foundry/app-process.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import { allHold, type Chapter, outputOf, recoveryPointOf, recoveryTimeOf } from './chapter.ts';
 import { compareSamples, newestOrder } from './rows.ts';
-import { queryOf, type Stage } from './stage.ts';
+import { keyTarget, queryOf, type Stage } from './stage.ts';
 
 const MOMENT_MS = 5_000;
 const LOST_ORDERS = 10;
@@ -25,6 +25,7 @@ export function regionLoss(instance: string, target: string): Chapter {
     async play(stage) {
       const { lab } = stage;
       const source = queryOf(lab, instance);
+      await keyTarget(stage, target);
       const prepared = await stage.runRunbook('disaster-recovery', { instance, prepare: true }, instance);
       if (prepared.exitCode !== 0) return undefined;
       stage.say(`${instance} takes more orders, which no backup holds`);
@@ -48,8 +49,10 @@ export function regionLoss(instance: string, target: string): Chapter {
       await lab.disaster(instance, false);
       const restored = queryOf(lab, target);
       // Orders placed since then at the target are of its own; those at the source are lost by definition.
-      const newestRestored = await newestOrder(restored, realTime(stage, restore?.restoredFrom));
-      const upTo = newestRestored?.id ?? 0;
+      // The source says what has to be back: rows that are missing at the target shorten nothing.
+      const restoredFrom = realTime(stage, restore?.restoredFrom);
+      const newestRestored = await newestOrder(restored, restoredFrom);
+      const upTo = restoredFrom === undefined ? 0 : ((await newestOrder(source, restoredFrom))?.id ?? 0);
       const { tables, balanced } = await compareSamples(restored, source, upTo);
       const apps = await appsRunning(stage, target);
       const lost =

@@ -1,5 +1,5 @@
 import { appendHolding } from '../../runner/holds.ts';
-import type { Chapter } from './chapter.ts';
+import { allHold, type Chapter } from './chapter.ts';
 import { restoreAndCompare } from './compare-restored.ts';
 
 /**
@@ -21,20 +21,21 @@ export function rotation(instance: string): Chapter {
       await appendHolding(stage.workspace.journal, [
         { stream: `instance/${instance}`, type: 'backup.restored', body },
       ]);
+      const checks = [
+        {
+          what: 'everything from before the backup is in it, nothing from after it',
+          holds: proof.withinBackupTime,
+        },
+        { what: 'every order equals the sum of its lines', holds: proof.balanced },
+      ];
       return {
         runbook: 'rotate-key',
         title: 'rotate the key and prove a backup',
         instance,
         runIds: [runId],
-        proven: proof.equal,
+        proven: allHold({ checks, tables: proof.tables }),
         verdict: 'restored',
-        checks: [
-          {
-            what: 'everything from before the backup is in it, nothing from after it',
-            holds: proof.withinBackupTime,
-          },
-          { what: 'every order equals the sum of its lines', holds: proof.balanced },
-        ],
+        checks,
         tables: proof.tables,
         measures: {
           rtoSeconds,

@@ -5,7 +5,10 @@ import type { ComparedTable } from '../../store/recovery-facts.ts';
 /**
  * Tables compared with what was expected of them, row by row: equal digests mean that every row is the same.
  */
-export function compareTables(restored: SampleDigest, expected: SampleDigest): ComparedTable[] {
+export function compareTables(
+  restored: Pick<SampleDigest, 'tables'>,
+  expected: Pick<SampleDigest, 'tables'>,
+): ComparedTable[] {
   return (Object.keys(restored.tables) as SampleTable[]).map((name) => {
     const { rows, md5 } = restored.tables[name];
     const wanted = expected.tables[name];

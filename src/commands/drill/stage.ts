@@ -7,16 +7,19 @@ import { isForPeople } from '../../cli/print-result.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
 import { openInstances, servicesOfRun } from '../../compose/instances.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
+import { openInstance } from '../../compose/service-of.ts';
 import { openWorkspace, type Workspace } from '../../compose/workspace.ts';
 import { parseConfig } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { memoryStore } from '../../keys/key-store.ts';
+import { generateKey } from '../../keys/keyring.ts';
 import type { Query } from '../../lab/engine/engine.ts';
 import type { Lab, LabOptions } from '../../lab/lab.ts';
 import { typedLine } from '../../plain/ask.ts';
 import { canDraw } from '../../plain/terminal.ts';
 import { appendHolding } from '../../runner/holds.ts';
 import { startRun } from '../../runner/runs.ts';
+import type { DrillPlace } from '../../view/run-view.ts';
 import { presentOf } from '../approvals/present.ts';
 import { queryCommand } from '../lab/lab.ts';
 import { drive } from '../run/drive.ts';
@@ -37,6 +40,8 @@ export interface Stage extends AsyncDisposable {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   say(line: string): void;
+  /** Begins a chapter: its runs are shown as parts of it. */
+  chapter(place: DrillPlace, title: string): void;
   /** In a guided drill it waits until the team is ready. */
   pause(line: string): Promise<void>;
   /** Begins a run and drives it, with a person or without. Gives its id and exit code. */
@@ -88,6 +93,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
   const config = parseConfig(lab.configYaml, join(lab.folder, 'lifeboat.yaml'));
   const auto = options.auto || !isForPeople(context) || !canDraw(context);
   let ended: number | undefined;
+  let place: DrillPlace | undefined;
 
   const runRunbook: Stage['runRunbook'] = async (name, flags, confirm) => {
     // Until the run can be left, a signal would end only the lab, and the run would meet a service that is
@@ -123,6 +129,7 @@ export async function setStage(context: CommandContext, options: StageOptions): 
         time: typeof input['time'] === 'string' ? input['time'] : undefined,
         proofs: LAB_GOES,
         patienceMs: auto ? PATIENCE_MS : undefined,
+        chapter: place,
         gone: `its lab ends with the drill: the run cannot be resumed; journal: ${journalIn(folder)}`,
       };
       const exitCode = await drive(here, instances, workspace, run, options);
@@ -142,6 +149,10 @@ export async function setStage(context: CommandContext, options: StageOptions): 
     auto,
     signal,
     say,
+    chapter: (next, title) => {
+      place = next;
+      if (next.of > 1) say(`chapter ${next.number}/${next.of}: ${title}`);
+    },
     pause: async (line) => {
       say(line);
       if (!auto) await enterPressed(context, signal);
@@ -167,6 +178,31 @@ async function takeLabKeys(lab: Lab, { keyring, journal }: Workspace): Promise<v
     const body = { fingerprint, note: 'the key that the lab began with' };
     await appendHolding(journal, [{ stream: `instance/${name}`, type: 'key.added', body }]);
   }
+}
+
+/** A scenario may lose answers; the same key may be set again (service-api.md section 4.1 rule 1). */
+const KEY_TRIES = 5;
+
+/**
+ * Gives a target a key of its own, as a team does that keeps one ready: without it nobody could open the
+ * backup that a recovery ends with. Rejects with `drill.broken` where the lab does not take one.
+ */
+export async function keyTarget(
+  { config, workspace: { keyring, journal } }: Pick<Stage, 'config' | 'workspace'>,
+  name: string,
+): Promise<void> {
+  const key = generateKey();
+  journal.guard(key);
+  const fingerprint = await keyring.add(name, key);
+  await using instance = await openInstance(config, name, { store: async () => keyring.store });
+  for (let tries = 1; ; tries++) {
+    const { outcome } = await instance.service.changeBackupsConfig({ encryption_key: key });
+    if (outcome === 'accepted') break;
+    if (tries === KEY_TRIES)
+      throw new LifeboatError('drill.broken', `the lab of this drill took no key for ${name}`);
+  }
+  const body = { fingerprint, note: 'set on the target before the drill' };
+  await appendHolding(journal, [{ stream: `instance/${name}`, type: 'key.added', body }]);
 }
 
 /** Left by Ctrl-C or a closed terminal it returns as well: look at the signal. */

@@ -13,8 +13,8 @@ export function defineFollowUps(program: Command, command: Define): void {
     list,
     listing(),
     {
-      about: `A run stays open until each of its follow-ups is done or skipped. Exit code 3
-while one is open. ID is an id, the beginning of one, RUN:ID, or \`last\`.`,
+      about: `A run stays open until each of its follow-ups is done or skipped. The list ends
+with 3 while one is open; \`done\`, \`skip\` and \`run\` with 0 once it is closed. ID is an id, the beginning of one, RUN:ID, or \`last\`.`,
       examples: [
         'lifeboat followups',
         'lifeboat followups run rebind-orders-api',
@@ -27,9 +27,13 @@ while one is open. ID is an id, the beginning of one, RUN:ID, or \`last\`.`,
   command(
     followUps,
     'run <id>',
-    'have it done by the platform, or by the run',
+    'have it done by the platform, a command or the run',
     async () => (await import('./followups.ts')).followUpsRun,
-    answering(),
+    [new Option('--again', 'also if its command was begun before'), ...answering()],
+    {
+      about: `A command of the config (\`reconnect\`) runs once by itself. When it failed, or nobody knows how it
+ended, it runs again only with --again: look first at what it has done.`,
+    },
   );
   command(
     followUps,

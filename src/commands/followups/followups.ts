@@ -56,18 +56,19 @@ export const followUpsDone: Action<AnswerFlags & { readonly proof: string }> = (
 export const followUpsSkip: Action<AnswerFlags & { readonly reason: string }> = (context, [id = ''], flags) =>
   close(context, id, { event: 'operator.skip', text: flags.reason }, flags);
 
-/** `lifeboat followups run ID`: done from here, by the platform or by the run itself. */
-export const followUpsRun: Action<AnswerFlags> = (context, [id = ''], flags) =>
-  close(context, id, { event: 'operator.doNow' }, flags);
+/** `lifeboat followups run ID`: done by the platform, a command of the config, or the run itself. */
+export const followUpsRun: Action<AnswerFlags & { readonly again?: boolean }> = (context, [id = ''], flags) =>
+  close(context, id, { event: 'operator.doNow', again: flags.again ?? false }, flags);
 
 interface Word {
   readonly event: 'operator.reportDone' | 'operator.skip' | 'operator.doNow';
   readonly text?: string;
+  readonly again?: boolean;
 }
 
 /**
  * Answers the run that it belongs to, which then goes on as far as it can by itself; one of a ledger is
- * closed there.
+ * closed there. Exit 0 once it is closed, also where others of the run are still open.
  */
 async function close(context: CommandContext, id: string, word: Word, flags: AnswerFlags): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
@@ -81,14 +82,29 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
     const { drivingOptions } = await import('../run/run.ts');
     const wish = await instancesOfRun(workspace.journal, run, flags.tokenFile);
     await using instances = await openInstances(context, config, workspace, wish);
-    return await drive(context, instances, workspace, run, {
+    const options = {
       ...(await drivingOptions(context, flags)),
       first: { ...word, id: found.followUp.id },
       overlay: config.runbooks,
-    });
+    };
+    const exitCode = await drive(context, instances, workspace, run, options);
+    const isLeft = exitCode === EXIT.waiting;
+    // Left at another one: this one is closed, which is what was asked for.
+    return isLeft && !(await isOpen(workspace.journal, run.runId, found)) ? EXIT.closed : exitCode;
   } finally {
     await workspace.close();
   }
+}
+
+async function isOpen(
+  journal: Workspace['journal'],
+  runId: string,
+  { followUp }: OpenFollowUp,
+): Promise<boolean> {
+  const open = await gatherFollowUps(journal);
+  return open.some(
+    (one) => one.run?.runId === runId && one.followUp.id === followUp.id && one.followUp.closed === undefined,
+  );
 }
 
 async function closeInLedger(

@@ -11,7 +11,6 @@ import type { TokenConfig } from '../../config/schema.ts';
 import { type StarterInstance, starterConfig } from '../../config/starter.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { canAsk } from '../../plain/terminal.ts';
-import { addressFrom } from '../../service/address.ts';
 import { type Check, printChecks } from '../doctor/check.ts';
 import { type Chosen, chooseInstances, type InstanceFlags } from './choose.ts';
 import { type ChosenStore, chooseKeyStore } from './key-store.ts';
@@ -74,10 +73,14 @@ async function make(
   const bad = tried.checks.filter(({ state }) => state === 'bad');
   if (bad.length > 0 && flags.untested !== true) await agreeToUntested(context, made, bad, prompts);
   signal.throwIfAborted();
-  if (flags.print) return printMade(context, { ...made, written: false, text: starterConfig(tried) });
+  const { keyStore } = keys;
+  const { instances } = tried;
+  if (flags.print)
+    return printMade(context, { ...made, written: false, text: starterConfig({ instances, keyStore }) });
   const hasSchema = writeEditorSchema(place);
   const text = starterConfig({
-    instances: tried.instances,
+    instances,
+    keyStore,
     editorSchema: hasSchema ? `./${EDITOR_SCHEMA}` : undefined,
   });
   await writeConfig(place, text, context.env);
@@ -164,7 +167,6 @@ async function printMade(context: CommandContext, made: Made): Promise<void> {
     replaced: written && place.replaces,
     instances: instances.map(({ name, url, revision }) => ({ name, url, revision: String(revision) })),
     keyStore: keys.store?.kind ?? ('none' as const),
-    environment: keys.environment,
     checks: [...checks],
     ...(text === undefined ? {} : { config: text }),
   };
@@ -181,8 +183,8 @@ function inWords(context: CommandContext, { place, instances, checks, keys, writ
   const { stdout, configPath } = context;
   const say = (line: string) => stdout.write(`${line}\n`);
   say(`${show(place.path, 200)} is written, with ${counted(instances.length, 'instance')}`);
-  for (const [name, value] of Object.entries(keys.environment))
-    say(`set this for every command, for instance in your shell's profile: export ${name}=${value}`);
+  if (keys.keyStore === 'vault' && !context.env['LIFEBOAT_PASSPHRASE_FILE'])
+    say('where nobody can type the passphrase of the vault file: set LIFEBOAT_PASSPHRASE_FILE');
   const config = configPath === undefined ? '' : ` --config ${shellQuoted(configPath)}`;
   say(`next: lifeboat doctor${config}`);
   for (const { name } of instances)
@@ -213,20 +215,11 @@ async function tryInstances(
       const { checks, revision = instance.revision } = await lookAtInstance(config, instance.name, store);
       const isKnown = !keepsAuto && checks.every(({ state }) => state !== 'bad');
       const seen = { ...instance, revision: isKnown ? revision : instance.revision };
-      return { instance: seen, checks: [...unsafe(instance), ...checks] };
+      return { instance: seen, checks };
     }),
   );
   return {
     instances: tried.map(({ instance }) => instance),
     checks: tried.flatMap(({ checks }) => checks),
   };
-}
-
-function unsafe({ name, url }: StarterInstance): Check[] {
-  const { insecure, origin } = addressFrom(url);
-  if (!insecure) return [];
-  const found = `${show(origin, 120)} is plain http: token and keys travel in the clear`;
-  return [
-    { what: `${name}: address`, state: 'warn', found, hints: ['use the https address of the service'] },
-  ];
 }

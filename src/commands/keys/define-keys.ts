@@ -1,6 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Define, group, instance } from '../../cli/define.ts';
 
+/** Named in `src/keys/fresh-read.ts` too, which is loaded when it is needed. */
+const READ_ITEM = 'keychain-item';
+
 /** `lifeboat keys …`. */
 export function defineKeys(program: Command, command: Define): void {
   const keys = group(program, 'keys', 'list and add encryption keys, by fingerprint', {
@@ -39,5 +42,13 @@ two people hold the same key, each runs \`lifeboat keys add NAME --check\`.`,
         'lifeboat keys add orders --token --file ./token',
       ],
     },
+  );
+  command(
+    program,
+    READ_ITEM,
+    'read back what was stored, for another lifeboat process',
+    async () => (await import('./read-item.ts')).readItem,
+    [],
+    { hidden: true, hasNoForm: true },
   );
 }

@@ -95,8 +95,9 @@ export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
       exitCode: EXIT.usage,
     });
   }
-  // A terminal that is lent for the answer alone shows nothing before it.
-  if (flags.file !== undefined || context.lend !== undefined) return addKey(context, config, instance, flags);
+  // The screen shows nothing of what is typed.
+  if (flags.file !== undefined || context.screen !== undefined)
+    return addKey(context, config, instance, flags);
   // Whoever pastes the key while the key store opens must not see it on the screen: also not once it is open.
   const unhush = hush(context.stdin);
   try {

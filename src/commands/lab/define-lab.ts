@@ -10,18 +10,20 @@ export function defineLab(program: Command, command: Define): void {
     'run the simulated service on this machine',
     async () => (await import('./lab.ts')).lab,
     [
+      new Option('--out <file>', 'write the config into this new file'),
       new Option('--port <n>', 'port on 127.0.0.1 (default: any that is free)'),
       revision(),
       new Option('--folder <dir>', 'a new folder for its files; removed at the end'),
       ...labOptions(),
     ],
     {
-      about: `It prints a lifeboat.yaml and runs until Ctrl-C. Instances, backups and
-archives are those of real PostgreSQL. Everything is removed at its end.
+      about: `It prints a lifeboat.yaml, or writes it with --out, and runs until Ctrl-C.
+Instances, backups and archives are those of real PostgreSQL. Everything that
+it made is removed at its end, but for the file of --out.
 KIND of an instance is standard, archiving, or one of them with :empty.`,
       notes: [ENDPOINTS],
       examples: [
-        'lifeboat lab > lifeboat.yaml',
+        'lifeboat lab --out lifeboat.yaml',
         'lifeboat lab -i orders:archiving -i orders-dr:standard:empty',
         'lifeboat lab --scenario lost-answers',
       ],

@@ -1,4 +1,5 @@
-import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { existsSync, writeFileSync } from 'node:fs';
+import { EXIT, errorCode, LifeboatError } from '../../base/errors.ts';
 import { ownProgram } from '../../base/own-program.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
@@ -8,8 +9,10 @@ import { durationFrom, wholeNumber } from '../../cli/numbers.ts';
 import { isForPeople, printResult, printTable } from '../../cli/print-result.ts';
 import { stopSignal } from '../../cli/stop-signal.ts';
 import type { LabOptions } from '../../lab/lab.ts';
+import type { DownloadRule } from '../../lab/manager/instance-backups.ts';
 
 interface LabFlags {
+  readonly out?: string;
   readonly port?: string;
   readonly revision: '61' | '62';
   readonly folder?: string;
@@ -19,14 +22,19 @@ interface LabFlags {
   readonly backupEvery?: string;
   readonly router?: string;
   readonly updateBlocking: boolean;
+  readonly downloads: DownloadRule;
   readonly sso: boolean;
   readonly platform: boolean;
 }
 
-/** `lifeboat lab`: runs the service until Ctrl-C. The config goes to stdout, everything else to stderr. */
+/**
+ * `lifeboat lab`: runs the service until Ctrl-C. The config goes to stdout, or into a new file, everything
+ * else to stderr. Rejects with `usage.out` where there is a file, before anything is started.
+ */
 export async function lab(context: CommandContext, _: readonly string[], flags: LabFlags): Promise<number> {
   if (flags.scenario === 'list') return listScenarios(context);
   refuseForm(context);
+  const out = flags.out === undefined ? undefined : newFile(flags.out);
   const { startLab } = await import('../../lab/lab.ts');
   const { stdout, stderr } = context;
   const options = await optionsOf(flags);
@@ -40,14 +48,17 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
       log: (line) => stderr.write(`${line}\n`),
     });
     try {
-      stdout.write(started.configYaml);
+      if (out === undefined) stdout.write(started.configYaml);
+      else writeNew(out, started.configYaml);
       const took = ((performance.now() - began) / 1000).toFixed(1);
       stderr.write(`the lab is ready after ${took} s: ${started.url}\n`);
       stderr.write(
         `hint: to see what runs: curl -H "Authorization: $(cat ${started.tokenFile})" ${started.url}/lab\n`,
       );
       stderr.write(
-        'hint: save the config with `lifeboat lab > lifeboat.yaml`, then work in another terminal\n',
+        out === undefined
+          ? 'hint: save the config with `lifeboat lab --out lifeboat.yaml`, then work in another terminal\n'
+          : `the config is in ${show(out, 200)}: work in another terminal\n`,
       );
       stderr.write('Ctrl-C ends the lab and removes everything that it made\n');
       await stop.stopped;
@@ -64,12 +75,38 @@ export async function lab(context: CommandContext, _: readonly string[], flags: 
   }
 }
 
+/** The path of a config that is not there yet: a redirect would have emptied one that is. */
+function newFile(path: string): string {
+  if (!existsSync(path)) return path;
+  throw existing(path);
+}
+
+/** Only for its owner, as it names the file of the token. */
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  } catch (thrown) {
+    throw errorCode(thrown) === 'EEXIST' ? existing(path) : thrown;
+  }
+}
+
+function existing(path: string): LifeboatError {
+  return new LifeboatError('usage.out', `${show(path, 200)} already exists, and no config is overwritten`, {
+    hints: [
+      'name a new file with --out FILE, and use it with --config FILE or LIFEBOAT_CONFIG',
+      'nothing was started',
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
 async function optionsOf(flags: LabFlags): Promise<LabOptions> {
   const { port, folder, instance, scenario, workers, backupEvery, router } = flags;
   return {
     revision: flags.revision === '61' ? 61 : 62,
     sso: flags.sso,
     updateBlocking: flags.updateBlocking,
+    downloads: flags.downloads,
     ...(router === undefined ? {} : { routerMs: durationFrom(router, 'router', ['1ms', '1d']) }),
     ...(flags.platform ? {} : { platform: false as const }),
     ...(port === undefined ? {} : { port: portNumber(port) }),

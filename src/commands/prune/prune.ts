@@ -5,7 +5,8 @@ import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { isForPeople, printResult, printTable } from '../../cli/print-result.ts';
-import { isShared, openJournalIfAny } from '../../compose/store-of.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
+import { checkedAs } from '../../compose/store-seen.ts';
 import { homeFolder } from '../../config/find.ts';
 import { checkLog } from '../../store/log/check-log.ts';
 import { rolledBack } from '../../store/log/explain-trouble.ts';
@@ -75,7 +76,7 @@ async function downloadsOf(context: CommandContext, beforeMs: number): Promise<r
   if (journal === undefined) return [];
   try {
     const { trouble } = await checkLog(journal, [homePlace(home)], {
-      isShared: await isShared(context),
+      ...(await checkedAs(context)),
       most: 1,
     });
     if (trouble !== undefined) throw rolledBack(trouble);

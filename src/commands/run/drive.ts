@@ -22,6 +22,7 @@ import type { Run, RunDeps } from '../../runner/run.ts';
 import type { JournalReader, Json, StreamName } from '../../store/journal.ts';
 import { isStreamName } from '../../store/new-entry.ts';
 import { afterLeaving, leftBySignal, type RunEnd, type RunPort } from '../../view/run-port.ts';
+import type { RunView } from '../../view/run-view.ts';
 import { approvalWatch } from '../approvals/approval-watch.ts';
 import { gateOfRun } from '../approvals/gate-of-run.ts';
 import { admission } from '../approvals/present.ts';
@@ -43,6 +44,8 @@ export interface DriveOptions extends Policy {
   readonly breakGlass?: string | undefined;
   /** Why nobody can carry the run on once it was left, with what stays of it; without it, anybody can. */
   readonly gone?: string | undefined;
+  /** The chapter of the drill that the run belongs to. */
+  readonly chapter?: RunView['chapter'];
   /** Listening since before the run was begun. */
   readonly early?: EarlySignals | undefined;
 }
@@ -83,8 +86,10 @@ export async function drive(
       ...portOf(run, workspace.journal.log, runbook, prose, fallback.text, {
         approval,
         gone: options.gone,
+        chapter: options.chapter,
         history,
         targets: targetsIn(instances.config),
+        awaited: instances.awaited,
       }),
       detach: leaving.detach,
     };
@@ -128,7 +133,7 @@ async function showOnScreen(
   const { showRun } = await import('../../tui/show-run.ts');
   const { connect } = context;
   if (connect === undefined) return showRun(port, context);
-  return showRun(port, context, { connect: (lend) => connect({ ...context, keyring }, config, lend) });
+  return showRun(port, context, { connect: (screen) => connect({ ...context, keyring }, config, screen) });
 }
 
 async function showInLines(port: RunPort, context: CommandContext): Promise<RunEnd> {
@@ -149,7 +154,14 @@ async function takeUpRun(
   const { activitiesFor } = await import('../../activities/index.ts');
   const { journal, keyring, sealer, home } = workspace;
   const pendingKeys = new Map<string, Secret>();
-  const setup = { home, keyring, journal, platform: instances.platform, pendingKeys };
+  const setup = {
+    home,
+    keyring,
+    journal,
+    platform: instances.platform,
+    pendingKeys,
+    blank: instances.recorder.blank,
+  };
   return takeUp({
     journal,
     runbook,

@@ -46,7 +46,7 @@ function resultOf({ runbook, names, steps, found, approvals, usual }: FoundDryRu
 
 function print(
   context: CommandContext,
-  { runbook, names, steps, found, approvals, usual }: FoundDryRun,
+  { runbook, names, losesData, steps, found, approvals, usual }: FoundDryRun,
 ): void {
   const { stdout } = context;
   const { instance, target } = names;
@@ -63,7 +63,7 @@ function print(
   printTable(
     context,
     columns,
-    steps.flatMap(rowsOf).map((row, at) => [String(at + 1), ...row]),
+    steps.flatMap((step) => rowsOf(step, losesData)).map((row, at) => [String(at + 1), ...row]),
   );
   printWords(
     context,
@@ -101,13 +101,13 @@ function print(
   context.stderr.write('nothing was changed\n');
 }
 
-function rowsOf(step: PlannedStep): string[][] {
+function rowsOf(step: PlannedStep, losesData: boolean): string[][] {
   if (step.asks !== undefined) return [['asks you', '', '', step.asks]];
   const made = step.calls.filter(({ absent }) => !absent);
   const calls = made.map(({ method, path, on, changes, what }) => [
     `${method} …${path}`,
     on,
-    changes ? (step.destructive ? 'DESTROYS' : 'CHANGES') : '',
+    changes ? (step.destructive && losesData ? 'DESTROYS' : 'CHANGES') : '',
     what,
   ]);
   return [...calls, ...step.does.map((words) => outside(words, step.changes))];

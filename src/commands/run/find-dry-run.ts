@@ -26,6 +26,8 @@ import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } fr
 export interface FoundDryRun {
   readonly runbook: Runbook;
   readonly names: { readonly instance: string; readonly target: string | undefined };
+  /** Data is lost, so that what is asked for by name destroys something. */
+  readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: DryRun;
   readonly approvals: readonly NeededApproval[];
@@ -50,6 +52,7 @@ export async function findDryRun(
   changedInstance(config, named);
   const flags = await withAction(context, runbook, named);
   const input = await inputFrom(runbook, flags, new Date(), false, targetsIn(config));
+  const touches = runbook.touches(input);
   const keyring = await keys();
   await using instances = await openInstances(
     context,
@@ -59,7 +62,7 @@ export async function findDryRun(
       instance: flags.instance,
       target: flags.target,
       tokenFile: flags.tokenFile,
-      source: runbook.touches(input).source,
+      source: touches.source,
     },
   );
   refuseUnsupported(runbook, instances, input);
@@ -74,7 +77,8 @@ export async function findDryRun(
       (on === 'target' ? (instances.target ?? instances.instance) : instances.instance).revision,
     );
   const steps = plannedSteps(runbook, names, path, routeFor);
-  return { runbook, names, steps, found, approvals: approvalsOnPath(config, runbook, path, names), usual };
+  const approvals = approvalsOnPath(config, runbook, path, names);
+  return { runbook, names, losesData: touches.lost !== 'nothing', steps, found, approvals, usual };
 }
 
 async function lookAround(

@@ -64,6 +64,9 @@ export function labOptions(): Option[] {
     new Option('--backup-every <seconds>', 'create scheduled backups'),
     new Option('--router <time>', 'when the router ends a request (default: 15m)'),
     new Option('--no-update-blocking', 'revision 61 without `instance settings`'),
+    new Option('--downloads <rule>', 'backups that are offered')
+      .choices(['present-key', 'own-key'])
+      .default('present-key'),
     new Option('--no-platform', 'without applications and their platform'),
     new Option('--no-sso', 'V0 without the redirect that sets its cookie'),
   ];

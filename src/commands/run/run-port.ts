@@ -2,7 +2,7 @@ import type { Runbook } from '../../../machines/parts/runbook.ts';
 import type { Run, RunState } from '../../runner/run.ts';
 import type { Log } from '../../store/journal.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
-import { buildRunView } from '../../view/build-run-view.ts';
+import { type AwaitedFacts, buildRunView } from '../../view/build-run-view.ts';
 import type { ProseSection } from '../../view/prose.ts';
 import type { RunPort } from '../../view/run-port.ts';
 import type { ApprovalView, RunView } from '../../view/run-view.ts';
@@ -14,9 +14,12 @@ interface Beside {
   readonly approval?: ((state: RunState) => ApprovalView | undefined) | undefined;
   /** Why nobody can carry it on once it was left; without it, anybody can. */
   readonly gone?: string | undefined;
+  readonly chapter?: RunView['chapter'];
   readonly history?: History | undefined;
   /** The instances that the config keeps to recover into. */
   readonly targets?: readonly string[] | undefined;
+  /** What this process waits for now. */
+  readonly awaited?: (() => AwaitedFacts | undefined) | undefined;
 }
 
 /** A live run as renderers see it. */
@@ -26,7 +29,7 @@ export function portOf(
   runbook: Runbook,
   prose: ReadonlyMap<string, ProseSection>,
   fallback: (state: RunState) => string,
-  { approval, gone, history, targets }: Beside = {},
+  { approval, gone, chapter, history, targets, awaited }: Beside = {},
 ): RunPort {
   const listeners = new Set<() => void>();
   let anchor: string | undefined;
@@ -42,7 +45,8 @@ export function portOf(
     view: () => {
       const state = run.state();
       const usual = history?.times();
-      const view = buildRunView({ ...state, runbook, prose, gone, usual, targets, now: new Date() });
+      const beside = { prose, gone, chapter, usual, targets, awaited: awaited?.() };
+      const view = buildRunView({ ...state, ...beside, runbook, now: new Date() });
       return withAnchor(withApproval(view, approval?.(state)), anchor);
     },
     fallback: () => fallback(run.state()),

@@ -57,19 +57,21 @@ export async function watchPort(
     });
   ended.catch(() => undefined);
 
-  const driver = () => {
-    const { entries } = run.state();
-    return entries.some(isEnd) ? 'it is over' : driverOf(entries, holder, summary.runId);
-  };
+  const isOver = () => run.state().entries.some(isEnd);
+  const driver = () => (isOver() ? 'it is over' : driverOf(run.state().entries, holder, summary.runId));
   return {
     view: () => {
       const state = run.state();
       const usual = history.times();
-      const view = buildRunView({ ...state, runbook, prose, usual, targets, now: new Date() });
-      return { ...withAnchor(view, anchor), watched: { driver: driver() } };
+      const isFree = holder === undefined && !isOver();
+      // What nobody does takes no time: its clock would go on as if somebody did it.
+      const { activity: _, ...resting } = state;
+      const doing = isFree ? { ...resting, activity: undefined } : state;
+      const view = buildRunView({ ...doing, runbook, prose, usual, targets, now: new Date() });
+      return { ...withAnchor(view, anchor), watched: { driver: driver(), isFree } };
     },
     fallback: () =>
-      run.state().entries.some(isEnd)
+      isOver()
         ? '# the run is over: nothing is left to do by hand'
         : `# only the process that drives the run has the fallback script: ${driver()}`,
     subscribe: (listener) => {

@@ -57,7 +57,7 @@ async function shown(context: CommandContext, port: RunPort, isPlain: boolean): 
     const { connect } = context;
     const config = await configIfAny(context);
     const isAlone = connect === undefined || config === undefined;
-    await showRun(port, context, isAlone ? {} : { connect: (lend) => connect(context, config, lend) });
+    await showRun(port, context, isAlone ? {} : { connect: (screen) => connect(context, config, screen) });
     return;
   }
   const { showRunPlainly } = await import('../../plain/show-run-plainly.ts');

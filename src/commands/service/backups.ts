@@ -1,25 +1,28 @@
 import { doneBackups, isUnderWay } from '../../activities/baseline.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { formatBytes, timeOr } from '../../base/format.ts';
+import { formatBytes, timeOr, utcTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
 import { printTable } from '../../cli/print-result.ts';
+import { unreadWords } from '../../service/rows.ts';
 import type { Backup } from '../../service/schemas.ts';
 import { changeInstance } from './change.ts';
 import { followReading, type WaitFlags } from './follow.ts';
 import { lookInPlace } from './look-first.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { ChangeFlags } from './planned-change.ts';
-import { followBackup, followRestore, idOf, printBackup, took } from './tasks.ts';
+import { askTask, followBackup, followRestore, idOf, printBackup, took } from './tasks.ts';
 
 /** `lifeboat backups list`: every backup that the service shows, in its order (endpoint 1). */
 export const backupsList: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.backups());
   await printAnswer(context, 'backups', answer, () => {
-    if (answer.value.length === 0) context.stderr.write('there are no backups\n');
+    if (answer.value.length === 0 && answer.unread === undefined)
+      context.stderr.write('there are no backups\n');
     else printTable(context, COLUMNS, answer.value.map(rowOf));
   });
+  for (const line of unreadWords('backup', answer.unread)) context.stderr.write(`warning: ${line}\n`);
   return EXIT.closed;
 };
 
@@ -48,7 +51,7 @@ function rowOf(backup: Backup): string[] {
 /** `lifeboat backups get ID` (endpoint 2). `--wait` looks until it has ended. */
 export const backupsGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a backup');
-  const answer = await askInstance(context, flags, async (instance) => {
+  const answer = await askTask(context, flags, 'backup', wanted, async (instance) => {
     const wait = followBackup(context, instance);
     if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
     return instance.service.backup(wanted);
@@ -89,7 +92,7 @@ export const backupsRestore: Action<ChangeFlags> = (context, [id = ''], flags) =
     async ({ instance }, { chosen }) => {
       return {
         title:
-          `restore backup ${backup} of ${timeOr(chosen.finished_at ?? chosen.triggered_at)} UTC ` +
+          `restore backup ${backup} of ${utcTime(chosen.finished_at ?? chosen.triggered_at ?? '-')} ` +
           `into ${instance.name}`,
         warnings: [
           'all data of the instance is replaced; what came after that backup is gone',

@@ -19,17 +19,16 @@ import { candidateLines, taskOf } from './call-outcome.ts';
 import { type InstanceFlags, onInstance } from './on-instance.ts';
 
 /**
- * `lifeboat calls list`: calls outside of runs that may have been sent, and of which nobody knows what
- * became; what runs that are over have left stands among them. Those of an open run are named on stderr: the
- * run asks about them itself.
+ * `lifeboat calls list`: calls that may have been sent, and of which nobody knows what became, whoever sent
+ * them. Those of an open run carry its id, and stderr says how it goes on: the run asks about them itself.
  */
 export const callsList: Action<{ readonly instance?: string }> = async (context, _, flags) => {
-  const wanted = await wantedDoubts(context, flags.instance);
-  const [ofRuns, open] = [wanted.filter(({ run }) => run?.isOpen), wanted.filter(({ run }) => !run?.isOpen)];
+  const open = await wantedDoubts(context, flags.instance);
   await printResult(context, 'calls', { items: open.map(fieldsOf) }, () => {
     if (open.length === 0) context.stderr.write('no call is in doubt\n');
     else printCalls(context, open);
   });
+  const ofRuns = open.filter(({ run }) => run?.isOpen);
   for (const doubt of ofRuns) {
     const what = `${callInWords(doubt)} on ${doubt.instance}, sent ${formatTime(doubt.armedAt)} UTC,`;
     const { runId } = doubt.run ?? { runId: '' };
@@ -74,10 +73,11 @@ function printCalls(context: CommandContext, open: readonly Doubt[]): void {
 }
 
 function fieldsOf(doubt: Doubt) {
-  const { instance, armedAt, verb, input, unclear } = doubt;
+  const { instance, armedAt, verb, input, unclear, run } = doubt;
   const candidates = unclear?.evidence['candidates'];
   const shown = candidates === undefined ? {} : { candidates: candidates as Json };
-  return { instance, intent: callName(doubt), verb, armedAt, input: input as Json, ...shown };
+  const sender = run?.isOpen ? { run: run.runId } : {};
+  return { instance, intent: callName(doubt), verb, armedAt, input: input as Json, ...shown, ...sender };
 }
 
 /**
@@ -96,6 +96,7 @@ export const callsResolve: Action<
     const caller = await takeLedger({
       journal: workspace.journal,
       instance: name,
+      url: instanceNamed(config, name).url,
       who: whoIs(config, workspace),
       activities: {},
       now: () => new Date(),

@@ -86,6 +86,7 @@ export async function changeInstance<S extends Seen>(
       const isRisky = riskOfCall(about, weight) !== undefined;
       await doubtsFirst(context, workspace, caller, {
         name,
+        url: instance.config.url,
         refusesRuns: isRisky && flags.anyway === undefined,
       });
       const seen = await look(scene);

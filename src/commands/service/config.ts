@@ -68,7 +68,7 @@ export const configSet: Action<SettingFlags> = (context, _, flags) => {
 };
 
 const KEY_WARNINGS = [
-  'older backups can no longer be downloaded, and open only with the key they were made with',
+  'older backups may no longer be offered for download, and open only with the key they were made with',
   'the key is stored and read back before it is sent; `lifeboat run rotate-key NAME` proves it with a backup as well',
 ];
 

@@ -5,9 +5,10 @@ import { tokenFile } from '../run/run-options.ts';
 /** The commands for single calls that may have been sent, and of which nobody knows what became. */
 export function defineCalls(program: Command, command: Define): void {
   const calls = group(program, 'calls', 'list, ask about and resolve calls in doubt', {
-    about: `A call is in doubt when it may have been sent and its answer is lost. The next
-change of the instance asks the service first, and sends nothing until it is
-known what became of the call.`,
+    about: `A call is in doubt when it may have been sent and its answer is lost. Until it
+is known what became of it, no other change of the instance is sent: a single
+command asks the service first, a run is refused. A backup in doubt stops no
+other run, since another backup does no harm.`,
   });
   command(
     calls,

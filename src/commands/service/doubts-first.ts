@@ -18,14 +18,16 @@ export async function doubtsFirst(
   context: CommandContext,
   { journal }: Workspace,
   caller: Caller,
-  { name, refusesRuns }: { readonly name: string; readonly refusesRuns: boolean },
+  { name, url, refusesRuns }: { readonly name: string; readonly url: string; readonly refusesRuns: boolean },
 ): Promise<void> {
   await askAboutEarlier(context, caller, name);
-  const { inDoubt, readDoubts } = await import('../../runner/refuse-in-doubt.ts');
-  const ofRun = (await readDoubts(journal, name)).find(({ run }) => run?.isOpen);
+  const { inDoubt, readAllDoubts, refuseRenamed } = await import('../../runner/refuse-in-doubt.ts');
+  const doubts = await readAllDoubts(journal);
+  const ofRun = doubts.find(({ instance, run }) => instance === name && run?.isOpen);
   if (ofRun !== undefined) throw inDoubt(ofRun);
+  await refuseRenamed(journal, doubts, [{ instance: name, url }]);
   const { openRunsOn, runIsOpen } = await import('../../runner/runs.ts');
-  const [open, ...others] = await openRunsOn(journal, [name]);
+  const [open, ...others] = await openRunsOn(journal, [name], [{ instance: name, url }]);
   if (open === undefined) return;
   if (refusesRuns) {
     const { followUpsOfRun } = await import('../../compose/open-follow-ups.ts');

@@ -26,7 +26,7 @@ interface DownloadFlags extends InstanceFlags {
  */
 export const backupsDownload: Action<DownloadFlags> = async (context, [given = ''], flags) => {
   const id = idFrom(given, 'the id of a backup');
-  const stop = stopSignal();
+  const stop = stopSignal(context.leaving);
   try {
     return await onInstance(context, flags, (instance) => save(context, instance, id, flags, stop.signal));
   } catch (thrown) {
@@ -60,7 +60,7 @@ async function save(
   await (toStdout ? refuseStdout(context) : refuseTarget(path, flags.force ?? false));
   const { saveDownload } = await import('../../activities/download-backup.ts');
   const { streamDownload } = await import('../../activities/stream-download.ts');
-  const listed = await listedSize(context, instance, id, signal);
+  const listed = await lookFirst(context, instance, id, signal);
   const began = performance.now();
   const line = progressLine(context);
   const options = {
@@ -89,16 +89,22 @@ async function save(
 
 /**
  * The `size` of the backup; undefined where the service lists none, or does not list the backup at all:
- * whether it gives it out, the download shows. A refused token ends it here.
+ * whether it gives it out, the download shows. What it says against the download is told before. A refused
+ * token ends it here.
  */
-async function listedSize(
+async function lookFirst(
   { stderr }: CommandContext,
   { service }: OpenInstance,
   id: number,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   try {
-    return (await service.backup(id, signal)).value.size;
+    const { size, downloadable } = (await service.backup(id, signal)).value;
+    if (downloadable === false)
+      stderr.write(
+        `warning: the service does not offer backup ${id} for download (downloadable: false); trying anyway\n`,
+      );
+    return size;
   } catch (thrown) {
     const { code, shortMessage } = failureOf(thrown);
     if (signal.aborted || code.startsWith('credentials.')) throw thrown;

@@ -12,6 +12,7 @@ import { instanceNamed } from '../../config/load.ts';
 import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
+import type { Output } from './call-outcome.ts';
 import { changeInstance } from './change.ts';
 import { lookInPlace, type Seen } from './look-first.ts';
 import { isKeyWanted, type KeyFlags, lookForKey, newKeyOf, storeKey } from './new-key.ts';
@@ -33,22 +34,36 @@ export const drPrepare: Action<ChangeFlags & KeyFlags> = (context, _, flags) => 
     return {
       title: `prepare disaster recovery of ${scene.instance.name}${wantsKey ? ', and set a new encryption key' : ''}`,
       warnings: wantsKey
-        ? ['older backups can no longer be downloaded, and open only with their own key']
+        ? ['older backups may no longer be offered for download, and open only with their own key']
         : [],
       act: async (perform) => {
-        if (key === undefined) return perform({ verb: 'prepareRecovery', input: {} });
+        if (key === undefined) return withGuid(await perform({ verb: 'prepareRecovery', input: {} }));
         const previous = await scene.currentKey();
         const { fingerprint } = await storeKey(perform, key);
         const input = { fingerprint, ...(previous === undefined ? {} : { previous }) };
-        return { ...(await perform({ verb: 'prepareRecovery', input })), fingerprint };
+        return withGuid({ ...(await perform({ verb: 'prepareRecovery', input })), fingerprint });
       },
       done: ({ backupGuid, fingerprint }) => ({
         fields: { backupGuid: textOf(backupGuid), fingerprint: textOf(fingerprint) },
-        text: `backup_guid: ${backupGuid ?? 'the service gave none'}`,
+        text: `backup_guid: ${backupGuid ?? ''}`,
       }),
     };
   });
 };
+
+/** What the command was for is the guid: an answer without it is no success, whatever its status. */
+function withGuid(output: Output): Output {
+  const { backupGuid, fingerprint } = output;
+  if (typeof backupGuid === 'string') return output;
+  throw new LifeboatError('dr.no-guid', 'the service accepted the request and named no backup_guid', {
+    hints: [
+      ...(typeof fingerprint === 'string'
+        ? [`key ${fingerprint} is kept and was sent: it may be in force`]
+        : []),
+      'look for the guid in the dashboard, or try again later',
+    ],
+  });
+}
 
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;

@@ -7,6 +7,7 @@ import type { Action } from '../../cli/define.ts';
 import { wholeNumber } from '../../cli/numbers.ts';
 import { isForPeople, printTable } from '../../cli/print-result.ts';
 import type { MetricPoint, MetricSeries, ParachuteDisk } from '../../service/metrics.ts';
+import { metricWords } from '../../view/app/metric-words.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 
 /** Points of a line: what a glance takes in, and what fits beside the numbers at 80 columns. */
@@ -68,7 +69,7 @@ async function printMetrics(
       const latest = series.points.at(-1);
       return [
         series.path,
-        latest === undefined ? '-' : plainNumber(latest.value),
+        metricWords(series.path, latest?.value),
         latest === undefined ? '-' : timeOf(latest.atMs),
         line(series),
       ];
@@ -102,8 +103,4 @@ export function diskLine({
 
 function percent(value: number): string {
   return `${Number(value.toFixed(1))} %`;
-}
-
-function plainNumber(value: number): string {
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
 }

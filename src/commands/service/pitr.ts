@@ -1,7 +1,8 @@
-import { isReachable } from '../../../machines/closing/evaluate.ts';
+import { isReachable, nearEdge } from '../../../machines/closing/evaluate.ts';
 import type { ReachableRange } from '../../../machines/parts/recovery-data.ts';
 import { dateAt, isoOf } from '../../base/date.ts';
 import { EXIT, errorFrom, LifeboatError } from '../../base/errors.ts';
+import type { Failure } from '../../base/failure.ts';
 import { formatSpan } from '../../base/format.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
@@ -19,8 +20,8 @@ import { followRestore, idOf } from './tasks.ts';
 /** `lifeboat pitr show`: the range that can be restored to (endpoint 17). */
 export const pitrShow: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => rangeOf(service));
+  const { start, end } = edgesOf(answer.value);
   await printAnswer(context, 'pitr', answer, () => {
-    const { start, end } = edgesOf(answer.value);
     printFacts(context, [
       ['oldest point', bothClocks(start)],
       ['newest point', bothClocks(end)],
@@ -43,7 +44,13 @@ export const pitrRestore: Action<ChangeFlags & { readonly to: string }> = async 
       verb: 'restoreToTime',
       look: async (scene) => {
         const seen = await lookInPlace({ tolerant: true, restores: true })(scene);
-        return { ...seen, range: await reachable(scene, flags.to, targetTime) };
+        const range = await reachable(scene, flags.to, targetTime);
+        const risk = nearEdge(range, targetTime);
+        return {
+          ...seen,
+          range,
+          blockers: [...seen.blockers, ...(risk === undefined ? [] : [edge(risk, range)])],
+        };
       },
     },
     async ({ instance }, { range }) => {
@@ -89,15 +96,27 @@ export function edgesOf({ start_time, end_time }: PitrRange): {
 } {
   const [start, end] = [instantOf(start_time), instantOf(end_time)];
   if (start !== undefined && end !== undefined && start <= end) return { start, end };
-  throw new LifeboatError('service.bad-answer', 'the range that the service reports is not valid', {
+  const what =
+    start_time === undefined || end_time === undefined
+      ? 'the service reports no range of times'
+      : 'the range that the service reports is not valid';
+  throw new LifeboatError('service.bad-answer', what, {
+    hints: ['ask again later', '`lifeboat backups list NAME` shows what can be restored instead'],
     evidence: { start: show(start_time ?? 'missing', 60), end: show(end_time ?? 'missing', 60) },
   });
 }
 
-/**
- * The range of a run, which keeps its distance from both edges. Rejects where there is none, and for a time
- * outside of it (exit 2).
- */
+/** What speaks against a time that the service can reach, and we would not choose. */
+function edge(risk: string, { earliest, latest }: ReachableRange): Failure {
+  return {
+    code: 'pitr.near-edge',
+    shortMessage: `the time is a risk: ${risk}`,
+    hints: earliest < latest ? [`clear of both edges: ${earliest} to ${latest}`] : [],
+    evidence: {},
+  };
+}
+
+/** The range of the service. Rejects where there is none, and for a time outside of it (exit 2). */
 async function reachable({ instance, signal }: Scene, typed: string, time: string): Promise<ReachableRange> {
   const { pitrRange } = await import('../../activities/pitr-range.ts');
   const now = () => new Date();
@@ -107,7 +126,7 @@ async function reachable({ instance, signal }: Scene, typed: string, time: strin
   const range = read.output;
   if (isReachable(range, time)) return range;
   throw new LifeboatError('usage.time', `${show(typed, 60)} is outside of the range that can be restored`, {
-    hints: [`oldest: ${range.earliest}`, `newest: ${range.latest}`, 'nothing was sent'],
+    hints: [`oldest: ${range.start}`, `newest: ${range.end}`, 'nothing was sent'],
     exitCode: EXIT.usage,
   });
 }

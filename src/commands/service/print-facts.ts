@@ -1,4 +1,4 @@
-import { counted, formatTime } from '../../base/format.ts';
+import { counted, utcTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { cells } from '../../plain/width.ts';
@@ -52,7 +52,7 @@ export function backupConfigFacts(value: BackupsConfig): readonly FactLine[] {
 
 /** `2026-11-21 03:04:05 UTC`, where there is a time. */
 export function utc(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : `${formatTime(text)} UTC`;
+  return text === undefined ? undefined : utcTime(text);
 }
 
 type AvailableUpdate = NonNullable<InstanceOverview['available_updates']>[number];

@@ -3,18 +3,21 @@ import { timeOr } from '../../base/format.ts';
 import type { Action } from '../../cli/define.ts';
 import { idFrom } from '../../cli/numbers.ts';
 import { printTable } from '../../cli/print-result.ts';
+import { unreadWords } from '../../service/rows.ts';
 import type { Restore } from '../../service/schemas.ts';
 import { followReading, type WaitFlags } from './follow.ts';
 import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
-import { followRestore, printRestore } from './tasks.ts';
+import { askTask, followRestore, printRestore } from './tasks.ts';
 
 /** `lifeboat restores list`: every restore that the service shows, in its order (endpoint 5). */
 export const restoresList: Action<InstanceFlags> = async (context, _, flags) => {
   const answer = await askInstance(context, flags, ({ service }) => service.restores());
   await printAnswer(context, 'restores', answer, () => {
-    if (answer.value.length === 0) context.stderr.write('there are no restores\n');
+    if (answer.value.length === 0 && answer.unread === undefined)
+      context.stderr.write('there are no restores\n');
     else printTable(context, COLUMNS, answer.value.map(rowOf));
   });
+  for (const line of unreadWords('restore', answer.unread)) context.stderr.write(`warning: ${line}\n`);
   return EXIT.closed;
 };
 
@@ -41,7 +44,7 @@ const COLUMNS = [
 /** `lifeboat restores get ID` (endpoint 6). `--wait` looks until it has ended. */
 export const restoresGet: Action<InstanceFlags & WaitFlags> = async (context, [id = ''], flags) => {
   const wanted = idFrom(id, 'the id of a restore');
-  const answer = await askInstance(context, flags, async (instance) => {
+  const answer = await askTask(context, flags, 'restore', wanted, async (instance) => {
     const wait = followRestore(context, instance);
     if (flags.wait) await followReading(context, instance, wait, { id: wanted }, flags);
     return instance.service.restore(wanted);

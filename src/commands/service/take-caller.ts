@@ -35,6 +35,7 @@ export async function takeCaller(
   return takeLedger({
     journal: workspace.journal,
     instance: instance.name,
+    url: instance.config.url,
     who,
     activities,
     now: () => new Date(),

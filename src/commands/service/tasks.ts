@@ -1,10 +1,11 @@
+import { LifeboatError } from '../../base/errors.ts';
 import { formatBytes, formatSeconds } from '../../base/format.ts';
 import { instantOf } from '../../base/instant.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { OpenInstance } from '../../compose/service-of.ts';
 import type { Backup, Restore } from '../../service/schemas.ts';
 import type { Json } from '../../store/journal.ts';
-import { printAnswer } from './on-instance.ts';
+import { askInstance, type InstanceFlags, printAnswer } from './on-instance.ts';
 import type { Wait } from './planned-change.ts';
 import { printFacts, utc } from './print-facts.ts';
 
@@ -36,6 +37,37 @@ export function followRestore(
       await printAnswer(context, 'restore', { instance: name, raw }, () => printRestore(context, value));
     },
   };
+}
+
+/** What a command asks about one task. Rejects with `service.not-found`, by its id, where there is none. */
+export function askTask<T extends object>(
+  context: CommandContext,
+  flags: InstanceFlags,
+  what: 'backup' | 'restore',
+  id: number,
+  ask: (instance: OpenInstance) => Promise<T>,
+): Promise<T & { readonly instance: string }> {
+  return askInstance(context, flags, async (instance) => {
+    try {
+      return await ask(instance);
+    } catch (thrown) {
+      if (!(thrown instanceof LifeboatError) || thrown.code !== 'service.not-found') throw thrown;
+      const words = /: (".*")$/.exec(thrown.shortMessage)?.[1];
+      const told = words === undefined ? '' : `: ${words}`;
+      throw new LifeboatError(
+        'service.not-found',
+        `the service does not know ${what} ${id} of ${instance.name}${told}`,
+        {
+          hints: [
+            what === 'backup'
+              ? `what is there: lifeboat backups list --instance ${instance.name}`
+              : `what is there: lifeboat restores list --instance ${instance.name}`,
+          ],
+          evidence: thrown.evidence,
+        },
+      );
+    }
+  });
 }
 
 /** The id of a task in an output; undefined where the answer named none. */

@@ -29,6 +29,13 @@ const METRICS: readonly Metric[] = [
   },
   ...[
     each('recoverable', 'Whether it could be recovered now; 0 also where that is unknown.', ways),
+    one('within_objectives', 'Whether what could be brought back keeps the RPO.', ({ objectives }) =>
+      objectives === undefined ? undefined : Number(objectives.answer === 'yes'),
+    ),
+    one('in_service', 'Whether applications can work with it now; 0 also where that is unknown.', (status) =>
+      Number(status.inService.answer === 'yes'),
+    ),
+    one('down', 'Whether it does not answer.', ({ down }) => Number(down !== undefined)),
     each('recoverable_answer', 'The answer in words: 1 for the one that holds.', answers),
     each('part_known', 'Whether a part of the status was answered; 0 where it failed.', partsKnown),
     one('rto_seconds', 'Its recovery time objective.', ({ rto }) => rto),

@@ -1,21 +1,25 @@
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { DRILL_WORDS, type DrillDue, dueWords, futureWords } from '../../report/drill/drill-due.ts';
+import { DRILL_WORDS, type DrillDue, dueWords, futureDrillWords } from '../../report/drill/drill-due.ts';
 import {
   ANSWER_WORDS,
   backupCell,
   cardCell,
+  downWords,
   followUpCell,
   keyCell,
   newestCell,
   notesOf,
+  objectivesCell,
+  openerWords,
   recoveredCell,
   seenWords,
+  serviceCell,
   wayOf,
   windowCell,
 } from '../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus, Verdict } from '../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../view/follow-up-words.ts';
 
 /** What `lifeboat status` has found out, at a moment. */
@@ -33,10 +37,12 @@ export async function printStatus(context: CommandContext, report: FleetReport):
   );
 }
 
-function printFleet(context: CommandContext, { instances, drills }: FleetReport): void {
+function printFleet(context: CommandContext, { at, instances, drills }: FleetReport): void {
   const columns = [
     { title: 'instance', gives: true },
     { title: 'recoverable' },
+    { title: 'within RPO' },
+    { title: 'in service' },
     { title: 'in place', drops: true },
     { title: 'elsewhere', drops: true },
     { title: 'newest backup' },
@@ -48,13 +54,16 @@ function printFleet(context: CommandContext, { instances, drills }: FleetReport)
     { title: 'follow-ups', drops: true },
   ];
   printTable(context, columns, instances.map(rowOf));
-  for (const line of [...instances.flatMap(linesBelow), drillLine(drills)]) context.stdout.write(`${line}\n`);
+  const lines = [...instances.flatMap((status) => linesBelow(status, at)), drillLine(drills)];
+  for (const line of lines) context.stdout.write(`${line}\n`);
 }
 
 function rowOf(status: InstanceStatus): string[] {
   return [
     status.name,
     ANSWER_WORDS[status.recoverable.answer],
+    objectivesCell(status),
+    serviceCell(status),
     ANSWER_WORDS[status.inPlace.answer],
     ANSWER_WORDS[status.elsewhere.answer],
     newestCell(status),
@@ -74,20 +83,29 @@ function drillLine(due: DrillDue): string {
     last === undefined
       ? 'none is on record in this home'
       : `the last was ${DRILL_WORDS[last.outcome]} ${briefly(last.ageSeconds)} ago (${show(last.scope, 80)})`;
-  const future = futureWords(due);
+  const future = futureDrillWords(due);
   const warning = future === undefined ? '' : `\ndrills: warning: ${future}`;
   return `drills: ${was}; next due: ${dueWords(due)}${warning}`;
 }
 
 /** Why, and what else is worth a word. */
-function linesBelow(status: InstanceStatus): string[] {
-  const { name, recoverable } = status;
-  const seen = seenWords(status);
+function linesBelow(status: InstanceStatus, now: Date): string[] {
+  const { name, recoverable, objectives, inService } = status;
+  const [seen, down, opener] = [seenWords(status), downWords(status, now), openerWords(status)];
+  const reasonsOf = (what: string, verdict: Verdict | undefined) =>
+    (verdict?.reasons ?? []).map(({ answer, text }) => `${name}: ${ANSWER_WORDS[answer]} (${what}): ${text}`);
   return [
+    ...(down === undefined ? [] : [`${name}: ${down}`]),
     ...recoverable.reasons.map((reason) => {
       const way = wayOf(status, reason);
       return `${name}: ${ANSWER_WORDS[reason.answer]}${way === '' ? '' : ` (${way})`}: ${reason.text}`;
     }),
+    ...reasonsOf('within RPO', objectives),
+    ...(down === undefined ? reasonsOf('in service', inService) : []),
+    // What a recovery would take is worth a line where it is not simply the newest one.
+    ...(opener === undefined || (recoverable.answer === 'yes' && down === undefined)
+      ? []
+      : [`${name}: would take: ${opener}`]),
     ...(seen === undefined ? [] : [`${name}: newest backup: ${seen}`]),
     ...notesOf(status).map((note) => `${name}: note: ${note}`),
   ];

@@ -1,17 +1,19 @@
 import { EXIT, errorCode, FILE_TROUBLE, LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import type { CommandContext } from '../../cli/context.ts';
+import { askedProgress } from '../../cli/asked-progress.ts';
 import type { Action } from '../../cli/define.ts';
 import { durationFrom } from '../../cli/numbers.ts';
 import { askFleet } from '../../compose/ask-fleet.ts';
 import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { openKeys } from '../../compose/workspace.ts';
+import { homeFolder } from '../../config/find.ts';
 import { instanceNamed, loadConfig } from '../../config/load.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue } from '../../report/drill/drill-due.ts';
 import type { InstanceStatus } from '../../view/fleet/fleet-facts.ts';
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
+import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
 import { metricsText } from './metrics-text.ts';
 import { type FleetReport, printStatus } from './print-status.ts';
@@ -27,8 +29,9 @@ const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 
 /**
- * `lifeboat status`: each instance, and whether it could be recovered now. Sends only GETs. Exit 0 when each
- * could be, 1 otherwise: what is unknown counts as what could not be, because nothing shows the contrary.
+ * `lifeboat status`: each instance, whether it could be recovered now, within its objectives, and whether it
+ * is in service. Sends only GETs. Exit 0 when each could be recovered within its objectives and is in
+ * service, 1 otherwise: what is unknown of a recovery counts as no, because nothing shows the contrary.
  */
 export const status: Action<StatusFlags> = async (context, _, flags) => {
   const limitMs = flags.limit === undefined ? LIMIT_MS : durationFrom(flags.limit, 'limit', ['1s', '1h']);
@@ -37,8 +40,13 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
   for (const name of named) instanceNamed(config, name);
   const names = named.length > 0 ? [...new Set(named)] : Object.keys(config.instances);
   const record = await readFleetRecord(context, names);
+  const trouble = await homeTrouble(homeFolder(context.env));
+  if (trouble !== undefined) {
+    context.stderr.write(`warning: ${trouble.text}\n`);
+    for (const hint of trouble.hints) context.stderr.write(`hint: ${hint}\n`);
+  }
   const found = new Map<string, InstanceStatus>();
-  const progress = statusProgress(context, names.length);
+  const progress = askedProgress(context, names.length);
   let opened: Promise<Keyring> | undefined;
   const keyring = () => {
     opened ??= openKeys(context, 'look');
@@ -67,28 +75,12 @@ export const status: Action<StatusFlags> = async (context, _, flags) => {
   const instances = names.flatMap((name) => found.get(name) ?? []);
   await printStatus(context, { at, instances, drills });
   if (flags.prometheus !== undefined) await writeMetrics(flags.prometheus, { at, instances, drills });
-  const isGood = instances.every(({ recoverable: { answer } }) => answer === 'yes' || answer === 'empty');
-  return isGood ? EXIT.closed : EXIT.failed;
+  return instances.every(isGood) ? EXIT.closed : EXIT.failed;
 };
 
-/**
- * How many instances have answered, on stderr: one line that goes away again, and nothing without a terminal.
- */
-function statusProgress(
-  { stderr }: Pick<CommandContext, 'stderr'>,
-  total: number,
-): { answered(count: number): void; end(): void } {
-  const isDrawn = stderr.isTTY === true;
-  const draw = (count: number) => {
-    if (isDrawn) stderr.write(`\r\u001b[Kasked ${count} of ${total}`);
-  };
-  draw(0);
-  return {
-    answered: draw,
-    end: () => {
-      if (isDrawn) stderr.write('\r\u001b[K');
-    },
-  };
+function isGood({ recoverable: { answer }, objectives, inService }: InstanceStatus): boolean {
+  if (answer === 'empty') return true;
+  return answer === 'yes' && (objectives?.answer ?? 'yes') === 'yes' && inService.answer !== 'no';
 }
 
 /**

@@ -3,9 +3,12 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
+import { configuredPlaces } from '../../compose/checkpoint-places.ts';
+import { lackOfConfig, unshared } from '../../compose/shared-place.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace } from '../../compose/workspace.ts';
-import { checkedStore } from '../../config/store-address.ts';
+import type { CheckpointConfig } from '../../config/loaded.ts';
+import { checkedStore, isPostgres } from '../../config/store-address.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../../store/journal.ts';
 import { STORE_MOVED, StoreArrived } from '../../store/log/log-entries.ts';
 import { hearLog, NOTHING_SAID } from '../../store/log/named-keys.ts';
@@ -27,6 +30,8 @@ interface CopyFlags {
  */
 export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
   const [source, target] = sidesOf(context, flags);
+  const checkpoints = await configuredPlaces(context);
+  refuseUnshared(context, flags, checkpoints);
   await refuseHeld(source);
   const size = await lookAt(source, target);
   context.stderr.write(`${size} entries from ${show(source.shown)} to ${show(target.shown)}\n`);
@@ -34,7 +39,7 @@ export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
     'the source takes no more entries afterwards; it stays where it is, and can be read\n',
   );
   await confirmTyped(context, { word: String(size), given: flags.confirm, what: 'the copy' });
-  await leave(source, target);
+  await leave(source, target, checkpoints);
   const { createSigner } = await import('../../store/log/signer.ts');
   const { openKeys, loginName } = await import('../../compose/workspace.ts');
   const signer = createSigner(await (await openKeys(context)).signingKey());
@@ -52,7 +57,7 @@ export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
   }
   const head = await compare(source, target);
   // Its opening and closing leaves a checkpoint of the new head in every place.
-  await (await openWorkspace(target.context)).close();
+  await (await openWorkspace(target.context, { checkpoints, sharedPlace: 'begun' })).close();
   const { size: copied, root } = head;
   const moved = { from: source.shown, to: target.shown, size: copied, root };
   await printResult(context, 'store-copy', moved, () => {
@@ -71,6 +76,16 @@ function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [St
   throw new LifeboatError('store.same', 'the two stores are the same one', {
     exitCode: EXIT.usage,
   });
+}
+
+/** Before anything is moved that could not be gone on with. */
+function refuseUnshared(
+  { alone }: CommandContext,
+  { from, to }: CopyFlags,
+  checkpoints: readonly CheckpointConfig[],
+): void {
+  const lack = isPostgres(from) || isPostgres(to) ? lackOfConfig(checkpoints) : undefined;
+  if (lack !== undefined && alone === undefined) throw unshared(lack);
 }
 
 async function refuseHeld(source: StoreSide): Promise<void> {
@@ -124,10 +139,14 @@ async function refuseOther(
  * The last entry of the source. It is there already when an earlier copy to this target did not come to its
  * end.
  */
-async function leave(source: StoreSide, target: StoreSide): Promise<void> {
+async function leave(
+  source: StoreSide,
+  target: StoreSide,
+  checkpoints: readonly CheckpointConfig[],
+): Promise<void> {
   const before = await movedTo(source);
   if (before === target.shown) return;
-  const workspace = await openWorkspace(source.context);
+  const workspace = await openWorkspace(source.context, { checkpoints });
   try {
     await append(workspace.journal, target);
   } finally {

@@ -1,4 +1,4 @@
-import { constants, existsSync } from 'node:fs';
+import { constants, existsSync, readdirSync } from 'node:fs';
 import { access, cp, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, sep } from 'node:path';
@@ -16,6 +16,21 @@ export type LocatedPostgres =
   | { readonly kind: 'programs'; readonly folder: string }
   | { readonly kind: 'package'; readonly folder: string };
 
+/** `{ folder: '/usr/lib/postgresql', programs: 'bin', version: /^\d+$/ }` of Debian. */
+export interface Distribution {
+  readonly folder: string;
+  /** The folder of the programs below that of a version. */
+  readonly programs: string;
+  /** What the name of such a folder is, the version as a group. */
+  readonly version: RegExp;
+}
+
+/** Debian and Ubuntu; the packages of the PostgreSQL project for Fedora and its like. */
+const DISTRIBUTIONS: readonly Distribution[] = [
+  { folder: '/usr/lib/postgresql', programs: 'bin', version: /^(?<major>\d+)$/u },
+  { folder: '/usr', programs: 'bin', version: /^pgsql-(?<major>\d+)$/u },
+];
+
 /** How this program is installed, and where it was called. */
 export interface Surroundings {
   /** The folder that `LIFEBOAT_PGBIN` names. */
@@ -28,10 +43,14 @@ export interface Surroundings {
   readonly workingFolder: string;
   /** As the packages are named: `linux-x64`. */
   readonly platform: string;
+  /** Folders in which distributions keep one folder of programs for each version. */
+  readonly distributions: readonly Distribution[];
 }
 
 /** The version of the packages that the lab is tested with; package.json has the same. */
 export const PACKAGE_VERSION = '18.4.0-beta.17';
+/** The lab needs what this version of the server can do. */
+const OLDEST_MAJOR = 15;
 /** Below the files of a package. */
 const PROGRAM = 'bin/postgres';
 const PLATFORMS: readonly string[] = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64'];
@@ -40,7 +59,8 @@ const PLATFORMS: readonly string[] = ['darwin-arm64', 'darwin-x64', 'linux-arm64
  * Finds PostgreSQL without starting it. `LIFEBOAT_PGBIN` wins. Then comes the npm package of this platform:
  * where Node finds it from this program (a global install, a project, a checkout), in the folder `postgresql`
  * beside a single executable, in the global folder of this Node, and in the project of the working folder.
- * The folder `postgresql` may also hold `bin`, `lib` and `share` themselves.
+ * The folder `postgresql` may also hold `bin`, `lib` and `share` themselves. Last comes what the distribution
+ * has, the newest first, from version 15 on.
  *
  * Throws `lab.no-postgres` with the command that installs the package, `lab.postgres` for a `LIFEBOAT_PGBIN`
  * without the programs, and `trust.refused` when others can write to the package of the working folder.
@@ -54,7 +74,11 @@ export function locatePostgres(around: Surroundings = surroundings()): LocatedPo
   const installed = packageIn([...own, join(prefixOf(node), 'lib/node_modules')], platform);
   if (installed !== undefined) return { kind: 'package', folder: installed };
   const ofProject = packageIn(modulesFrom(workingFolder), platform);
-  if (ofProject === undefined) throw missing(around);
+  if (ofProject === undefined) {
+    const folder = ofDistribution(around.distributions);
+    if (folder === undefined) throw missing(around);
+    return { kind: 'programs', folder };
+  }
   refuseDistrusted('PostgreSQL', join(ofProject, PROGRAM));
   return { kind: 'package', folder: ofProject };
 }
@@ -68,11 +92,12 @@ function surroundings(): Surroundings {
     node: process.execPath,
     workingFolder: process.cwd(),
     platform: `${process.platform}-${process.arch}`,
+    distributions: DISTRIBUTIONS,
   };
 }
 
 function chosenPrograms(folder: string): LocatedPostgres {
-  const absent = ['initdb', 'postgres'].filter((program) => !existsSync(join(folder, program)));
+  const absent = missingIn(folder);
   if (absent.length === 0) return { kind: 'programs', folder };
   throw new LifeboatError(
     'lab.postgres',
@@ -81,6 +106,30 @@ function chosenPrograms(folder: string): LocatedPostgres {
       hints: ['set it to the folder that holds initdb and postgres, for example /usr/lib/postgresql/18/bin'],
     },
   );
+}
+
+/** The newest PostgreSQL of a distribution that is new enough. */
+function ofDistribution(distributions: readonly Distribution[]): string | undefined {
+  const found = distributions.flatMap(({ folder, programs, version }) =>
+    namesIn(folder).flatMap((name) => {
+      const major = Number(version.exec(name)?.groups?.['major']);
+      const path = join(folder, name, programs);
+      return major >= OLDEST_MAJOR && missingIn(path).length === 0 ? [{ major, path }] : [];
+    }),
+  );
+  return found.toSorted((one, other) => other.major - one.major)[0]?.path;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function missingIn(folder: string): readonly string[] {
+  return ['initdb', 'postgres'].filter((program) => !existsSync(join(folder, program)));
 }
 
 /** The folders in which Node looks for the packages of a file in a folder. */
@@ -131,6 +180,8 @@ function installCommand(around: Surroundings): string {
   const { program, node, platform } = around;
   const wanted = `${packageName(platform)}@${PACKAGE_VERSION}`;
   const into = (folder: string) => `npm i --prefix ${shellQuoted(folder)} ${wanted}`;
+  // What belongs to dpkg stays as dpkg put it.
+  if (around.isSingleExecutable && program.startsWith('/usr/lib/')) return 'apt-get install postgresql';
   if (around.isSingleExecutable) return into(besideExecutable(program));
   const [above = '', ...below] = program.split(`${sep}node_modules${sep}`);
   if (below.length === 0) {
@@ -157,8 +208,6 @@ export interface Binaries {
   readonly version: string;
   readonly major: number;
 }
-
-const OLDEST_MAJOR = 15;
 
 /**
  * Makes a located PostgreSQL runnable, and asks its version. `scratch` is a folder that the launcher's user

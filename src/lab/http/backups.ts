@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { LabInstance } from '../instance.ts';
-import type { LabBackup } from '../manager/instance-backups.ts';
+import type { DownloadRule, LabBackup } from '../manager/instance-backups.ts';
 import type { LabRestore } from '../manager/instance-restores.ts';
 import type { Task } from '../manager/task-queue.ts';
 import { type Endpoint, jsonEndpoint, Refusal } from './endpoint.ts';
@@ -27,7 +27,8 @@ export const backupEndpoints: readonly Endpoint[] = [
     result: z.array(Backup),
     answers: { 61: 200, 62: { status: 200, body: z.array(ListedBackup62) } },
     examples: { answer: [EXAMPLE] },
-    work: ({ instance }) => instance.backups.all.map((backup) => describeBackup(instance, backup)),
+    work: ({ instance, state }) =>
+      instance.backups.all.map((backup) => describeBackup(instance, backup, state.settings.downloads)),
   }),
   jsonEndpoint({
     method: 'GET',
@@ -37,7 +38,8 @@ export const backupEndpoints: readonly Endpoint[] = [
     result: Backup,
     answers: { 61: 200, 62: { status: 200, body: Backup62 } },
     examples: { answer: EXAMPLE },
-    work: ({ instance, params }) => describeBackup(instance, backupNamed(instance, params['id'])),
+    work: ({ instance, params, state }) =>
+      describeBackup(instance, backupNamed(instance, params['id']), state.settings.downloads),
   }),
   jsonEndpoint({
     method: 'POST',
@@ -73,7 +75,11 @@ export function findBackup(instance: LabInstance, id: string | undefined): LabBa
 }
 
 /** All that any revision says of a backup. */
-function describeBackup(instance: LabInstance, backup: LabBackup): z.input<typeof Backup> {
+function describeBackup(
+  instance: LabInstance,
+  backup: LabBackup,
+  rule: DownloadRule,
+): z.input<typeof Backup> {
   const { task } = backup;
   return {
     id: backup.id,
@@ -81,7 +87,7 @@ function describeBackup(instance: LabInstance, backup: LabBackup): z.input<typeo
     size: backup.size,
     ...timesOf(task),
     started_at: task.startedAt?.toISOString() ?? null,
-    downloadable: instance.isDownloadable(backup),
+    downloadable: instance.isDownloadable(backup, rule),
   };
 }
 

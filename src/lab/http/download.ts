@@ -47,9 +47,9 @@ function downloadEndpoint(
   };
 }
 
-function download({ instance, params, range, ifRange }: Request): Reply {
+function download({ instance, state, params, range, ifRange }: Request): Reply {
   const backup = findBackup(instance, params['id'] ?? params['backup_id']);
-  if (backup === undefined || !instance.isDownloadable(backup)) {
+  if (backup === undefined || !instance.isDownloadable(backup, state.settings.downloads)) {
     throw new Refusal(412, 'preconditionFailed', 'the backup does not exist or cannot be downloaded');
   }
   const { size } = backup;

@@ -6,6 +6,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { LabInstance } from '../instance.ts';
 import type { LabState } from '../lab-state.ts';
+import { DOWNLOAD_RULES } from '../manager/instance-backups.ts';
 import { playScenario, scenarioOf } from '../scenarios/play-scenario.ts';
 import { parseScenario } from '../scenarios/scenario.ts';
 import { SCENARIOS, scenarioNamed } from '../scenarios/scenarios.ts';
@@ -128,9 +129,10 @@ function routesOf(state: LabState): readonly Route[] {
       'POST',
       '/settings',
       (body) => {
-        const { router, updateBlocking } = parseOrRefuse(SettingsChange, body);
+        const { router, updateBlocking, downloads } = parseOrRefuse(SettingsChange, body);
         if (router !== undefined) state.settings.routerMs = router;
         if (updateBlocking !== undefined) state.setUpdateBlocking(updateBlocking);
+        if (downloads !== undefined) state.settings.downloads = downloads;
         return state.settings;
       },
     ],
@@ -166,8 +168,9 @@ const SettingsChange = z
   .strictObject({
     router: Limit.optional(),
     updateBlocking: z.boolean().optional(),
+    downloads: z.enum(DOWNLOAD_RULES).optional(),
   })
-  .refine((change) => Object.keys(change).length > 0, 'give router or updateBlocking');
+  .refine((change) => Object.keys(change).length > 0, 'give router, updateBlocking or downloads');
 
 function instanceOf(state: LabState, context: LabContext): LabInstance {
   const name = context.req.param('name') ?? '';

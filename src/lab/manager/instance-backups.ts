@@ -132,6 +132,13 @@ export class InstanceBackups<Facts> {
   }
 }
 
+/**
+ * Which backups the service offers for download, for its documents leave that open: those under the key that
+ * the user has set now, or those under any key of the user's.
+ */
+export const DOWNLOAD_RULES = ['present-key', 'own-key'] as const;
+export type DownloadRule = (typeof DOWNLOAD_RULES)[number];
+
 export interface RetentionRule {
   /** How many newer backups there are at least when one is deleted. */
   readonly min_backup_count: number;

@@ -5,12 +5,13 @@ import { plainAddress, redact } from '../../base/redact.ts';
 import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import { isLoopback } from '../../service/address.ts';
+import { unanswered, whileAwaited } from '../../service/awaited.ts';
 import type { Leave } from '../../service/call.ts';
 import { openReadingSide, type ReadingOptions } from '../../service/connection.ts';
 import { timeoutError, transportError } from '../../service/failures.ts';
 import { DEFAULT_LIMITS, type Limits, pauseBeforeConnecting, retryAfterMs } from '../../service/limits.ts';
 import { parseAnswer, parseJson } from '../../service/problem.ts';
-import { dateOf, orAbort, type ReadResponse } from '../../service/reader.ts';
+import { dateOf, notJsonWords, orAbort, type ReadResponse } from '../../service/reader.ts';
 import { optionsOnce, sendOnce } from '../../service/send-once.ts';
 import { readCapped } from '../../service/whole-answers.ts';
 import type { Capi, Reported } from '../capi/capi.ts';
@@ -74,7 +75,9 @@ export function openApi(options: ApiOptions): ApiConnection {
       const response = await reader.fetch({ method: 'GET', url: urlOf(path), answer: 'whole', signal });
       const body = Buffer.from(await response.body.bytes());
       if (response.status >= 300) throw await refused(response, body);
-      const parsed = schema.safeParse(parseAnswer(body, [(await tokens.current()).value]));
+      const json = parseAnswer(body, [(await tokens.current()).value]);
+      if (json === undefined) throw badAnswer(notJsonWords(body));
+      const parsed = schema.safeParse(json);
       if (parsed.success) return { value: parsed.data, at: dateOf(response.headers) };
       const at = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
       throw badAnswer(`the platform's answer has an unexpected shape (at ${show(at, 80)})`);
@@ -139,7 +142,11 @@ export function openApi(options: ApiOptions): ApiConnection {
       const { statusCode: status, headers } = response;
       return { status, headers, body: await bodyOf(response, limits) };
     };
-    const sent = await sendOnce(way, optionsOnce(asked, limits), read).finally(() => clearTimeout(timer));
+    const sinceMs = Date.now();
+    const awaited = { what: unanswered(method, asked.url), sinceMs, untilMs: sinceMs + limits.sendMs };
+    const sent = await whileAwaited(options.awaits, awaited, () =>
+      sendOnce(way, optionsOnce(asked, limits), read),
+    ).finally(() => clearTimeout(timer));
     if ('read' in sent) return sent.read;
     if ('refused' in sent) throw sent.refused;
     const thrown = platformErrorFrom(transportError(sent.broke, [token, ...(secrets ?? [])]));

@@ -1,7 +1,8 @@
 import { show } from '../../base/text.ts';
 import { isOf, isSince, labelsOf, newestFirst, RUN_LABEL } from '../capi/bindings.ts';
 import { getIfThere, listAll } from '../capi/capi.ts';
-import { type App, Build, Deployment, Package } from '../capi/schemas.ts';
+import { noPackage, packageOf } from '../capi/packages.ts';
+import { type App, Build, Deployment } from '../capi/schemas.ts';
 import type { AfterRestore } from '../platform.ts';
 import { failedError, hasCode } from '../problem.ts';
 import { waitFor } from '../wait.ts';
@@ -192,12 +193,8 @@ async function build(
 ): Promise<{ readonly guid: string }> {
   const { api } = paced;
   const { signal, mayLeave, runId } = options;
-  const query = { app_guids: app.guid, states: 'READY', order_by: '-created_at' };
-  const packages = await listAll(api, '/v3/packages', query, Package, signal);
-  const [newest] = newestFirst(packages.filter(({ state }) => state === 'READY'));
-  if (newest === undefined) {
-    throw failedError(`there is no package to stage for ${what}`, '', {}, ['push the application again']);
-  }
+  const newest = await packageOf(api, app.guid, signal);
+  if (newest === undefined) throw noPackage(app, what);
   const ours = () => buildOf(paced, app.guid, options, since);
   const sent = await api.send({
     method: 'POST',

@@ -2,6 +2,7 @@ import type { BoundApp, PlatformProof } from '../../../machines/parts/recovery-d
 import { show } from '../../base/text.ts';
 import { type BindingStage, bindingFailed, isOf, pathToBinding, stageOf } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
+import { requirePackage } from '../capi/packages.ts';
 import { noBinding, unboundBefore } from '../capi/proofs.ts';
 import { Binding } from '../capi/schemas.ts';
 import type { RebindOptions } from '../platform.ts';
@@ -16,7 +17,7 @@ export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOpti
   const { guid } = app.binding;
   const begun = new Date();
   const what = `unbinding ${name}`;
-  await refuseOwn(paced, guid, what, options);
+  if (await isThere(paced, guid, what, options)) await requirePackage(paced.api, app, options.signal);
   const removed = await removeBinding(paced, guid, what, options, paced.pace.unbindMs);
   const evidence = { app: app.guid, binding: guid, job: removed.job };
   if (removed.outcome === 'already') return unboundBefore(app, evidence);
@@ -24,16 +25,19 @@ export async function unbind(paced: PacedApi, app: BoundApp, options: RebindOpti
   return proof('done', `${name} is unbound`, removed.at?.toISOString(), { ...evidence, ...events });
 }
 
-/** The binding to be removed is the new one: without it the application would have no credentials. */
-async function refuseOwn(
+/**
+ * Whether there still is a binding to remove. Rejects when it is the new one: without it the application
+ * would have no credentials.
+ */
+async function isThere(
   { api }: PacedApi,
   guid: string,
   what: string,
   { runId, signal }: RebindOptions,
-): Promise<void> {
+): Promise<boolean> {
   const found = await getIfThere(api, pathToBinding(guid), Binding, signal);
-  if (found === undefined || !isOf(runId, found.value)) return;
-  throw ownBinding(what, guid);
+  if (found !== undefined && isOf(runId, found.value)) throw ownBinding(what, guid);
+  return found !== undefined && stageOf(found.value) !== 'deleting';
 }
 
 interface Removed {

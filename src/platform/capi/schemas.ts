@@ -63,6 +63,7 @@ export const Job = z.object({
 });
 
 export const Package = z.object({ guid: Guid, state: z.string(), created_at: z.string().nullish() });
+export type Package = z.infer<typeof Package>;
 
 export const Build = z.object({
   guid: Guid,

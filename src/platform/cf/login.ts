@@ -1,9 +1,10 @@
 import { chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PlatformInstance } from '../../../machines/parts/recovery-data.ts';
 import { errorCode, failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
+import { homeIfAny } from '../../base/user.ts';
 import { type Capi, listAll } from '../capi/capi.ts';
 import { placesOf } from '../capi/find-bindings.ts';
 import { ServiceInstance } from '../capi/schemas.ts';
@@ -77,7 +78,9 @@ export interface PrivateHome {
  * A process that dies leaves the folder, which only its owner can read.
  */
 async function privateHome(env: NodeJS.ProcessEnv): Promise<PrivateHome | undefined> {
-  const source = join(env['CF_HOME'] || env['HOME'] || homedir(), '.cf', 'config.json');
+  const home = env['CF_HOME'] || homeIfAny(env);
+  if (home === undefined) return undefined;
+  const source = join(home, '.cf', 'config.json');
   const path = await mkdtemp(join(tmpdir(), 'lifeboat-cf-'));
   const remove = () => rm(path, { recursive: true, force: true });
   try {

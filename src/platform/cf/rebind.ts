@@ -18,6 +18,7 @@ import {
   stageOf,
 } from '../capi/bindings.ts';
 import { auditEvents, getIfThere } from '../capi/capi.ts';
+import { requirePackage } from '../capi/packages.ts';
 import { parametersOf } from '../capi/parameters.ts';
 import { bound, noBinding, renewed, stillBound, unboundBefore } from '../capi/proofs.ts';
 import { Binding } from '../capi/schemas.ts';
@@ -50,6 +51,7 @@ export async function unbindByCf(
   const { app: now, where } = await placeOfApp(session, app, signal);
   const { instance } = await placeOfInstance(session, { guid: instanceGuid }, signal);
   if (stageOf(found.value) !== 'deleting') {
+    await requirePackage(capi, app, signal);
     const pair = await bindingsBetween(capi, now.guid, instanceGuid, signal);
     // Without the guid the tool removes all of them; older tools do not know the option, and there is one
     // binding then.

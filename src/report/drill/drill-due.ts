@@ -91,7 +91,7 @@ export function dueWords({ dueAt, isOverdue, lastProven, everySeconds }: DrillDu
 }
 
 /** Which drills count for nothing because of their time, in words; undefined where each counts. */
-export function futureWords({ fromFuture }: Pick<DrillDue, 'fromFuture'>): string | undefined {
+export function futureDrillWords({ fromFuture }: Pick<DrillDue, 'fromFuture'>): string | undefined {
   if (fromFuture.length === 0) return undefined;
   const names = fromFuture.slice(0, 3).map((id) => show(id, 40));
   const more = fromFuture.length > names.length ? ', …' : '';

@@ -47,7 +47,7 @@ export function landmarksOf(
   const later = performed.filter(({ endedMs }) => endedMs >= after);
   const skewMs = skewOf(timeline);
   const restore = later.findLast(({ verb }) => verb === 'waitForRestore')?.output;
-  const finished = instantOf(restore?.['finishedAt']);
+  const finished = isAhead(restore) ? undefined : instantOf(restore?.['finishedAt']);
   const byService = finished === undefined ? undefined : Math.max(after, finished - skewMs);
   const ready = later.find(({ verb }) => verb === 'waitForInstance')?.endedMs;
   const rebinding = stays.find(({ state, atMs }) => atMs >= after && sliceOf(state) === 'rebind')?.atMs;
@@ -97,9 +97,14 @@ function unshownOf(verb: string | undefined, later: Timeline['performed']): stri
   return isReady ? undefined : 'the instance is not shown to be available';
 }
 
+/** Whether what the service says of its times cannot be: they were in the future of its own clock. */
+export function isAhead(restore: Landmarks['restore']): boolean {
+  return typeof restore?.['aheadSeconds'] === 'number';
+}
+
 /** By the service's word, or by what the run saw while it waited. */
 function startOf(restore: Readonly<Record<string, unknown>> | undefined, skewMs: number): number | undefined {
-  const reported = instantOf(restore?.['startedAt']);
+  const reported = isAhead(restore) ? undefined : instantOf(restore?.['startedAt']);
   return reported === undefined ? instantOf(restore?.['seenRunningAt']) : reported - skewMs;
 }
 

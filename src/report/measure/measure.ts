@@ -1,5 +1,6 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { TimeSlice } from '../../../machines/parts/runbook.ts';
+import { formatSeconds } from '../../base/format.ts';
 import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { landmarksOf } from './landmarks.ts';
 import { type RecoveryPoint, recoveryPoint } from './recovery-point.ts';
@@ -27,6 +28,8 @@ export interface Measures {
   readonly objectives: Objectives;
   readonly time: RecoveryTime;
   readonly point: RecoveryPoint | undefined;
+  /** Why there is no recovery point although the service names times. */
+  readonly pointUnshown: string | undefined;
   /**
    * Why this is no measure of a recovery, as a sentence without a stop: what the service would have to show
    * is not shown.
@@ -62,17 +65,20 @@ export function measure(entries: readonly Entry[], options: MeasureOptions): Mea
     incidentAt: incident,
     nowMs: options.now?.getTime() ?? timeline.lastMs,
   });
-  const point = recoveryPoint(timeline, landmarks, incident);
+  const found = recoveryPoint(timeline, landmarks, incident);
+  const point = found === undefined || 'unshown' in found ? undefined : found;
   const unshown = landmarks.unshown ?? unproven(timeline, time);
   const objectives = options.objectives ?? started.objectives ?? {};
   return {
     objectives,
     time,
     point,
+    pointUnshown:
+      found !== undefined && 'unshown' in found ? found.unshown : unseenWords(point, objectives.rpoSeconds),
     unshown,
     restores: landmarks.restores,
     meetsRto: meetsRto(time, objectives.rtoSeconds, unshown),
-    meetsRpo: fits(point?.lostMs, objectives.rpoSeconds),
+    meetsRpo: meetsRpo(point, objectives.rpoSeconds),
   };
 }
 
@@ -95,6 +101,22 @@ function meetsRto(
   if (isWithin !== true) return isWithin;
   if (status === 'given-up') return false;
   return status === 'over' && unshown === undefined ? true : undefined;
+}
+
+/** What was seen to be lost decides that it is missed; only the most that can be lost, that it is met. */
+function meetsRpo(point: RecoveryPoint | undefined, limitSeconds: number | undefined): boolean | undefined {
+  const least = fits(point?.lostMs, limitSeconds);
+  return least === true && fits(point?.mostLostMs ?? point?.lostMs, limitSeconds) === false
+    ? undefined
+    : least;
+}
+
+/** Why a limit is neither met nor missed, although the data was counted. */
+function unseenWords(point: RecoveryPoint | undefined, limitSeconds: number | undefined): string | undefined {
+  const { lostMs, mostLostMs } = point ?? {};
+  if (mostLostMs === undefined || fits(lostMs, limitSeconds) !== true) return undefined;
+  if (fits(mostLostMs, limitSeconds) === true) return undefined;
+  return `the data was counted before the restore was sent: if it was written until then, ${formatSeconds(mostLostMs / 1000)} were lost`;
 }
 
 function fits(ms: number | undefined, limitSeconds: number | undefined): boolean | undefined {
@@ -123,7 +145,10 @@ export function resultOfTime(measures: Measures): Result {
 
 /** What became of the recovery point objective. */
 export function resultOfPoint(measures: Measures): Result {
-  return resultOf(measures, measures.meetsRpo);
+  const { pointUnshown, meetsRpo } = measures;
+  // No more will be shown of it.
+  if (pointUnshown !== undefined) return { result: 'not decided', why: pointUnshown };
+  return resultOf(measures, meetsRpo);
 }
 
 /** What still runs may yet be shown. */

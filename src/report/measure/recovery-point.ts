@@ -1,7 +1,7 @@
 import { isoOf } from '../../base/date.ts';
-import { instantOf } from '../../base/instant.ts';
+import { futureSeconds, instantOf } from '../../base/instant.ts';
 import { fieldsOf } from '../../store/journal.ts';
-import type { Landmarks } from './landmarks.ts';
+import { isAhead, type Landmarks } from './landmarks.ts';
 import type { Timeline } from './timeline.ts';
 
 /**
@@ -15,6 +15,11 @@ export interface RecoveryPoint {
    */
   readonly by: 'data' | 'restored_from' | 'chosen-time';
   readonly lostMs: number;
+  /**
+   * Where the data was counted some time before the restore was sent: how much was lost if it was written to
+   * the last. What came in between was seen by nobody.
+   */
+  readonly mostLostMs: number | undefined;
   /** RFC 3339. */
   readonly lostAt: string;
   readonly recoveredTo: string;
@@ -26,15 +31,20 @@ export interface RecoveryPoint {
   readonly rowsAfter: number | undefined;
 }
 
+/** Why there is none although the service names times: as a sentence without a stop. */
+export interface NoPoint {
+  readonly unshown: string;
+}
+
 /**
  * Measured once the service shows that the data is back; undefined before, and where neither the data nor the
- * service tell.
+ * service tell. Times of the service that cannot be measure nothing.
  */
 export function recoveryPoint(
   timeline: Timeline,
   landmarks: Landmarks,
   incidentAt: string | undefined,
-): RecoveryPoint | undefined {
+): RecoveryPoint | NoPoint | undefined {
   const { restoredMs, restores, unshown } = landmarks;
   if (restoredMs === undefined || !restores || unshown !== undefined) return undefined;
   const [before, after] = [reconciled(timeline, 'before'), reconciled(timeline, 'after')];
@@ -44,14 +54,48 @@ export function recoveryPoint(
   const because = whyNoMeasure(after.newestMs, landmarks);
   if (newest !== undefined && after.newestMs !== undefined && because === undefined) {
     const lostBy = before.newestMs === undefined ? 'the incident' : 'the newest record before';
-    return { by: 'data', ...lost(newest, after.newestMs), lostBy, because, ...rows };
+    const mostLostMs = writtenUnseen(before.atMs, landmarks, incidentMs)
+      ? Math.max(0, (landmarks.armedMs ?? 0) - after.newestMs)
+      : undefined;
+    return { by: 'data', ...lost(newest, after.newestMs), mostLostMs, lostBy, because, ...rows };
   }
   const reported = instantOf(landmarks.restore?.['restoredFrom']);
   const recoveredMs = reported ?? instantOf(landmarks.chosenTime);
   if (recoveredMs === undefined) return undefined;
   const by = reported === undefined ? 'chosen-time' : 'restored_from';
+  if (by === 'restored_from' && isOfFuture(recoveredMs, landmarks)) return { unshown: OF_FUTURE };
   const until = lastMoment(timeline, landmarks, { incidentMs, newestMs: before.newestMs });
-  return { by, ...lost(until.ms, recoveredMs - landmarks.skewMs), lostBy: until.what, because, ...rows };
+  const is = lost(until.ms, recoveredMs - landmarks.skewMs);
+  return { by, ...is, mostLostMs: undefined, lostBy: until.what, because, ...rows };
+}
+
+/** A count takes a moment, and so does the call after it. */
+const AT_ONCE_MS = 5_000;
+
+/**
+ * Whether data may have been written after it was counted and before the restore replaced it: a backup for
+ * safety and a confirmation lie in between. A source that is gone is not written to, and what comes after a
+ * stated incident is not what is to be brought back.
+ */
+function writtenUnseen(
+  countedMs: number | undefined,
+  { armedMs, elsewhere }: Landmarks,
+  incidentMs: number | undefined,
+): boolean {
+  if (elsewhere || countedMs === undefined || armedMs === undefined) return false;
+  if (incidentMs !== undefined && incidentMs <= countedMs) return false;
+  return armedMs - countedMs > AT_ONCE_MS;
+}
+
+const OF_FUTURE =
+  'the times of the service lie in the future: its clock or its time zone is wrong, so they measure nothing';
+
+/** Nothing is restored that was made after the call for it. */
+function isOfFuture(recoveredMs: number, { restore, armedMs, skewMs }: Landmarks): boolean {
+  const calledMs = armedMs === undefined ? undefined : armedMs + skewMs;
+  return (
+    isAhead(restore) || (calledMs !== undefined && futureSeconds(isoOf(recoveredMs), calledMs) !== undefined)
+  );
 }
 
 /** Some services and some databases give their times in whole seconds. */
@@ -108,9 +152,18 @@ function lastMoment(
 function reconciled(
   { performed }: Timeline,
   when: 'before' | 'after',
-): { readonly newestMs: number | undefined; readonly count: number | undefined } {
+): {
+  readonly atMs: number | undefined;
+  readonly newestMs: number | undefined;
+  readonly count: number | undefined;
+} {
   const last = performed.findLast(({ verb, input }) => verb === 'reconcile' && input['when'] === when);
-  const { configured, newest, count, failure } = fieldsOf(last?.output);
-  if (configured !== true || failure !== undefined) return { newestMs: undefined, count: undefined };
-  return { newestMs: instantOf(newest), count: typeof count === 'number' ? count : undefined };
+  const { configured, at, newest, count, failure } = fieldsOf(last?.output);
+  if (configured !== true || failure !== undefined)
+    return { atMs: undefined, newestMs: undefined, count: undefined };
+  return {
+    atMs: instantOf(at),
+    newestMs: instantOf(newest),
+    count: typeof count === 'number' ? count : undefined,
+  };
 }

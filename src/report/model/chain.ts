@@ -79,7 +79,7 @@ function onceRows(entries: readonly Entry[]): Row[] {
 
 function repeatableRows(entries: readonly Entry[]): Row[] {
   return findAll(entries, 'activity.begun')
-    .filter(({ body }) => body.kind === 'repeatable')
+    .filter(({ body }) => body.kind === 'repeatable' || body.kind === 'attended')
     .map(({ entry, body: { activity, verb, input } }) => ({
       seq: entry.seq,
       at: entry.at,

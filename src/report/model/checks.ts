@@ -1,6 +1,6 @@
 import type { Verb } from '../../../machines/verbs.ts';
 import { isoOf } from '../../base/date.ts';
-import type { Entry } from '../../store/journal.ts';
+import { type Entry, fieldsOf } from '../../store/journal.ts';
 import { timelineOf } from '../measure/timeline.ts';
 import type { Check } from './model-rows.ts';
 
@@ -75,15 +75,26 @@ function task(kind: string, output: Fields): Checked {
     what: `${kind} ${word(output['id'])} at the service`,
     verdict: status,
     good: status === 'done',
-    details: details(output, {
-      backupId: 'backup_id',
-      size: 'bytes',
-      triggeredAt: 'triggered',
-      startedAt: 'started',
-      finishedAt: 'finished',
-      restoredFrom: 'restored from',
-    }),
+    details: details(
+      { ...output, ...besideOf(output) },
+      {
+        beside: 'beside it, not sent by this run',
+        backupId: 'backup_id',
+        size: 'bytes',
+        triggeredAt: 'triggered',
+        startedAt: 'started',
+        finishedAt: 'finished',
+        restoredFrom: 'restored from',
+      },
+    ),
   };
+}
+
+/** Tasks that the list showed beyond what was sent. */
+function besideOf({ beside }: Fields): Fields {
+  if (!Array.isArray(beside)) return {};
+  const tasks = beside.map((one) => fieldsOf(one)).map(({ id, status }) => `${word(id)} (${word(status)})`);
+  return { beside: tasks.join(', ') };
 }
 
 const CODES = /^(?:SHA-256|opened with key|keys? |key$|backup_id)/u;

@@ -39,8 +39,8 @@ export function deviationsOf(entries: readonly Entry[], followUps: readonly Writ
   const retried = findAll(entries, 'answer')
     .filter(({ body }) => /^operator\.(?:retry|again)/u.test(body.event))
     .map(({ entry, body }) => deviation('retried', body.label ?? body.event, body.reason ?? entry.at));
-  const resumed = findAll(entries, 'run.resumed').map(({ entry, body }) =>
-    deviation('resumed', `another process (${body.pid}) went on with the run`, entry.at),
+  const resumed = findAll(entries, 'run.resumed').map(({ entry }) =>
+    deviation('resumed', 'another process went on with the run', entry.at),
   );
   return [...bypassed(entries), ...steps, ...seenTo, ...retried, ...resumed, ...abandoned(entries)];
 }

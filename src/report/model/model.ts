@@ -53,6 +53,8 @@ const Measured = z.object({
       recoveredTo: z.string(),
       lostAt: z.string(),
       lostBy: z.string(),
+      /** The most that can have been lost, where the data was counted some time before the restore. */
+      mostLostMs: z.number().optional(),
       /** Why it is not measured by the data, although the data was asked. */
       because: z.string().optional(),
     })

@@ -50,6 +50,8 @@ export interface Bars {
 
 export interface Section {
   readonly title: string;
+  /** Part of the appendix. */
+  readonly isDetail?: true;
   readonly blocks: readonly Block[];
 }
 
@@ -58,6 +60,10 @@ export interface Document {
   readonly title: string;
   readonly lead: readonly Block[];
   readonly sections: readonly Section[];
+  /** What is looked up, and not read: it follows the sections, folded in where a form can be. */
+  readonly appendix?: readonly Section[];
+  /** What every printed page has to show, so that a loose one can be told: `REHEARSAL, run 01M8…`. */
+  readonly mark?: string;
   /** A word on the page about what it is and when it was made. */
   readonly foot: string;
 }
@@ -141,6 +147,11 @@ export function listOr(empty: string, items: readonly Text[]): Block {
 /** A list, and nothing where it would be empty. */
 export function listOf(items: readonly Text[]): Block[] {
   return items.length === 0 ? [] : [{ kind: 'list', items }];
+}
+
+/** The same in the appendix. */
+export function detail(title: string, blocks: readonly Block[]): Section[] {
+  return optional(title, blocks).map((section) => ({ ...section, isDetail: true }));
 }
 
 /** A section that only some runs have something for. */

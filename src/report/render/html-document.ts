@@ -1,5 +1,14 @@
+import { counted } from '../../base/format.ts';
 import type { Brand } from '../brand.ts';
-import { type Block, type Document, type Figure, type Inline, inlines, type Text } from './document.ts';
+import {
+  type Block,
+  type Document,
+  type Figure,
+  type Inline,
+  inlines,
+  type Section,
+  type Text,
+} from './document.ts';
 import { type Markup, markup, NOTHING, readableText, trusted } from './markup.ts';
 import { STYLE } from './style.ts';
 import { barsSvg, courseSvg, LEGEND } from './svg.ts';
@@ -8,15 +17,16 @@ import { barsSvg, courseSvg, LEGEND } from './svg.ts';
  * A document as one HTML file: no script, nothing from outside, a policy that forbids both, for bright and
  * dark screens, narrow ones, and for print. No address in it comes from a text.
  */
-export function htmlDocument({ title, lead, sections, foot }: Document, brand: Brand = {}): string {
+export function htmlDocument(document: Document, brand: Brand = {}): string {
+  const { title, lead, sections, appendix = [], mark, foot } = document;
   const images = brand.logo === undefined ? '' : '; img-src data:';
-  const contents = sections.map(
+  const contents = [...sections, ...appendix].map(
     ({ title: name }, at) => markup`<li><a href="#part-${at + 1}">${name}</a></li>\n`,
   );
-  const parts = sections.map(
-    ({ title: name, blocks }, at) =>
-      markup`<section aria-labelledby="part-${at + 1}">\n<h2 id="part-${at + 1}">${name}</h2>\n${blocks.map(block)}</section>\n`,
-  );
+  const part = ({ title: name, blocks }: Section, id: number) =>
+    markup`<section aria-labelledby="part-${id}">\n<h2 id="part-${id}">${name}</h2>\n${blocks.map(block)}</section>\n`;
+  const parts = sections.map((section, at) => part(section, at + 1));
+  const more = appendix.map((section, at) => part(section, sections.length + at + 1));
   const page = markup`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -25,19 +35,19 @@ export function htmlDocument({ title, lead, sections, foot }: Document, brand: B
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>${title}</title>
+<title>${mark === undefined ? '' : `${mark}: `}${title}</title>
 <style>
-${trusted(STYLE)}</style>
+${trusted(STYLE)}${trusted(pageMark(mark))}</style>
 </head>
 <body>
 <header>
-${brandLine(brand)}
+${brandLine(brand, mark)}
 <h1>${title}</h1>
 ${lead.map(block)}</header>
 <nav aria-label="Contents"><ol>
 ${contents}</ol></nav>
 <main>
-${parts}</main>
+${parts}${appendix.length === 0 ? NOTHING : markup`<details class="appendix"><summary>Appendix: ${counted(appendix.length, 'section')}, for whoever checks the record. It is printed while it is open.</summary>\n${more}</details>\n`}</main>
 <footer><p>${foot}</p></footer>
 </body>
 </html>
@@ -45,13 +55,24 @@ ${parts}</main>
   return page.toString();
 }
 
-/** Whose report it is. The logo is an image of a data address, so that nothing in it can act. */
-function brandLine({ name, logo }: Brand): Markup {
+/** The mark on every printed page; only letters, digits and what a mark is joined by get into the style. */
+function pageMark(mark: string | undefined): string {
+  if (mark === undefined) return '';
+  const text = mark.replaceAll(/[^\w ,.-]/gu, '');
+  return `@page { @bottom-left { content: "${text}"; font: 8pt sans-serif; } }\n`;
+}
+
+/**
+ * Whose report it is, and of which run. The logo is an image of a data address, so that nothing in it can
+ * act.
+ */
+function brandLine({ name, logo }: Brand, mark: string | undefined): Markup {
   const image =
     logo === undefined
       ? NOTHING
       : trusted(`<img class="logo" alt="" src="data:${logo.type};base64,${logo.base64}">`);
-  return markup`<p class="kind">${image}${name === undefined ? '' : `${name}: `}Lifeboat report</p>`;
+  const marked = mark === undefined ? NOTHING : markup` <span class="mark">${mark}</span>`;
+  return markup`<p class="kind">${image}${name === undefined ? '' : `${name}: `}Lifeboat report${marked}</p>`;
 }
 
 function block(one: Block): Markup {

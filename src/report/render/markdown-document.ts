@@ -4,11 +4,15 @@ import type { Brand } from '../brand.ts';
 import { type Block, type Document, type Inline, inlines, type Text } from './document.ts';
 
 /** A document as Markdown (GitHub's tables), readable as plain text too. */
-export function markdownDocument({ title, lead, sections, foot }: Document, { name }: Brand = {}): string {
+export function markdownDocument(document: Document, { name }: Brand = {}): string {
+  const { title, lead, sections, appendix = [], mark, foot } = document;
   const parts = [
-    `# ${name === undefined ? '' : `${plain(name)}: `}${plain(title)}`,
+    `# ${name === undefined ? '' : `${plain(name)}: `}${plain(title)}${mark === undefined ? '' : ` (${plain(mark)})`}`,
     ...lead.map(block),
-    ...sections.flatMap((section) => [`## ${plain(section.title)}`, ...withCaptions(section.blocks)]),
+    ...[...sections, ...appendix].flatMap((section) => [
+      `## ${plain(section.title)}`,
+      ...withCaptions(section.blocks),
+    ]),
     plain(foot, LONGEST),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;

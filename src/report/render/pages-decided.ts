@@ -6,6 +6,7 @@ import {
   BLANK,
   type Block,
   blanks,
+  detail,
   deviationText,
   factsBlock,
   type Inline,
@@ -26,6 +27,7 @@ export function decidedSections(report: Report): Section[] {
   const { outcome, followUps, decisions, approvals, deviations, issues, changes, cleanup } = report;
   return [
     ...optional('Follow-ups', followUpBlocks(followUps)),
+    ...detail('Proofs of the follow-ups', proofBlocks(followUps)),
     {
       title: 'Decisions',
       blocks: [
@@ -37,8 +39,8 @@ export function decidedSections(report: Report): Section[] {
         ),
       ],
     },
-    { title: 'Who may approve', blocks: mayApproveBlocks(report.mayApprove) },
-    { title: 'Approvals', blocks: [approvalTable(approvals)] },
+    { title: 'Who may approve', isDetail: true, blocks: mayApproveBlocks(report.mayApprove) },
+    { title: 'Approvals', isDetail: true, blocks: [approvalTable(approvals)] },
     {
       title: 'Deviations',
       blocks:
@@ -48,6 +50,7 @@ export function decidedSections(report: Report): Section[] {
     },
     {
       title: 'Issues and actions',
+      isDetail: true,
       blocks: [
         tableOr(
           'The journal names none.',
@@ -58,9 +61,10 @@ export function decidedSections(report: Report): Section[] {
         ...blanks(report, 'issues'),
       ],
     },
-    { title: 'Clean-up', blocks: [paragraph(cleanupText(report, cleanup))] },
+    { title: 'Clean-up', isDetail: true, blocks: [paragraph(cleanupText(report, cleanup))] },
     {
       title: 'Changes',
+      isDetail: true,
       blocks: [
         tableOr(
           'None.',
@@ -95,6 +99,7 @@ const FOUND: Readonly<Record<string, string>> = {
 const WAYS: Readonly<Record<string, Inline>> = {
   platform: 'by the platform',
   cf: 'by cf',
+  command: 'by its command',
   hand: 'by hand',
   run: 'by the run',
   skipped: { strong: 'skipped' },
@@ -122,6 +127,12 @@ function followUpBlocks(followUps: readonly FollowUpRow[]): Block[] {
         closure(followUp),
       ]),
     ),
+  ];
+}
+
+function proofBlocks(followUps: readonly FollowUpRow[]): Block[] {
+  if (followUps.length === 0) return [];
+  return [
     tableOr(
       'No follow-up has a proof from the platform or the service.',
       'Proofs of the follow-ups',

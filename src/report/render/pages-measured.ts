@@ -5,6 +5,7 @@ import type { Course } from '../model/model-rows.ts';
 import {
   type Block,
   blanks,
+  detail,
   listOf,
   paragraph,
   type Section,
@@ -36,6 +37,7 @@ export function measuredSections(report: Report): Section[] {
       ? []
       : [{ title: 'Objectives', blocks: [...objectiveBlocks(measured), ...blanks(report, 'objectives')] }]),
     ...(course === undefined ? [] : [{ title: 'Course of the run', blocks: courseBlocks(course) }]),
+    ...detail('Tasks and moments', course === undefined ? [] : momentBlocks(course)),
   ];
 }
 
@@ -119,6 +121,11 @@ function courseBlocks(course: Course): Block[] {
         waits ? 'a person' : '',
       ]),
     ),
+  ];
+}
+
+function momentBlocks({ tasks, marks }: Course): Block[] {
+  return [
     ...tableOf(
       'Tasks of the service, as it reported them',
       ['Task', 'Part', 'From', 'Until'],

@@ -3,6 +3,7 @@ import type { Rotation } from '../model/model-rows.ts';
 import {
   type Block,
   blanks,
+  detail,
   factRows,
   factsBlock,
   listOf,
@@ -19,9 +20,10 @@ import {
 export function provenSections(report: Report): Section[] {
   const { facts, recoveryPoint, source, changed, checks, reconciliation } = report;
   return [
-    { title: 'Facts proven', blocks: factBlocks(facts) },
+    { title: 'Facts proven', isDetail: true, blocks: factBlocks(facts) },
     {
       title: 'Participants and scope',
+      isDetail: true,
       blocks: [
         tableOr(
           'The journal names nobody.',
@@ -35,21 +37,22 @@ export function provenSections(report: Report): Section[] {
     },
     {
       title: 'Plan',
+      isDetail: true,
       blocks: [
         paragraph(planText(report)),
         ...listOf(report.plan.asked.map(askedPlan)),
         ...blanks(report, 'plan'),
       ],
     },
-    ...optional('Recovery point', factsBlock('What was brought back', recoveryPoint)),
-    ...optional('Where the data came from', factsBlock('The source', source)),
-    ...optional('Identity of what was changed', [
+    ...detail('Recovery point', factsBlock('What was brought back', recoveryPoint)),
+    ...detail('Where the data came from', factsBlock('The source', source)),
+    ...detail('Identity of what was changed', [
       ...factsBlock('The instance that was changed, as it was last checked', changed),
       ...blanks(report, 'instances'),
     ]),
     ...optional('Rows compared', comparisonBlocks(report.comparison)),
-    ...optional('Reconciliation', reconciliationBlocks(reconciliation)),
-    { title: 'Integrity checks', blocks: [checkTable(checks), ...blanks(report, 'checks')] },
+    ...detail('Reconciliation', reconciliationBlocks(reconciliation)),
+    { title: 'Integrity checks', isDetail: true, blocks: [checkTable(checks), ...blanks(report, 'checks')] },
   ];
 }
 

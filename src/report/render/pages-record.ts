@@ -5,7 +5,7 @@ import {
   BLANK,
   type Block,
   blanks,
-  optional,
+  detail,
   paragraph,
   type Section,
   type Text,
@@ -17,9 +17,13 @@ import {
 export function recordSections(report: Report): Section[] {
   const { entries, ledger, signOff } = report;
   return [
-    { title: 'Timeline (UTC)', blocks: lines('Every entry of the journal of the run', entries) },
-    ...optional('Written to the ledger of the instance', lines('What the run wrote to the ledger', ledger)),
-    { title: 'Evidence', blocks: evidenceBlocks(report) },
+    {
+      title: 'Timeline (UTC)',
+      isDetail: true,
+      blocks: lines('Every entry of the journal of the run', entries),
+    },
+    ...detail('Written to the ledger of the instance', lines('What the run wrote to the ledger', ledger)),
+    { title: 'Evidence', isDetail: true, blocks: evidenceBlocks(report) },
     {
       title: 'Sign-off',
       blocks: [

@@ -1,5 +1,5 @@
 import { leftUnbound } from '../../../machines/parts/unfinished.ts';
-import { counted, formatSeconds } from '../../base/format.ts';
+import { counted, formatBytes, formatSeconds } from '../../base/format.ts';
 import type { Measured, Report } from '../model/model.ts';
 import type { FollowUpRow } from '../model/model-rows.ts';
 import { FOLLOW_UP } from '../model/rotation.ts';
@@ -32,6 +32,8 @@ function summaryRows(report: Report): (readonly [string, Text])[] {
     ['Result', outcomeText(report.outcome)],
     ...given('Objectives', measured && objectivesText(measured)),
     ...given('What was lost', measured?.restores === true ? lossText(measured) : undefined),
+    ...given('Data brought back', volumeText(report)),
+    ...given('Applications', applicationsText(report.followUps)),
     ...given('Rows compared', comparison && comparedText(comparison)),
     ['What is open', openText(report)],
     ['Deviations from the runbook', deviationsText(report)],
@@ -95,9 +97,33 @@ function lossText({ point, rpo }: Measured): string {
   if (point === undefined || rpo.measuredSeconds === undefined)
     return `Not known: the recovery point was not measured${rpo.why === undefined ? '' : ` (${rpo.why})`}.`;
   const until = `${time(point.lostAt)} UTC (${point.lostBy})`;
+  const most = point.mostLostMs === undefined ? '' : mostText(point.mostLostMs);
   return rpo.measuredSeconds === 0
-    ? `Nothing that was written before ${until}.`
-    : `What was written in the ${formatSeconds(rpo.measuredSeconds)} from ${time(point.recoveredTo)} to ${until}.`;
+    ? `Nothing that was written before ${until}.${most}`
+    : `What was written in the ${formatSeconds(rpo.measuredSeconds)} from ${time(point.recoveredTo)} to ${until}.${most}`;
+}
+
+/** What came between the count and the restore was seen by nobody. */
+function mostText(mostLostMs: number): string {
+  return ` The data was counted before the restore was sent: at most ${formatSeconds(mostLostMs / 1000)} were lost.`;
+}
+
+/** How much the backup holds that was restored, as the service counts it; else how many rows the data has. */
+function volumeText({ recoveryPoint, reconciliation }: Report): string | undefined {
+  const factOf = (wanted: string) => recoveryPoint.find(({ label }) => label === wanted)?.value;
+  const [bytes, backup] = [Number(factOf('Size in bytes')), factOf('Backup')];
+  const rows = Number(reconciliation.findLast(({ when }) => when === 'after')?.count);
+  if (!(bytes > 0)) return !(rows > 0) ? undefined : `${counted(rows, 'row')}, as the data itself says.`;
+  return `${formatBytes(bytes)}, the size of ${backup === undefined ? 'the backup' : `backup ${backup}`}.`;
+}
+
+/** How many work on the restored data again. Only what is shown or said to be done counts. */
+function applicationsText(followUps: readonly FollowUpRow[]): Text | undefined {
+  const apps = followUps.filter(({ kind }) => kind === 'rebind');
+  if (apps.length === 0) return undefined;
+  const bound = apps.filter(({ closed }) => closed !== undefined && closed.how !== 'skipped');
+  const text = `${bound.length} of ${apps.length} bound again`;
+  return bound.length === apps.length ? `${text}.` : [{ bad: text }, '.'];
 }
 
 function comparedText({ proven, tables }: NonNullable<Report['comparison']>): Text {

@@ -9,21 +9,29 @@ import { summaryBlocks } from './pages-summary.ts';
 
 /** A report as the document that every renderer writes: so all of them say the same. */
 export function pagesOf(report: Report): Document {
+  const sections = [
+    runSection(report),
+    ...measuredSections(report),
+    ...provenSections(report),
+    ...rotationSections(report),
+    ...decidedSections(report),
+    ...recordSections(report),
+  ];
   return {
     title: report.title,
+    mark: markOf(report),
     lead: summaryBlocks(report),
-    sections: [
-      runSection(report),
-      ...measuredSections(report),
-      ...provenSections(report),
-      ...rotationSections(report),
-      ...decidedSections(report),
-      ...recordSections(report),
-    ],
+    sections: sections.filter(({ isDetail }) => isDetail !== true),
+    appendix: sections.filter(({ isDetail }) => isDetail === true),
     foot:
       `Written ${time(report.generatedAt)} UTC from the journal of the run (${report.schema}). ` +
       'All times are UTC.',
   };
+}
+
+/** LIVE or a rehearsal, and which run: what a loose page has to say. */
+function markOf({ run }: Report): string {
+  return `${run.mode ?? 'mode unknown'}, run ${run.id}`;
 }
 
 /** What run it is, who did it when, and with what. */

@@ -28,6 +28,9 @@ code { padding: .05em .3em; border-radius: 3px; background: var(--soft); }
 pre { padding: .8rem 1rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft);
   white-space: pre-wrap; overflow-wrap: anywhere; }
 .kind { margin: 0; color: var(--mute); font-size: .8rem; letter-spacing: .08em; text-transform: uppercase; }
+.mark { display: inline-block; margin-left: .6rem; padding: .1rem .6rem; border: 2px solid; border-radius: 4px;
+  color: var(--ink); font-weight: 700; letter-spacing: .03em; text-transform: none; }
+.appendix { margin-top: 2.2rem; } .appendix > summary { cursor: pointer; font-size: 1.1rem; font-weight: 600; }
 .logo { display: block; max-width: min(16rem, 100%); max-height: 4rem; margin-bottom: .6rem; }
 .good { color: var(--good); } .bad { color: var(--bad); }
 .alarm { margin: 1rem 0; padding: .9rem 1.2rem; border: 3px solid var(--alarm); border-radius: 6px;
@@ -106,7 +109,6 @@ footer { margin-top: 2.5rem; padding-top: .6rem; border-top: 1px solid var(--lin
     --decide: #4a5f8f; --queue: #80621a; --execute: #14706b; --human: #a34617; --rebind: #6a4a97;
     --work: #56606e; }
   html { font-size: 9.5pt; } body { max-width: none; padding: 0; } nav { display: none; }
-  header { break-after: page; }
   h1 { font-size: 18pt; } h2 { margin-top: 6mm; font-size: 12pt; break-after: avoid; }
   caption, thead, p:has(+ .wide) { break-after: avoid; } thead { display: table-header-group; }
   tr, figure, .figures, .alarm, .fill li, pre { break-inside: avoid; }

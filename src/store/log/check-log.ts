@@ -20,6 +20,8 @@ export interface CheckOptions {
   readonly ownKey?: string | undefined;
   /** Several installations write to the store (PostgreSQL). */
   readonly isShared?: boolean | undefined;
+  /** The log that this home has found at the address of a shared store: another one there is a rollback. */
+  readonly seenHere?: string | undefined;
   /** How many checkpoints of a place are looked at besides those larger than the store; default 16. */
   readonly most?: number | undefined;
   /** Why a store that is given as undefined cannot be read, where it is there. */
@@ -44,7 +46,7 @@ const LOOKED_AT = 16;
 export async function checkLog(
   journal: Pick<JournalReader, 'log' | 'read' | 'rows'> | undefined,
   places: readonly Place[],
-  { ownKey, isShared = false, most = LOOKED_AT, unreadable }: CheckOptions = {},
+  { ownKey, isShared = false, seenHere, most = LOOKED_AT, unreadable }: CheckOptions = {},
 ): Promise<Checked> {
   const origin = await journal?.log.origin();
   const entries = origin === undefined ? [] : await journal?.read(LOG_STREAM);
@@ -56,8 +58,9 @@ export async function checkLog(
   const looks = await Promise.all(
     places.map(async (place) => ({ place, look: await place.look({ origin, beyond: before, most }) })),
   );
-  const found = await logsGone(looks, origin, most);
-  const gone = isShared && origin !== undefined ? found.filter(isUnanswered) : found;
+  const found: (PlaceLook & { readonly further: readonly PlacedNote[] })[] = [];
+  for (const one of looks)
+    found.push({ ...one, further: await logsGone(one, { origin, isShared, seenHere, most }) });
   const head = await steadyHead(journal);
   const end = await endOf(journal, head);
   const keys = keysHeard(entries ?? [], ownKey, origin);
@@ -77,12 +80,12 @@ export async function checkLog(
   };
   const isAccepted = excusesOf(losses, origin);
   const seen: SeenPlace[] = [];
-  for (const { place, look } of looks)
+  for (const { place, look, further } of found)
     seen.push(
       await placeSeen(place, look, {
         keys,
         isAccepted,
-        further: place.kind === 'home' ? gone : [],
+        further,
         rootHere: (size) => rootHere(journal, size, head.size),
       }),
     );
@@ -128,29 +131,44 @@ interface PlaceLook {
   readonly look: Look;
 }
 
-/** Checkpoints of other logs in the home, and none of the store's own: that log was here before. */
+/**
+ * Checkpoints of other logs. In the home they count where it has none of the store's own: that log was here
+ * before. A folder of a team belongs to one store, so that every other log in it was there before.
+ */
 async function logsGone(
-  looks: readonly PlaceLook[],
-  origin: string | undefined,
-  most: number,
+  { place, look }: PlaceLook,
+  {
+    origin,
+    isShared,
+    seenHere,
+    most,
+  }: { readonly origin: string | undefined; readonly most: number } & Pick<
+    CheckOptions,
+    'isShared' | 'seenHere'
+  >,
 ): Promise<readonly PlacedNote[]> {
+  if (look.result !== 'read' || (place.kind !== 'home' && isShared !== true)) return [];
+  if (place.kind === 'home' && origin !== undefined && look.notes.length > 0) return [];
   const found: PlacedNote[] = [];
-  for (const { place, look } of looks) {
-    if (place.kind !== 'home' || look.result !== 'read') continue;
-    if (origin !== undefined && look.notes.length > 0) continue;
-    for (const other of look.origins) {
-      const wanted = { origin: other, beyond: 0, most };
-      const theirs = other === origin ? undefined : await place.look(wanted);
-      if (theirs?.result === 'read') found.push(...theirs.notes);
-    }
+  for (const other of look.origins) {
+    const wanted = { origin: other, beyond: 0, most };
+    const theirs = other === origin ? undefined : await place.look(wanted);
+    if (theirs?.result === 'read') found.push(...theirs.notes);
   }
-  return found;
+  const mayHaveMoved = place.kind === 'home' && isShared === true && origin !== undefined;
+  return mayHaveMoved ? found.filter(isLost(seenHere)) : found;
 }
 
 /**
- * Whoever joins a team's store may have had another one before: that one counts as gone only where its newest
- * checkpoint in this home names calls without an outcome, which could be sent again.
+ * Whoever joins a team's store may have had another one before: that one counts as gone only where it was at
+ * the same address, or where its newest checkpoint in this home names calls without an outcome, which could
+ * be sent again.
  */
+function isLost(seenHere: string | undefined) {
+  return (placed: PlacedNote, at: number, all: readonly PlacedNote[]): boolean =>
+    (seenHere !== undefined && claimOf(placed.note)?.origin === seenHere) || isUnanswered(placed, at, all);
+}
+
 function isUnanswered({ note }: PlacedNote, _: number, all: readonly PlacedNote[]): boolean {
   const claim = claimOf(note);
   const theirs = all

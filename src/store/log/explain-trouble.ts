@@ -16,6 +16,7 @@ export function rolledBack(trouble: Trouble): LifeboatError {
       'nothing was sent: what is missing here may have been done already, and could be done twice',
       ...detailsOf(trouble),
       ...otherStore(trouble),
+      ...otherFolder(trouble),
       putBack(trouble),
       'without a copy: `lifeboat audit accept-loss --reason TEXT` records the loss and puts the lost calls in doubt',
       trouble.store.isGone
@@ -39,6 +40,12 @@ function otherStore({ store }: Trouble): readonly string[] {
       'name that one again (`store` in lifeboat.yaml, or LIFEBOAT_STORE)',
     'or move its entries into this one: `lifeboat store copy --from OLD --to NEW`',
   ];
+}
+
+/** A folder that two stores use looks as if the one had come in place of the other. */
+function otherFolder({ store, misfits }: Trouble): readonly string[] {
+  if (!store.isShared || !misfits.some(({ origin }) => origin !== store.origin)) return [];
+  return ['if the folder also serves another store: name a folder for this one alone below `checkpoints`'];
 }
 
 function putBack(trouble: Trouble): string {

@@ -59,10 +59,17 @@ export const lossAccepted = lazily(() => {
   });
 });
 
+/**
+ * A person changes something without the folder in which the team keeps its checkpoints. `lack` says what is
+ * wrong with that folder; it is empty where nothing is.
+ */
+export const AloneAccepted = z.object({ reason: z.string(), lack: z.string() });
+
 export const LOG_BEGUN = 'log.begun';
 export const KEY_ANNOUNCED = 'key.announced';
 export const KEY_ENDORSED = 'key.endorsed';
 export const LOSS_ACCEPTED = 'loss.accepted';
+export const ALONE_ACCEPTED = 'alone.accepted';
 export const STORE_MOVED = 'store.moved';
 export const STORE_ARRIVED = 'store.arrived';
 
@@ -76,11 +83,14 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
   return seconds;
 }
 
+/** Seconds. */
+export const MOST_BEHIND = 120;
+
 /**
  * What an append says first whose clock stands more than two minutes behind the entry before it, so that an
  * audit does not take it for back-dating: the seconds, below zero. Undefined otherwise. Times are RFC 3339.
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
   const seconds = Math.round((msOf(at) - msOf(before ?? at)) / 1000);
-  return seconds < -120 ? { seconds } : undefined;
+  return seconds < -MOST_BEHIND ? { seconds } : undefined;
 }

@@ -77,11 +77,7 @@ export function nextLeaves(
   { seqOf, at, before, by, signer, vouched }: AppendContext,
 ): NextLeaves {
   if (prepared[0]?.type !== STORE_ARRIVED) refuseMoved(tip.said);
-  const moved = clockNote(before, at);
-  const first = [
-    ...(moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)]),
-    ...ownEntries(tip.said, signer),
-  ];
+  const first = [...clockEntries(before, at), ...ownEntries(tip.said, signer)];
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
   let { rim } = tip;
@@ -116,13 +112,26 @@ export function verifiedTip(tip: LogTip, signer?: Signer): LogTip {
   if (head === undefined && rim.size === 0) return tip;
   if (head === undefined) throw unsigned(`${rim.size} entries have no signed head`);
   if (head.size !== rim.size) throw unsigned(`there are ${rim.size} entries, and ${head.size} are signed`);
-  const signed = signer && said.keys.has(signer.installation) ? ownCheckpoint(head.note, signer) : undefined;
-  const checkpoint = signed ?? signedCheckpoint(head.note, said);
+  const checkpoint = checkpointOfHead(head, said, signer);
   if (checkpoint === undefined) throw unsigned('no key that the log knows has signed its newest head');
-  const { origin, size, root } = checkpoint;
-  if (origin !== said.origin || size !== rim.size || root !== rootOfRim(rim).toString('hex'))
+  const { size, root } = checkpoint;
+  if (size !== rim.size || root !== rootOfRim(rim).toString('hex'))
     throw unsigned('its newest signed head does not cover its entries');
   return tip;
+}
+
+/**
+ * What a head says, where a key that the log knows has signed it; undefined otherwise. `signer`: who needs no
+ * proof of what it has signed itself.
+ */
+export function checkpointOfHead(
+  { note }: Pick<StoredHead, 'note'>,
+  said: LogSays,
+  signer?: Signer,
+): Checkpoint | undefined {
+  const isOwn = signer !== undefined && said.keys.has(signer.installation);
+  const checkpoint = (isOwn ? ownCheckpoint(note, signer) : undefined) ?? signedCheckpoint(note, said);
+  return checkpoint?.origin === said.origin ? checkpoint : undefined;
 }
 
 function ownCheckpoint(note: string, signer: Signer): Checkpoint | undefined {
@@ -149,6 +158,12 @@ export function refuseMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
     ],
     exitCode: EXIT.usage,
   });
+}
+
+/** That a clock was put back since the entry before, where it was; see `clockNote`. */
+export function clockEntries(before: string | undefined, at: string): readonly PreparedEntry[] {
+  const moved = clockNote(before, at);
+  return moved === undefined ? [] : [ownEntry(CLOCK_MOVED, moved)];
 }
 
 /** What the log says first: its name and first key, or the key of an installation new to it. */

@@ -14,15 +14,20 @@ export interface SealerOptions {
   readonly isAccepted?: (claim: Checkpoint) => boolean;
   /** Called with what could not be written; nothing stops for it. */
   readonly onProblem?: (problem: LifeboatError) => void;
+  /**
+   * Of a team's store: each folder besides that of the home is required too, and holds no other log. A
+   * colleague who finds a database that was put back has nothing else to see it by.
+   */
+  readonly isShared?: boolean;
 }
 
 export interface Sealer {
   /**
    * Signs the head of the log, with the calls that are armed, and keeps it in every place; gives the note. It
-   * is on disk in the home when this resolves, and in every further place that took it within its time limit;
-   * what those did not take goes to `onProblem`. Rejects with `evidence.not-sealed` when the home does not
-   * take it, and with `journal.rolled-back` (exit 5) when a place shows that another copy of this store was
-   * written to: then nothing may be sent.
+   * is on disk in each required place when this resolves, and in every further one that took it within its
+   * time limit; what those did not take goes to `onProblem`. Rejects with `evidence.not-sealed` when a
+   * required place does not take it, and with `journal.rolled-back` (exit 5) when a place shows that another
+   * copy of this store, or another log in its place, was written to: then nothing may be sent.
    */
   sealNow(): Promise<string>;
   /** The same, if anything was appended since this process's last one; problems go to `onProblem`. */
@@ -32,10 +37,12 @@ export interface Sealer {
 /** Keeps the signed head of a log in its places. `sealedTo` is the size whose checkpoint is there already. */
 export function createSealer(
   journal: Pick<Journal, 'log' | 'rows'>,
-  { signer, places, isAccepted = () => false, onProblem = () => undefined }: SealerOptions,
+  { signer, places, isAccepted = () => false, onProblem = () => undefined, isShared = false }: SealerOptions,
   sealedTo = 0,
 ): Sealer {
-  const [home, ...others] = places;
+  const [home, ...further] = places;
+  const isRequired = ({ kind }: Place) => isShared && kind === 'folder';
+  const [required, others] = [further.filter(isRequired), further.filter((place) => !isRequired(place))];
   let sealed = { size: sealedTo, note: '' };
   let origin: string | undefined;
 
@@ -47,6 +54,9 @@ export function createSealer(
     const armed = await armedCalls(journal);
     const note = signer.sign({ origin, size: head.size, root: head.root, armed });
     if (note === sealed.note) return note;
+    const before = Math.min(sealed.size, head.size - 1);
+    // Before the home: a home that is ahead of the folder looks like a folder that is not the team's.
+    await Promise.all(required.map((place) => keepIn(place, note, before)));
     const atHome = await home.write(note, signer);
     if (atHome.result === 'down') throw notSealed(`${home.name}: ${atHome.why}`);
     journal.log.vouch(head.size);
@@ -54,18 +64,24 @@ export function createSealer(
       const other = atHome.others.find(({ note: text }) => isForeign(claimOf(text)));
       if (other !== undefined) throw usedTwice(home, other, head.size);
     }
-    await Promise.all(others.map((place) => keepIn(place, note, Math.min(sealed.size, head.size - 1))));
+    await Promise.all(others.map((place) => keepIn(place, note, before)));
     sealed = { size: head.size, note };
     return note;
   };
 
   const keepIn = async (place: Place, note: string, before: number): Promise<void> => {
     const written = await place.write(note, signer);
-    if (written.result === 'down') return onProblem(notSealed(`${place.name}: ${written.why}`));
+    if (written.result === 'down') {
+      const problem = notSealed(`${place.name}: ${written.why}`, undefined, isRequired(place) ? [ALONE] : []);
+      if (isRequired(place)) throw problem;
+      return onProblem(problem);
+    }
     // Another process may have written there since: of this store, which then has it too, or of a copy.
     const look = await place.look({ origin, beyond: before, most: 0 });
     if (look.result !== 'read') return;
     const { size } = await journal.log.head();
+    const other = look.origins.find((one) => one !== origin && isForeign({ ...NO_CLAIM, origin: one }));
+    if (isRequired(place) && other !== undefined) throw begunAnew(place, other, size);
     for (const placed of look.notes) {
       const read = readCheckpoint(placed.note ?? '', look.keys);
       if (read.result !== 'signed' || !isForeign(read.checkpoint)) continue;
@@ -89,6 +105,23 @@ export function createSealer(
   };
 }
 
+/** A log is accepted as a whole. */
+const NO_CLAIM = { size: 0, root: '', armed: [] };
+
+/** A folder of a team holds one log; another one is what the database held before, or holds now. */
+function begunAnew(place: Place, other: string, size: number): LifeboatError {
+  const message = `another log was begun in place of this one: ${show(place.name, 120)} has checkpoints of ${other}`;
+  return new LifeboatError('journal.rolled-back', message, {
+    hints: [
+      'nothing was sent: what the other log has on record as sent is not in this one',
+      'if the folder also serves another store: name a folder for this one alone below `checkpoints`',
+      'to go on here: `lifeboat audit accept-loss --reason TEXT`',
+    ],
+    evidence: { place: place.name, origin: other, size },
+    exitCode: EXIT.inDoubt,
+  });
+}
+
 /** Both copies believe that they know all that was sent. */
 function usedTwice(place: Place, other: PlacedNote, size: number): LifeboatError {
   return new LifeboatError(
@@ -107,12 +140,18 @@ function usedTwice(place: Place, other: PlacedNote, size: number): LifeboatError
   );
 }
 
-function notSealed(why: string, cause?: unknown): LifeboatError {
+const ALONE = 'or go on without what colleagues see of it, on record: add `--alone REASON`';
+
+function notSealed(why: string, cause?: unknown, hints: readonly string[] = []): LifeboatError {
   return new LifeboatError(
     'evidence.not-sealed',
     `the checkpoint of the log cannot be written: ${show(why, 200)}`,
     {
-      hints: ['the journal itself is complete', 'free space, or make the checkpoint folder writable'],
+      hints: [
+        'the journal itself is complete',
+        'free space, or make the checkpoint folder writable',
+        ...hints,
+      ],
       ...(cause === undefined ? {} : { cause }),
     },
   );

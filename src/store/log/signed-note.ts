@@ -1,4 +1,5 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
+import { exactBase64 } from '../../base/exact-base64.ts';
 
 /*
  * The signed note of C2SP (c2sp.org/signed-note, version 1.0.0), with ed25519 signatures (type 0x01):
@@ -72,8 +73,8 @@ export function rawPublicKey(key: KeyObject): Buffer {
 function parseSignature(line: string) {
   const [, name, base64] = /^— ([^\s\x85+]+) ([A-Za-z0-9+/]+={0,2})$/u.exec(line) ?? [];
   if (name === undefined || base64 === undefined) return undefined;
-  const bytes = Buffer.from(base64, 'base64');
   // Base64 has spare bits that decoders ignore; only the one exact spelling counts.
-  if (bytes.length < 5 || bytes.toString('base64') !== base64) return undefined;
+  const bytes = exactBase64(base64);
+  if (bytes === undefined || bytes.length < 5) return undefined;
   return { name, keyId: bytes.subarray(0, 4), bytes: bytes.subarray(4) };
 }

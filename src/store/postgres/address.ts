@@ -1,15 +1,18 @@
-import { readFileSync, statSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ConnectionOptions } from 'node:tls';
 import { EXIT, LifeboatError, troubleWith } from '../../base/errors.ts';
+import { ipVersion } from '../../base/ip-network.ts';
 import { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
+import { homeIfAny, loginIfAny } from '../../base/user.ts';
 
 /** One server of an address: a name, an IP address, or the folder of a socket (begins with a slash). */
 export interface Server {
   readonly host: string;
   readonly port: number;
+  /** Where to connect to (`hostaddr`); certificate and password are those of `host`. */
+  readonly address?: string;
 }
 
 /** Where the store is and how to get there; no secret is in it. */
@@ -21,57 +24,79 @@ export interface Address {
   /** Milliseconds for one server until the next is tried. */
   readonly connectTimeout: number;
   readonly sslmode: SslMode;
-  /** Paths as they were given. */
-  readonly files: { readonly rootcert?: string; readonly cert?: string; readonly key?: string };
+  readonly channelBinding: ChannelBinding;
+  /** Settings of the session, as `postgres -c` takes them. */
+  readonly options?: string;
+  /** Path of the password file. */
+  readonly passfile?: string;
+  /** Paths. */
+  readonly files: { readonly [name in keyof typeof FILES]?: string };
 }
 
 export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
+const CHANNEL_BINDINGS = ['disable', 'prefer', 'require'] as const;
+export type ChannelBinding = (typeof CHANNEL_BINDINGS)[number];
+
 const FORM =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^@/?#]*)@)?(?<hosts>[^@/?#]*)(?:\/(?<database>[^/?#]*))?(?:\?(?<query>[^#]*))?$/iu;
-const SECRETS = ['password', 'sslpassword', 'sslkeypassword', 'passfile'];
+const SECRETS = ['password', 'sslpassword', 'sslkeypassword'];
 const PORT = 5432;
 const CONNECT_SECONDS = 5;
+
+/** Of each file: setting, variable, and its name in ~/.postgresql. */
+const FILES = {
+  rootcert: ['sslrootcert', 'PGSSLROOTCERT', 'root.crt'],
+  crl: ['sslcrl', 'PGSSLCRL', 'root.crl'],
+  cert: ['sslcert', 'PGSSLCERT', 'postgresql.crt'],
+  key: ['sslkey', 'PGSSLKEY', 'postgresql.key'],
+} as const;
 
 /**
  * Reads the address of a store, as libpq takes it ("Connection URIs"):
  * `postgres://USER@HOST:PORT,HOST:PORT/DATABASE?sslmode=…`. What it does not say comes from libpq's variables
- * (PGUSER, PGDATABASE, PGSSLMODE, PGSSLROOTCERT, PGSSLCERT, PGSSLKEY, PGCONNECT_TIMEOUT). Throws
- * `config.store` (exit 2), and never repeats an address that holds a password.
+ * (PGUSER, PGDATABASE, PGPORT, PGSSLMODE, …) and, for certificates, from ~/.postgresql. Throws
+ * `config.store` (exit 2) for what libpq would take and this does not, and never repeats an address that
+ * holds a password.
  */
 export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   const { user, hosts = '', database, query } = FORM.exec(url)?.groups ?? {};
   if (!FORM.test(url)) throw wrong('it does not look like postgres://USER@HOST:PORT/DATABASE');
   if (user?.includes(':') === true) throw holdsPassword();
   const settings = settingsOf(query ?? '');
+  refuseVariables(env);
   const timeout = Number(settings.get('connect_timeout') ?? env['PGCONNECT_TIMEOUT'] ?? CONNECT_SECONDS);
-  const servers = serversOf(settings.get('host') ?? decoded(hosts), settings.get('port'));
-  const name = decoded(user ?? '') || settings.get('user') || env['PGUSER'] || userInfo().username;
-  const isNear = servers.every(({ host }) => isLocal(host));
+  const servers = serversOf(hosts, settings, env);
+  const name = decoded(user ?? '') || settings.get('user') || env['PGUSER'] || loginIfAny();
+  if (name === undefined) throw wrong('it names no user, and this user id has no name: USER@HOST');
+  const isNear = servers.every(({ host, address }) => isLocal(address ?? host));
+  const binding = settings.get('channel_binding') ?? env['PGCHANNELBINDING'];
   return {
     servers,
     user: name,
     database: decoded(database ?? '') || settings.get('dbname') || env['PGDATABASE'] || name,
     connectTimeout: Math.max(1, Number.isFinite(timeout) ? timeout : CONNECT_SECONDS) * 1_000,
-    sslmode: sslModeOf(settings.get('sslmode') ?? env['PGSSLMODE'], isNear),
-    files: {
-      ...given('rootcert', settings.get('sslrootcert') ?? env['PGSSLROOTCERT']),
-      ...given('cert', settings.get('sslcert') ?? env['PGSSLCERT']),
-      ...given('key', settings.get('sslkey') ?? env['PGSSLKEY']),
-    },
+    sslmode: oneOf('sslmode', SSL_MODES, settings.get('sslmode') ?? env['PGSSLMODE'], usualMode(isNear)),
+    channelBinding: oneOf('channel_binding', CHANNEL_BINDINGS, binding, 'prefer'),
+    ...given('options', settings.get('options') ?? env['PGOPTIONS']),
+    ...given('passfile', settings.get('passfile') ?? env['PGPASSFILE']),
+    files: filesOf(settings, env),
   };
 }
 
 /** A server for a message. */
-export function named({ host, port }: Server): string {
-  return host.startsWith('/') ? show(host, 120) : `${show(host, 120)}:${port}`;
+export function named({ host, port, address }: Server): string {
+  const at = address === undefined || address === host ? '' : ` (${show(address, 60)})`;
+  return host.startsWith('/') ? `${show(host, 120)}${at}` : `${show(host, 120)}:${port}${at}`;
 }
 
 function settingsOf(query: string): ReadonlyMap<string, string> {
-  const settings = new Map(new URLSearchParams(query));
+  // In an address of libpq a plus is a plus.
+  const settings = new Map(new URLSearchParams(query.replaceAll('+', '%2B')));
   for (const name of settings.keys()) {
     if (SECRETS.includes(name.toLowerCase())) throw holdsPassword();
+    if (UNREAD.has(name)) throw wrong(`${name} is a setting of libpq that lifeboat does not read`);
     if (!SETTINGS.has(name)) throw wrong(`it has an unknown setting: ${show(name, 60)}`);
   }
   const attributes = settings.get('target_session_attrs');
@@ -84,40 +109,118 @@ function settingsOf(query: string): ReadonlyMap<string, string> {
 
 const SETTINGS: ReadonlySet<string> = new Set([
   'host',
+  'hostaddr',
   'port',
   'user',
   'dbname',
   'connect_timeout',
   'sslmode',
-  'sslrootcert',
-  'sslcert',
-  'sslkey',
+  'channel_binding',
+  'options',
+  'passfile',
   'target_session_attrs',
   'application_name',
+  ...Object.values(FILES).map(([setting]) => setting),
 ]);
 
-function serversOf(hosts: string, ports: string | undefined): readonly Server[] {
-  const shared = ports?.split(',');
-  const servers = hosts.split(',').map((text, index) => {
-    const socket = text.startsWith('/');
-    const [, bracketed, bare, own] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d{1,5}))?$/u.exec(text) ?? [];
-    const host = socket ? text : (bracketed ?? bare ?? '');
-    const port = Number((socket ? undefined : own) ?? shared?.[index] ?? shared?.[0] ?? PORT);
-    return { host, port };
+/** Where to connect to, or how, differs by these. */
+const UNREAD: ReadonlySet<string> = new Set([
+  'service',
+  'servicefile',
+  'require_auth',
+  'load_balance_hosts',
+  'requiressl',
+  'requirepeer',
+  'sslcrldir',
+  'sslcertmode',
+  'sslnegotiation',
+  'ssl_min_protocol_version',
+  'ssl_max_protocol_version',
+  'gssencmode',
+  'krbsrvname',
+  'replication',
+]);
+
+/** As libpq, these would change where to connect to, or what of a server is believed. */
+function refuseVariables(env: NodeJS.ProcessEnv): void {
+  const unread = ['PGSERVICE', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGSSLCRLDIR'].find((name) => env[name]);
+  if (unread === undefined) return;
+  throw wrong(`the variable ${unread} is set, which lifeboat does not read`, [
+    `write what it stands for into the address, and run lifeboat without it: env -u ${unread} lifeboat …`,
+  ]);
+}
+
+function serversOf(
+  hosts: string,
+  settings: ReadonlyMap<string, string>,
+  env: NodeJS.ProcessEnv,
+): readonly Server[] {
+  const addresses = (settings.get('hostaddr') || env['PGHOSTADDR'] || undefined)?.split(',');
+  const places = placesOf(hosts, settings.get('host') || (hosts === '' ? addresses?.join(',') : undefined));
+  const shared = settings.get('port') ?? (places.some(({ own }) => own) ? undefined : env['PGPORT']);
+  const ports = shared?.split(',');
+  if (ports !== undefined && ports.length !== 1 && ports.length !== places.length)
+    throw wrong('it has to have one port, or as many ports as hosts');
+  if (addresses !== undefined && addresses.length !== places.length)
+    throw wrong('it has to have as many hostaddr as hosts');
+  const servers = places.map(({ host, own }, index) => {
+    const address = addresses?.[index] ?? '';
+    if (address !== '' && ipVersion(address) === 0) throw wrong('hostaddr is an IP address, or several');
+    const port = Number((ports === undefined ? own : (ports[index] ?? ports[0])) || PORT);
+    return { host, port, ...given('address', address) };
   });
   if (servers.every(({ host, port }) => host !== '' && port > 0 && port < 65_536)) return servers;
   throw wrong('it names no server, or one without a name or with an impossible port');
+}
+
+/** Each host with its own port, still as a text; those of `list` (the setting `host`) have none. */
+function placesOf(hosts: string, list: string | undefined): readonly { host: string; own?: string }[] {
+  if (list !== undefined)
+    return list.split(',').map((host) => {
+      if (!host.includes(':') || host.startsWith('/') || ipVersion(host) === 6) return { host };
+      throw wrong('the setting host takes no port: write port=PORT beside it');
+    });
+  return hosts.split(',').map((text) => {
+    const [, bracketed, bare, own] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d{0,5}))?$/u.exec(text) ?? [];
+    return { host: decoded(bracketed ?? bare ?? ''), ...given('own', own) };
+  });
+}
+
+/** Those in ~/.postgresql stand in for what is not named; a certificate there needs its key beside it. */
+function filesOf(settings: ReadonlyMap<string, string>, env: NodeJS.ProcessEnv): Address['files'] {
+  const home = homeIfAny(env);
+  const usual = (name: string) => {
+    const path = home === undefined ? undefined : join(home, '.postgresql', name);
+    return path !== undefined && existsSync(path) ? path : undefined;
+  };
+  const hasIdentity = usual(FILES.cert[2]) !== undefined && usual(FILES.key[2]) !== undefined;
+  return Object.fromEntries(
+    Object.entries(FILES).flatMap(([name, [setting, variable, file]]) => {
+      const isUsed = hasIdentity || file.startsWith('root.');
+      const path = settings.get(setting) || env[variable] || (isUsed ? usual(file) : undefined);
+      return path === undefined ? [] : [[name, path]];
+    }),
+  );
 }
 
 /**
  * libpq's default is `prefer`, which a person in the middle turns off. Here it is for this machine only;
  * another one has to show that it is the right one unless the address says that it need not.
  */
-function sslModeOf(text: string | undefined, isNear: boolean): SslMode {
-  if (text === undefined || text === '') return isNear ? 'prefer' : 'verify-full';
-  const mode = SSL_MODES.find((one) => one === text);
-  if (mode === undefined) throw wrong(`sslmode is one of ${SSL_MODES.join(', ')}`);
-  return mode;
+function usualMode(isNear: boolean): SslMode {
+  return isNear ? 'prefer' : 'verify-full';
+}
+
+function oneOf<Word extends string>(
+  name: string,
+  words: readonly Word[],
+  text: string | undefined,
+  usual: Word,
+): Word {
+  if (text === undefined || text === '') return usual;
+  const found = words.find((word) => word === text);
+  if (found === undefined) throw wrong(`${name} is one of ${words.join(', ')}`);
+  return found;
 }
 
 function isLocal(host: string): boolean {
@@ -136,9 +239,9 @@ function given<Name extends string>(name: Name, value: string | undefined) {
   return value === undefined || value === '' ? {} : ({ [name]: value } as { [N in Name]: string });
 }
 
-function wrong(why: string): LifeboatError {
+function wrong(why: string, hints: readonly string[] = []): LifeboatError {
   return new LifeboatError('config.store', `the address of the store cannot be used: ${why}`, {
-    hints: ['it comes from LIFEBOAT_STORE or from `store` in the config'],
+    hints: [...hints, 'it comes from LIFEBOAT_STORE or from `store` in the config'],
     exitCode: EXIT.usage,
   });
 }
@@ -157,14 +260,24 @@ function holdsPassword(): LifeboatError {
  * How a connection is encrypted, as `sslmode` says (libpq, "SSL Support"); false for not at all, as for a
  * socket. Throws `config.store` (exit 2) for files that cannot be read, or a key that others can.
  */
-export function tlsOf({ sslmode, files }: Address, { host }: Server): ConnectionOptions | false {
-  if (sslmode === 'disable' || host.startsWith('/')) return false;
+export function tlsOf(
+  { sslmode, files }: Pick<Address, 'sslmode' | 'files'>,
+  { host, address }: Server,
+): ConnectionOptions | false {
+  if (sslmode === 'disable' || (address ?? host).startsWith('/')) return false;
   const identity = {
+    // Beside `hostaddr` the certificate is still that of the name.
+    ...(address === undefined ? {} : { host, ...(ipVersion(host) === 0 ? { servername: host } : {}) }),
     ...(files.cert === undefined ? {} : { cert: contentOf(files.cert) }),
     ...(files.key === undefined ? {} : { key: contentOf(files.key, true) }),
   };
   const ca =
-    files.rootcert === undefined || files.rootcert === 'system' ? {} : { ca: contentOf(files.rootcert) };
+    files.rootcert === undefined || files.rootcert === 'system'
+      ? {}
+      : {
+          ca: contentOf(files.rootcert),
+          ...(files.crl === undefined ? {} : { crl: contentOf(files.crl) }),
+        };
   if (sslmode === 'verify-full') return { ...identity, ...ca, rejectUnauthorized: true };
   // As libpq: where a root certificate is named, `require` verifies it too.
   if (sslmode === 'verify-ca' || (sslmode === 'require' && files.rootcert !== undefined))
@@ -187,16 +300,16 @@ function contentOf(path: string, isSecret = false): string {
 
 function unusable(path: string, why: string, advice: string): LifeboatError {
   return new LifeboatError('config.store', `${show(path, 120)} cannot be used for the store: ${why}`, {
-    hints: [
-      advice,
-      'it is named by sslrootcert, sslcert or sslkey in the address of the store, or by a variable of libpq',
-    ],
+    hints: [advice, 'the address of the store or a variable of libpq names it, or it lies in ~/.postgresql'],
     exitCode: EXIT.usage,
   });
 }
 
 /** A password from where libpq looks for one, or why there is none: the end of a hint. */
 export type FoundPassword = { readonly secret: Secret } | { readonly why: string };
+
+/** Folders of sockets that packages of PostgreSQL build in: libpq looks there for `localhost`. */
+const USUAL_SOCKETS: ReadonlySet<string> = new Set(['/tmp', '/var/run/postgresql', '/run/postgresql']);
 
 /** Bits of the mode by which others than the owner get at a file. */
 const OTHERS = 0o077;
@@ -206,19 +319,27 @@ const OTHERS = 0o077;
  * (libpq, "The Password File"). A file that others can read is passed over, as libpq does. Never throws.
  */
 export function findPassword(
-  address: Pick<Address, 'user' | 'database'>,
+  address: Pick<Address, 'user' | 'database' | 'passfile'>,
   { host, port }: Server,
   env: NodeJS.ProcessEnv,
 ): FoundPassword {
   const given = env['PGPASSWORD'];
   if (given !== undefined && given !== '') return { secret: new Secret(given) };
-  const path = env['PGPASSFILE'] || join(env['HOME'] || homedir(), '.pgpass');
+  const home = homeIfAny(env);
+  const named = address.passfile ?? env['PGPASSFILE'];
+  if (!named && home === undefined) return { why: 'this user has no home folder: set PGPASSFILE' };
+  const path = named || join(home ?? '', '.pgpass');
   const shown = show(path, 120);
   try {
     const stats = statSync(path);
     if (!stats.isFile()) return { why: `${shown} is not a plain file` };
     if ((stats.mode & OTHERS) !== 0) return { why: `others can read ${shown}: \`chmod 600\` it` };
-    const wanted = [host.startsWith('/') ? 'localhost' : host, String(port), address.database, address.user];
+    const wanted = [
+      USUAL_SOCKETS.has(host) ? 'localhost' : host,
+      String(port),
+      address.database,
+      address.user,
+    ];
     for (const line of readFileSync(path, 'utf8').split(/\r?\n/u)) {
       const fields = fieldsOf(line);
       const password = fields[4] ?? '';

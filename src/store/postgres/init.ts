@@ -46,6 +46,7 @@ export async function initPostgresStore({ address: url, env }: InitOptions): Pro
 async function initialise(session: Session): Promise<Initialised> {
   const run = (sql: string) => session.query(sql);
   await Promise.all([run('begin'), run(`select pg_advisory_xact_lock(${INIT_LOCK})`)]);
+  await refuseOtherEncoding(session);
   const before = (await versionOf(session)) ?? 0;
   if (before > SCHEMA_VERSION) throw otherVersion(before);
   for (const migration of MIGRATIONS.slice(before)) await session.script(migration);
@@ -56,6 +57,19 @@ async function initialise(session: Session): Promise<Initialised> {
   await run('commit');
   const toDo = hasRole ? [] : [`create role ${MEMBER} nologin`, 'then run `lifeboat store init` again'];
   return { created: before === 0, version: SCHEMA_VERSION, role: hasRole ? 'there' : 'missing', toDo };
+}
+
+/** Entries may hold any character: a database that lacks some would refuse them one day. */
+async function refuseOtherEncoding(session: Session): Promise<void> {
+  const [{ encoding, name } = { encoding: '', name: '' }] = await session.query<{
+    readonly encoding: string;
+    readonly name: string;
+  }>("select current_setting('server_encoding') as encoding, current_database() as name");
+  if (encoding === 'UTF8') return;
+  const what = `the database ${show(name, 60)} has the encoding ${show(encoding, 20)}`;
+  throw new LifeboatError('journal.encoding', `${what}, and a store needs UTF8`, {
+    hints: ['nothing was made: create another one (`createdb --encoding UTF8 --template template0 NAME`)'],
+  });
 }
 
 /** Undefined where there is no store. */

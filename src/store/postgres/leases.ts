@@ -36,6 +36,9 @@ export interface LeaseOptions {
   readonly ttl: number;
 }
 
+/** Milliseconds that no lease of any process lasts longer. */
+export const LONGEST_TTL = 15_000;
+
 /** The clocks of two machines drift apart; a lease is believed to last this part of its time. */
 const SURELY = 0.95;
 
@@ -52,6 +55,13 @@ on conflict (resource) do update set token = l.token + 1, nonce = excluded.nonce
   since = excluded.since, until = clock_timestamp() + $4::float8 * interval '1 ms'
 where l.until <= clock_timestamp() or l.nonce = excluded.nonce
 returning token`;
+
+/**
+ * A clock that was put back leaves leases that end far in the future, also those of processes that died. None
+ * lasts longer than one that is renewed now.
+ */
+const BOUND = `update lifeboat.leases set until = clock_timestamp() + $2::float8 * interval '1 ms'
+where resource = $1 and until > clock_timestamp() + $2::float8 * interval '1 ms'`;
 
 /** In the order of their names, as an append locks them. */
 const RENEW = `with mine as materialized (
@@ -218,6 +228,7 @@ async function tokenOf(session: Session, resource: StreamName, values: readonly 
   for (;;) {
     const [taken] = await session.query<{ token: number }>(TAKE, values);
     if (taken !== undefined) return taken.token;
+    await session.query(BOUND, [resource, LONGEST_TTL]);
     const [holder] = await session.query<{ holder: string; since: string }>(WHO, [resource]);
     // It ended between the two looks.
     if (holder !== undefined) throw heldBy(resource, holder);

@@ -1,7 +1,8 @@
 import { Client, type ClientConfig, types } from 'pg';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
-import { isBroken, isRefusal, refused, unreachable } from './trouble.ts';
+import { PROBE_MS, processOf, refusePooled } from './pooler.ts';
+import { isBroken, isRefusal, pooled, refused, unbound, unreachable } from './trouble.ts';
 
 /** A connection while somebody has it. Statements may be sent without waiting for those before. */
 export interface Session {
@@ -157,16 +158,17 @@ async function connect(options: LinkOptions, server: Server): Promise<Client> {
     password: async () => ('secret' in password ? password.secret.reveal() : ''),
   };
   try {
-    return await greeted(config, options);
+    return await greeted(config, options, server);
   } catch (error) {
     if (isPlain(error) && address.sslmode === 'prefer')
-      return await greeted({ ...config, ssl: false }, options).catch((second) => {
+      return await greeted({ ...config, ssl: false }, options, server).catch((second) => {
         throw explained(second);
       });
     throw explained(error);
   }
 
   function explained(error: unknown): unknown {
+    if (error instanceof Error && /unsupported startup parameter/u.test(error.message)) return pooled();
     const { user, database } = address;
     return isRefusal(error) ? refused(error, { user, database, server: named(server), hints }) : error;
   }
@@ -177,12 +179,13 @@ function configOf(
   server: Server,
 ): ClientConfig {
   return {
-    host: server.host,
+    host: server.address ?? server.host,
     port: server.port,
     user: address.user,
     database: address.database,
     ssl: tlsOf(address, server),
-    enableChannelBinding: true,
+    enableChannelBinding: address.channelBinding !== 'disable',
+    ...(address.options === undefined ? {} : { options: address.options }),
     application_name: name,
     connectionTimeoutMillis: address.connectTimeout,
     statement_timeout: statementTimeout,
@@ -195,16 +198,26 @@ function configOf(
   };
 }
 
-async function greeted(config: ClientConfig, { readOnly }: LinkOptions): Promise<Client> {
+/** A pooler without a free connection lets the second one wait. */
+const PROBE = { connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS };
+
+async function greeted(
+  config: ClientConfig,
+  { readOnly, address }: LinkOptions,
+  server: Server,
+): Promise<Client> {
   const client = new Client(config);
   // Whoever uses the connection hears of it from the statement that fails; before that, from `connect`.
   client.on('error', () => undefined);
+  if (address.channelBinding === 'require') demandBinding(client, server);
   try {
     await client.connect();
     const { rows } = await client.query<Greeting>(GREETING, [readOnly ? 'on' : 'off']);
     const [greeting] = rows;
     if (greeting === undefined || greeting.version < OLDEST) throw tooOld(greeting?.version);
     if (greeting.standby) throw new Error('it is a standby, and none of the servers is the primary');
+    if (greeting.pid !== processOf(client))
+      await refusePooled(client, new Client({ ...config, ...PROBE }), greeting.pid);
     return client;
   } catch (error) {
     await leave(client);
@@ -212,7 +225,30 @@ async function greeted(config: ClientConfig, { readOnly }: LinkOptions): Promise
   }
 }
 
+/**
+ * Ends a connection on which the server would learn a password, or let somebody in, without having bound that
+ * to its certificate: `channel_binding=require` of libpq, which the driver knows as a wish only.
+ */
+function demandBinding({ connection }: Client, server: Server): void {
+  let isBound = false;
+  const end = () => {
+    connection.emit('error', unbound(named(server)));
+    connection.stream.destroy();
+  };
+  connection.on('authenticationCleartextPassword', end);
+  connection.on('authenticationMD5Password', end);
+  connection.on('authenticationSASL', ({ mechanisms }: { readonly mechanisms: readonly string[] }) => {
+    isBound = 'encrypted' in connection.stream && mechanisms.includes('SCRAM-SHA-256-PLUS');
+    if (!isBound) end();
+  });
+  connection.on('authenticationOk', () => {
+    if (!isBound) end();
+  });
+}
+
 interface Greeting {
+  /** Of the process of the server. */
+  readonly pid: number;
   readonly version: number;
   readonly standby: boolean;
 }
@@ -223,7 +259,7 @@ interface Greeting {
  * tables from the beginning on; who writes has few statements and keeps theirs, since to plan one takes
  * longer than to do it.
  */
-const GREETING = `select current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
+const GREETING = `select pg_backend_pid() as pid, current_setting('server_version_num')::int as version, pg_is_in_recovery() as standby,
   set_config('default_transaction_read_only', $1, false), set_config('search_path', '', false),
   set_config('default_transaction_isolation', 'read committed', false), set_config('TimeZone', 'UTC', false),
   set_config('enable_seqscan', 'off', false), set_config('jit', 'off', false),

@@ -1,5 +1,12 @@
 import { LifeboatError } from '../../base/errors.ts';
-import type { Entry, Log, LoggedEntry, LogHead, StoredEntry } from '../journal.ts';
+import {
+  type Entry,
+  LOG_STREAM,
+  type Log,
+  type LoggedEntry,
+  type LogHead,
+  type StoredEntry,
+} from '../journal.ts';
 import {
   consistencyProof,
   inclusionProof,
@@ -16,7 +23,7 @@ import { inPages } from '../reading.ts';
 import type { Session } from './link.ts';
 import { hearStore, storedLeaves } from './queries.ts';
 import { rolledBack } from './trouble.ts';
-import { type FreshRow, leafFieldsOf, unsignedRow } from './write.ts';
+import { type FreshRow, keyOf, leafFieldsOf, unsignedRow } from './write.ts';
 
 /** Asks the store, again where the connection breaks. */
 export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
@@ -25,7 +32,11 @@ export type Ask = <T>(look: (session: Session) => Promise<T>) => Promise<T>;
 const PAGE = 1_000;
 
 /** The log as readers see it; `vouch` is a writer's. `installation`: whose vouching is asked for, if any. */
-export function createLog(ask: Ask, installation: string | undefined): Omit<Log, 'vouch'> {
+export function createLog(
+  ask: Ask,
+  installation: string | undefined,
+  checkRows: () => Promise<readonly string[]>,
+): Omit<Log, 'vouch'> {
   return {
     origin: () => ask(async (session) => (await hearStore(session)).origin),
     head: () => ask(headOf),
@@ -35,14 +46,15 @@ export function createLog(ask: Ask, installation: string | undefined): Omit<Log,
       ask((session) => proof(session, (node) => consistencyProof(from, size, node))),
     stored: (from) => storedEntries(ask, from),
     // The server looks after its own pages and indexes.
-    check: async () => [],
+    check: checkRows,
+    leftOver: () => ask(leftOver),
     count: () => ask(countEntries),
     vouched: () => ask((session) => vouchedBy(session, installation)),
   };
 }
 
 /** The root of the first `size` leaves, hex. Rejects with `journal.damaged` where nodes are missing. */
-async function rootAt(session: Session, size: number): Promise<string> {
+export async function rootAt(session: Session, size: number): Promise<string> {
   return (await computed(session, (node) => rootOf(size, node))).toString('hex');
 }
 
@@ -113,6 +125,19 @@ async function countEntries(session: Session): Promise<number> {
     'select count(*) as count from lifeboat.leaves l join lifeboat.entries e using (id)',
   );
   return (row?.count ?? 0) + (await foreignRows(session)).length;
+}
+
+/** Of a live append the stream is held; who holds none of it has died, or the database has deceived it. */
+async function leftOver(session: Session): Promise<readonly Pick<StoredEntry, 'stream' | 'seq'>[]> {
+  const foreign = new Set((await foreignRows(session)).map(keyOf));
+  const left = await session.query<Pick<StoredEntry, 'stream' | 'seq'>>(
+    `select stream, seq from lifeboat.entries e where stream <> $1
+       and not exists (select from lifeboat.leaves l where l.id = e.id)
+       and not exists (select from lifeboat.leases h where h.resource = e.stream and h.until > clock_timestamp())
+     order by id`,
+    [LOG_STREAM],
+  );
+  return left.filter((row) => !foreign.has(keyOf(row)));
 }
 
 /** Rows that never get a leaf. Those of an append under way are signed, and not part of the log yet. */

@@ -1,5 +1,12 @@
 import { LifeboatError } from '../../base/errors.ts';
-import { type Entry, type Hold, type Journal, type JournalReader, LOG_STREAM } from '../journal.ts';
+import {
+  type Entry,
+  type Hold,
+  type Journal,
+  type JournalReader,
+  LOG_STREAM,
+  type ProjectedRow,
+} from '../journal.ts';
 import type { Signer } from '../log/signer.ts';
 import { checkStreamName, type PreparedEntry, prepareEntry, storableName } from '../new-entry.ts';
 import { createFold, projectionOf, selectRows } from '../projected.ts';
@@ -8,11 +15,12 @@ import { createFollowers, inPages } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
 import { refuseOtherVersion } from './init.ts';
-import { createLeases, holderOf, type Lease, type Leases } from './leases.ts';
+import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './leases.ts';
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog, createSeen } from './log.ts';
 import { databaseClock, headOf, readLeaves, readStream, streamHeads } from './queries.ts';
-import { catchUp, forgetRows, selectKept } from './rows.ts';
+import { catchUp, forgetRows, keepUp } from './rows.ts';
+import { changedRows, selectKept } from './signed-rows.ts';
 import { isBroken, persist, refused } from './trouble.ts';
 import { createWriter } from './writer.ts';
 
@@ -47,7 +55,6 @@ export interface StoreOptions extends Omit<ReaderOptions, 'installation'> {
 }
 
 const PATIENCE = 20_000;
-const TTL = 15_000;
 const STATEMENT = 15_000;
 /** Milliseconds between two looks of a follower: a notification can be lost with its connection. */
 const LOOK_EVERY = 1_000;
@@ -62,7 +69,7 @@ const PAGE = 1_000;
  * certificate), `journal.unreachable` or `journal.damaged`.
  */
 export async function openPostgresStore(options: StoreOptions): Promise<Journal> {
-  const { projections, signer, patience = PATIENCE, ttl = TTL } = options;
+  const { projections, signer, patience = PATIENCE, ttl = LONGEST_TTL } = options;
   const by = storableName(options.by).replaceAll('\0', '\ufffd');
   const seen = createSeen();
   const base = connectionsOf(options, Math.min(5_000, Math.max(500, ttl / 3)));
@@ -87,7 +94,7 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
     await writer.giveLeaves().catch(unlessDamaged);
     if (options.rebuild === true)
       await persist(() => link.use((session) => forgetRows(session, projections)), patience);
-    for (const projection of projections) await persist(() => catchUp(link, projection), patience);
+    for (const projection of projections) await persist(() => keepUp(link, projection, signer), patience);
   };
   await orClosed(reading.inWords(ready), close);
 
@@ -126,8 +133,9 @@ export async function openPostgresStore(options: StoreOptions): Promise<Journal>
       return await reading.inWords(async () => {
         for (;;) {
           const kept = await reading.ask((session) => selectKept(session, projection, query));
-          if (kept !== undefined) return kept;
-          await persist(() => catchUp(link, projection), patience);
+          if (typeof kept !== 'string') return kept;
+          if (kept !== 'behind') return selectRows(await reading.fold(projection), query);
+          await persist(() => catchUp(link, projection, signer), patience);
         }
       });
     },
@@ -157,11 +165,7 @@ export async function openPostgresForReading(options: ReaderOptions): Promise<Jo
       const projection = projectionOf(projections, name);
       return await reading.inWords(async () => {
         const kept = await reading.ask((session) => selectKept(session, projection, query));
-        if (kept !== undefined) return kept;
-        const fold = createFold(projection);
-        const page = (from: number) => reading.ask((session) => readLeaves(session, from, PAGE));
-        for await (const entry of inPages(0, PAGE, page, ({ index }) => index + 1)) fold.take(entry);
-        return selectRows(fold.rows(), query);
+        return typeof kept === 'string' ? selectRows(await reading.fold(projection), query) : kept;
       });
     },
     log: { ...reading.reader.log, vouch: () => undefined },
@@ -185,7 +189,10 @@ function connectionsOf(
 }
 
 /** What readers and writers share; it has its own connections, so that a look waits for no append. */
-function openReading({ installation, patience = PATIENCE, unreached }: ReaderOptions, base: Connections) {
+function openReading(
+  { installation, patience = PATIENCE, unreached, projections }: ReaderOptions,
+  base: Connections,
+) {
   const { address } = base;
   const link = createLink({ ...base, name: 'lifeboat reader', readOnly: true });
   const listener = createLink({ ...base, name: 'lifeboat listener', readOnly: true });
@@ -199,8 +206,17 @@ function openReading({ installation, patience = PATIENCE, unreached }: ReaderOpt
   });
   const inWords = <T>(work: () => Promise<T>): Promise<T> => inOurWords(address, work);
   const answer: Ask = (look) => inWords(() => ask(look));
+  /** All rows of a projection, from the entries. */
+  const fold = async (projection: Projection): Promise<readonly ProjectedRow[]> => {
+    const folded = createFold(projection);
+    const page = (from: number) => ask((session) => readLeaves(session, from, PAGE));
+    for await (const entry of inPages(0, PAGE, page, ({ index }) => index + 1)) folded.take(entry);
+    return folded.rows();
+  };
+  const changed = () => inWords(() => changedRows(projections, ask, fold));
   return {
     ask,
+    fold,
     /** The first look. */
     meet: () => persist(() => link.use(refuseOtherVersion), patience, heard),
     inWords,
@@ -216,7 +232,7 @@ function openReading({ installation, patience = PATIENCE, unreached }: ReaderOpt
       streams: (prefix = '') => answer((session) => streamHeads(session, prefix)),
       follow: followers.follow,
       holder: (stream) => answer((session) => holderOf(session, stream)),
-      log: createLog(answer, installation),
+      log: createLog(answer, installation, changed),
     } satisfies Omit<JournalReader, 'log' | 'rows' | 'close'> & { readonly log: object },
   };
 }

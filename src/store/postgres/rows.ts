@@ -1,9 +1,27 @@
-import type { Entry, ProjectedRow, RowQuery } from '../journal.ts';
+import type { KeyObject } from 'node:crypto';
+import { type Entry, LOG_STREAM } from '../journal.ts';
+import { readCheckpoint } from '../log/checkpoint.ts';
+import { lossesIn } from '../log/losses.ts';
+import type { LogSays } from '../log/named-keys.ts';
+import type { Signer } from '../log/signer.ts';
 import { foldTouched, touchedBy } from '../projected.ts';
 import type { Projection } from '../projections/projection.ts';
+import {
+  isAbout,
+  NO_ROWS,
+  type RowSum,
+  type StoredRow,
+  summed,
+  VOUCHERS,
+  vouchedIn,
+  vouchFor,
+} from '../vouched-rows.ts';
 import type { Link, Session } from './link.ts';
-import { columnsOf, readLeaves } from './queries.ts';
+import { rootAt } from './log.ts';
+import { columnsOf, hearStore, readLeaves, readStream } from './queries.ts';
 import { TAKE_LEAD } from './schema.ts';
+import { signedRows } from './signed-rows.ts';
+import { rowStored, storable } from './storable.ts';
 
 /** How far one version keeps the rows of a projection. Lifeboats of two versions may share a store. */
 export interface Version {
@@ -23,25 +41,47 @@ export interface KeptRow {
   readonly value: string | null;
 }
 
-/** What these entries make of the rows that they change, inside the transaction that sequences them. */
+/** Where the log goes by the entries, for the notes about rows. */
+export interface Step {
+  readonly said: LogSays;
+  readonly before: number;
+  readonly after: number;
+  /** Undefined where the log is not what was signed: then nothing vouches for the rows any more. */
+  readonly signer: Signer | undefined;
+}
+
+/**
+ * What these entries make of the rows that they change, inside the transaction that sequences them, and the
+ * notes that sign what the rows are.
+ */
 export async function foldRows(
   session: Session,
   projections: readonly Projection[],
   entries: readonly Entry[],
+  step: Step,
 ): Promise<readonly KeptRow[]> {
   const touched = touchedBy(projections, entries);
-  if (touched.length === 0) return [];
+  const signed = projections.filter(({ vouched }) => vouched !== undefined);
+  const wanted = [
+    ...touched.map(({ projection: { name, version }, key }) => ({ name, version, key: storable(key) })),
+    ...signed.map(({ name, version }) => ({ name: VOUCHERS, version, key: name })),
+  ];
+  if (wanted.length === 0) return [];
   const found = await session.query<KeptRow>(
     `select projection, version, key, grp, sort, value from lifeboat.rows
      join unnest($1::text[], $2::int[], $3::text[]) t(projection, version, key) using (projection, version, key)`,
-    [
-      touched.map(({ projection }) => projection.name),
-      touched.map(({ projection }) => projection.version),
-      touched.map(({ key }) => storable(key)),
-    ],
+    columnsOf(wanted, 'name', 'version', 'key'),
   );
   const before = new Map(found.map((row) => [`${row.projection}/${row.key}`, row]));
-  return touched.flatMap((one): readonly KeptRow[] => {
+  const sums = new Map<string, RowSum>();
+  for (const projection of signed) {
+    const note = before.get(`${VOUCHERS}/${projection.name}`)?.value ?? undefined;
+    const claim = vouchedIn(note, [...step.said.keys.values()], step.signer);
+    const is = { origin: step.said.origin, size: step.before, projection };
+    if (step.before === 0) sums.set(projection.name, NO_ROWS);
+    else if (isAbout(claim, is)) sums.set(projection.name, claim);
+  }
+  const folded = touched.flatMap((one): readonly KeptRow[] => {
     const { name, version } = one.projection;
     const key = storable(one.key);
     const kept = before.get(`${name}/${key}`);
@@ -49,50 +89,32 @@ export async function foldRows(
       one,
       kept && { group: kept.grp, sort: kept.sort, value: JSON.parse(kept.value ?? 'null') },
     );
-    if (row === undefined && kept === undefined) return [];
-    const { group, sort, value } = row ?? { group: '', sort: '', value: null };
-    return [
-      {
-        projection: name,
-        version,
-        key,
-        grp: storable(group),
-        sort: storable(sort),
-        value: row === undefined ? null : JSON.stringify(value),
-      },
-    ];
+    const is = row && rowStored(key, row);
+    const sum = sums.get(name);
+    if (sum !== undefined) sums.set(name, summed(sum, one.projection, kept && storedAs(kept), is));
+    if (is === undefined && kept === undefined) return [];
+    const { group = '', sort = '', value = null } = is ?? {};
+    return [{ projection: name, version, key, grp: group, sort, value }];
+  });
+  return [...folded, ...notesOf(signed, sums, step)];
+}
+
+function notesOf(
+  signed: readonly Projection[],
+  sums: ReadonlyMap<string, RowSum>,
+  { said: { origin }, after, signer }: Step,
+): readonly KeptRow[] {
+  return signed.map((projection) => {
+    const { name, version } = projection;
+    const sum = sums.get(name);
+    const isKnown = sum !== undefined && origin !== undefined && signer !== undefined;
+    const value = isKnown ? vouchFor({ ...sum, origin, projection, size: after }, signer) : null;
+    return { projection: VOUCHERS, version, key: name, grp: '', sort: '', value };
   });
 }
 
-/** What is read of a projection; undefined where its rows are behind the log. */
-export async function selectKept(
-  session: Session,
-  { name, version }: Projection,
-  query: RowQuery = {},
-): Promise<readonly ProjectedRow[] | undefined> {
-  const { group, keyPrefix, limit, order } = query;
-  const direction = order === 'descending' ? 'desc' : 'asc';
-  const values: unknown[] = [name, version];
-  const put = (value: unknown) => `$${values.push(value)}`;
-  const where = ['projection = $1', 'version = $2'];
-  if (group !== undefined) where.push(`grp = ${put(group)}`);
-  // A range of the primary key, and nothing that lets the planner walk an index by `sort` instead: a look-up
-  // must not read every row.
-  if (keyPrefix !== undefined)
-    where.push(`key >= ${put(keyPrefix)}`, `key < ${put(`${keyPrefix}\u{10ffff}`)}`);
-  const sort = keyPrefix === undefined ? 'sort' : "(sort || '')";
-  const sql = `select key, grp as "group", sort, value from lifeboat.rows where ${where.join(' and ')}
-    order by ${sort} ${direction}, key ${direction} limit ${put(limit ?? null)}`;
-  const [state, rows] = await Promise.all([
-    session.query<{ current: boolean }>(
-      `select coalesce((select max(size) from lifeboat.heads), 0) =
-        coalesce((select upto from lifeboat.projections where name = $1 and version = $2), 0) as current`,
-      [name, version],
-    ),
-    session.query<{ key: string; group: string; sort: string; value: string }>(sql, values),
-  ]);
-  if (state[0]?.current !== true) return undefined;
-  return rows.map((row) => ({ ...row, value: JSON.parse(row.value) }));
+function storedAs({ key, grp, sort, value }: KeptRow): StoredRow {
+  return { key, group: grp, sort, value: value ?? 'null' };
 }
 
 /** Leaves that are folded in one transaction while rows are brought up to date; appends go on in between. */
@@ -102,28 +124,31 @@ const PAGE = 2_000;
  * Brings the rows of a projection up to the log: those of a new version are made from the first entry on, and
  * those of an older one go. Rejects with `journal.damaged` for an entry that cannot be read.
  */
-export async function catchUp(link: Link, projection: Projection): Promise<void> {
-  for (let isBehind = true; isBehind; ) isBehind = await link.use((session) => foldPage(session, projection));
+export async function catchUp(link: Link, projection: Projection, signer: Signer): Promise<void> {
+  for (let isBehind = true; isBehind; )
+    isBehind = await link.use((session) => foldPage(session, projection, signer));
+}
+
+/**
+ * Brings the rows of a projection up to the log, and makes them anew where they are not what was signed.
+ */
+export async function keepUp(link: Link, projection: Projection, signer: Signer): Promise<void> {
+  await catchUp(link, projection, signer);
+  const isSound = async (session: Session) =>
+    projection.vouched === undefined || (await signedRows(session, projection)).state === 'as signed';
+  if (await link.use(isSound)) return;
+  await link.use((session) => forgetRows(session, [projection]));
+  await catchUp(link, projection, signer);
 }
 
 /** Drops the rows of these projections, in one transaction; whoever comes first makes them anew. */
 export async function forgetRows(session: Session, projections: readonly Projection[]): Promise<void> {
   const named = columnsOf(projections, 'name', 'version');
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
-  await Promise.all([
-    session.query(
-      'delete from lifeboat.rows where (projection, version) in (select * from unnest($1::text[], $2::int[]))',
-      named,
-    ),
-    session.query(
-      'delete from lifeboat.projections where (name, version) in (select * from unnest($1::text[], $2::int[]))',
-      named,
-    ),
-    session.query('commit'),
-  ]);
+  await Promise.all([session.query(FORGET, named), session.query('commit')]);
 }
 
-async function foldPage(session: Session, projection: Projection): Promise<boolean> {
+async function foldPage(session: Session, projection: Projection, signer: Signer): Promise<boolean> {
   const { name, version } = projection;
   await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
   const [state] = await session.query<{ upto: number; size: number }>(
@@ -133,31 +158,39 @@ async function foldPage(session: Session, projection: Projection): Promise<boole
   );
   const { upto, size } = state ?? { upto: 0, size: 0 };
   const entries = upto < size ? await readLeaves(session, upto, PAGE) : [];
-  const folded = await foldRows(session, [projection], entries);
   const reached = entries.length === 0 ? size : (entries.at(-1)?.index ?? 0) + 1;
-  const kept = session.query(KEEP, [name, version, reached, JSON.stringify(folded)]);
+  const said = await hearStore(session);
+  const isWhole = await isAsSigned(session, said, { size, missing: reached - upto - entries.length });
+  const step = { said, before: upto, after: reached, signer: isWhole ? signer : undefined };
+  const folded = await foldRows(session, [projection], entries, step);
+  const kept = session.query(KEEP, [[name], [version], reached, JSON.stringify(folded)]);
   // Once, when this version is new here: one that is still in use makes its rows again.
-  const tidied = upto > 0 ? [] : [OLDER_ROWS, OLDER].map((sql) => session.query(sql, [name, version]));
+  const tidied = upto > 0 ? [] : [session.query(FORGET_OLDER, [name, version])];
   await Promise.all([kept, ...tidied, session.query('commit')]);
   return reached < size;
 }
 
-const OLDER_ROWS = 'delete from lifeboat.rows where projection = $1 and version < $2';
-const OLDER = 'delete from lifeboat.projections where name = $1 and version < $2';
-
-const KEEP = `with projected as (
-  insert into lifeboat.projections (name, version, upto) values ($1, $2, $3)
-  on conflict (name, version) do update set upto = excluded.upto
-), folded as materialized (
-  select * from json_to_recordset($4::json) as f(projection text, version int, key text, grp text, sort text, value text)
-), removed as (
-  delete from lifeboat.rows r using folded f
-  where f.value is null and r.projection = f.projection and r.version = f.version and r.key = f.key
-)
-insert into lifeboat.rows select projection, version, key, grp, sort, value from folded where value is not null
-on conflict (projection, version, key) do update set grp = excluded.grp, sort = excluded.sort, value = excluded.value`;
-
-/** PostgreSQL keeps no NUL in a text, and no half of a character. */
-function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\ufffd');
+/** Whether the log is what its newest head says; entries may be missing that a person accepted as lost. */
+async function isAsSigned(
+  session: Session,
+  { origin, keys }: LogSays,
+  { size, missing }: { readonly size: number; readonly missing: number },
+): Promise<boolean> {
+  if (size === 0) return true;
+  const [head] = await session.query<{ note: string }>('select note from lifeboat.heads where size = $1', [
+    size,
+  ]);
+  const known: readonly KeyObject[] = [...keys.values()];
+  const read = readCheckpoint(head?.note ?? '', known);
+  if (read.result !== 'signed' || read.checkpoint.size !== size || read.checkpoint.origin !== origin)
+    return false;
+  if (missing > 0) {
+    const losses = lossesIn(await readStream(session, LOG_STREAM, 1));
+    if (missing > losses.reduce((sum, { rowsMissing }) => sum + rowsMissing, 0)) return false;
+  }
+  return read.checkpoint.root === (await rootAt(session, size).catch(() => undefined));
 }
+
+const KEEP = 'select lifeboat.keep($1::text[], $2::int[], $3::bigint, $4::json)';
+const FORGET = 'select lifeboat.forget($1::text[], $2::int[])';
+const FORGET_OLDER = 'select lifeboat.forget_older($1, $2::int)';

@@ -1,5 +1,7 @@
+import { VOUCHERS } from '../vouched-rows.ts';
+
 /** Kept in `lifeboat.store`; a lifeboat opens its own only. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Who is granted this role is a member of the team: reads everything, appends, and changes nothing. */
 export const MEMBER = 'lifeboat_member';
@@ -178,6 +180,42 @@ begin
 end $$;
 `;
 
+/*
+ * What follows from the entries is written by these alone, so that no tool in the hands of a member changes
+ * it by the way. A change by the owner shows in what is signed of it (vouched-rows.ts).
+ */
+const ROWS = `
+create function lifeboat.keep(names text[], versions int[], size bigint, folded json) returns void
+  language sql security definer set search_path = pg_catalog, pg_temp as $$
+  with projected as (
+    insert into lifeboat.projections (name, version, upto)
+    select name, version, size from unnest(names, versions) p(name, version)
+    on conflict (name, version) do update set upto = excluded.upto
+  ), fold as materialized (
+    select * from json_to_recordset(folded)
+      as f(projection text, version int, key text, grp text, sort text, value text)
+  ), removed as (
+    delete from lifeboat.rows r using fold f
+    where f.value is null and r.projection = f.projection and r.version = f.version and r.key = f.key
+  )
+  insert into lifeboat.rows select projection, version, key, grp, sort, value from fold where value is not null
+  on conflict (projection, version, key) do update
+    set grp = excluded.grp, sort = excluded.sort, value = excluded.value
+$$;
+create function lifeboat.forget(names text[], versions int[]) returns void
+  language sql security definer set search_path = pg_catalog, pg_temp as $$
+  delete from lifeboat.rows where (projection, version) in (select * from unnest(names, versions))
+    or projection = '${VOUCHERS}' and (key, version) in (select * from unnest(names, versions));
+  delete from lifeboat.projections where (name, version) in (select * from unnest(names, versions));
+$$;
+create function lifeboat.forget_older(its text, newest int) returns void
+  language sql security definer set search_path = pg_catalog, pg_temp as $$
+  delete from lifeboat.rows where version < newest
+    and (projection = its or projection = '${VOUCHERS}' and key = its);
+  delete from lifeboat.projections where name = its and version < newest;
+$$;
+`;
+
 const ROLE = `
 do $$ begin
   create role ${MEMBER} nologin;
@@ -190,7 +228,10 @@ grant usage on schema lifeboat to ${MEMBER};
 grant select on all tables in schema lifeboat to ${MEMBER};
 grant insert (stream, seq, by, type, body, append, signature) on lifeboat.entries to ${MEMBER};
 grant insert on lifeboat.leaves, lifeboat.heads, lifeboat.vouched to ${MEMBER};
-grant insert, update, delete on lifeboat.leases, lifeboat.projections, lifeboat.rows to ${MEMBER};
+grant insert, update, delete on lifeboat.leases to ${MEMBER};
+revoke insert, update, delete on lifeboat.projections, lifeboat.rows from ${MEMBER};
+grant execute on function lifeboat.keep(text[], int[], bigint, json), lifeboat.forget(text[], int[]),
+  lifeboat.forget_older(text, int) to ${MEMBER};
 grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER};
 `;
 
@@ -198,6 +239,7 @@ grant execute on function lifeboat.claim(text[], bigint[], boolean) to ${MEMBER}
 export const MIGRATIONS: readonly string[] = [
   `create schema lifeboat;${TABLES}${APPEND_ONLY}${CLAIM}
 revoke all on all functions in schema lifeboat from public;`,
+  `${ROWS}revoke all on all functions in schema lifeboat from public;`,
 ];
 export const MAKE_ROLE = ROLE;
 export const GRANT_ROLE = GRANTS;

@@ -121,12 +121,12 @@ async function lead(
     return { id: row.id, entry, tree: grown.tree };
   });
   const entries = leaves.map(({ entry }) => entry);
-  const origin = hearLog(said, entries).origin ?? '';
   const root = rootOfRim(rim).toString('hex');
   const kept = upToDate(projections, claim);
-  const folded = await foldRows(session, kept, entries);
   const head = { size: rim.size, root };
-  const note = signer.sign({ origin, ...head, armed: [] });
+  const step = { said: hearLog(said, entries), before: tip.rim.size, after: rim.size, signer };
+  const folded = await foldRows(session, kept, entries, step);
+  const note = signer.sign({ origin: step.said.origin ?? '', ...head, armed: [] });
   const values = [
     leaves.map(({ entry }) => entry.index),
     leaves.map(({ id }) => id),
@@ -150,20 +150,8 @@ const FINISH = `with leaves as (
   select * from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bytea[])
 ), head as (
   insert into lifeboat.heads (size, note, installation, floor) values ($5::bigint, $6, $7, $8::xid8)
-), projected as (
-  insert into lifeboat.projections (name, version, upto) select name, version, $5::bigint from unnest($9::text[], $10::int[]) p(name, version)
-  on conflict (name, version) do update set upto = excluded.upto
-), folded as materialized (
-  select * from json_to_recordset($11::json)
-    as f(projection text, version int, key text, grp text, sort text, value text)
-), removed as (
-  delete from lifeboat.rows r using folded f
-  where f.value is null and r.projection = f.projection and r.version = f.version and r.key = f.key
-), put as (
-  insert into lifeboat.rows select projection, version, key, grp, sort, value from folded where value is not null
-  on conflict (projection, version, key) do update set grp = excluded.grp, sort = excluded.sort, value = excluded.value
 )
-select pg_notify('lifeboat', ($5::bigint)::text)`;
+select lifeboat.keep($9::text[], $10::int[], $5::bigint, $11::json), pg_notify('lifeboat', ($5::bigint)::text)`;
 
 /** What was committed behind the last entry of a store that was moved gets no leaf. */
 function upToMove(rows: readonly FreshRow[]): readonly FreshRow[] {

@@ -39,9 +39,35 @@ export function unreachable(cause: unknown, servers: string, readOnly: boolean):
   });
 }
 
+/** A pooler stands between, which does not give each session a connection of its own. */
+export function pooled(): LifeboatError {
+  return new LifeboatError(
+    'journal.pooled',
+    'a pooler, such as pgbouncer in transaction mode, stands between lifeboat and the database',
+    {
+      hints: [
+        'locks and prepared statements of a store belong to one session: nothing can be relied on there',
+        'name the server of the database itself in the address, or a pool with `pool_mode = session`',
+      ],
+    },
+  );
+}
+
+/** What `channel_binding=require` asks for, and a server does not do. */
+export function unbound(server: string): LifeboatError {
+  return new LifeboatError('journal.refused', `${server} does not bind the password to its certificate`, {
+    hints: [
+      'channel_binding=require needs an encrypted connection, and scram-sha-256 in pg_hba.conf of the server',
+      'no password was sent',
+    ],
+  });
+}
+
 /** An error of PostgreSQL that another attempt does not mend, in words. */
 export function refused(cause: unknown, context: RefusedContext): LifeboatError {
   if (cause instanceof LifeboatError) return cause;
+  // A prepared statement is there that this session has not made, or the one that it made is gone.
+  if (/^(?:42P05|26000)$/u.test(sqlState(cause) ?? '')) return pooled();
   const [code, shortMessage, hints] = refusal(cause, context);
   return new LifeboatError(code, shortMessage, { hints, evidence: evidenceOf(cause) });
 }

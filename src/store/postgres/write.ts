@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { hashOf } from '../canonical.ts';
 import { type Entry, type LeafFields, LOG_STREAM } from '../journal.ts';
-import { STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
+import { CLOCK_MOVED, MOST_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { refuseMoved } from '../log/next-leaves.ts';
 import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
@@ -37,8 +37,31 @@ export interface Written {
   readonly proven: boolean;
   /** Each stream goes on where the rows begin. Nothing was written otherwise. */
   readonly fits: boolean;
+  /** The newest entry is of a time that is still to come, by the database's clock. Nothing was written. */
+  readonly behind?: Behind | null;
   /** When each row was written, by the database's clock, in order of the rows; null where nothing was. */
   readonly at: readonly string[] | null;
+}
+
+/** A clock that was put back: when the newest entry was written, and what the clock shows now. */
+export interface Behind {
+  readonly newest: string;
+  readonly now: string;
+}
+
+/** As entries are dated. */
+const DATE = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
+
+/** Seconds that a clock may be behind without a word; the same as for every store (`clockNote`). */
+const BEHIND = `(select json_build_object('newest', e.at,
+    'now', to_char(clock_timestamp() at time zone 'UTC', ${DATE}))
+  from (select at from lifeboat.entries order by id desc limit 1) e
+  where e.at > to_char((clock_timestamp() + interval '${MOST_BEHIND} s') at time zone 'UTC', ${DATE}))`;
+
+/** Whether the clock of the database stands behind the newest entry. */
+export async function askBehind(session: Session): Promise<Behind | undefined> {
+  const [row] = await session.query<{ readonly behind: Behind | null }>(`select ${BEHIND} as behind`);
+  return row?.behind ?? undefined;
 }
 
 /*
@@ -57,17 +80,18 @@ const writing = ({ held, proofs, given, firsts, order }: Source) => `with held a
         first = 1 + coalesce((select max(e.seq) from lifeboat.entries e where e.stream = s.stream), 0))
       from (${firsts}) s) as fits,
     (select case when e.type = '${STORE_MOVED}' then e.body end from lifeboat.entries e
-      where e.stream = '${LOG_STREAM}' order by e.seq desc limit 1) as moved
+      where e.stream = '${LOG_STREAM}' order by e.seq desc limit 1) as moved,
+    ${BEHIND} as behind
 ), written as (
   insert into lifeboat.entries (stream, seq, by, type, body, append, signature)
   select stream, seq, $8, type, body, $9::uuid, $10 from given
-  where (select proven and fits and moved is null from state) ${order}
+  where (select proven and fits and moved is null and (behind is null or $13::boolean) from state) ${order}
   returning id, at
 ), vouched as (
   insert into lifeboat.vouched (installation, size)
   select $11, $12::bigint where $12::bigint > 0 and exists (select from written) on conflict do nothing
 )
-select proven, fits, moved, (select json_agg(at order by id) from written) as at from state`;
+select proven, fits, moved, behind, (select json_agg(at order by id) from written) as at from state`;
 
 /** Where a statement that writes takes its leases and rows from. */
 interface Source {
@@ -107,7 +131,8 @@ const WRITE_ONE = writing({
  */
 export async function writeRows(session: Session, append: Append, signer: Signer): Promise<Written> {
   const { id, rows, proofs, by, vouched } = append;
-  const signed = [by, id, signatureOf(append, signer), signer.installation, vouched];
+  const isNoted = rows.some(({ stream, type }) => stream === LOG_STREAM && type === CLOCK_MOVED);
+  const signed = [by, id, signatureOf(append, signer), signer.installation, vouched, isNoted];
   const [row, proof] = [rows[0], proofs[0]];
   const isOne = rows.length === 1 && proofs.length === 1 && row !== undefined && proof !== undefined;
   const given = isOne
@@ -228,6 +253,8 @@ export interface Waiting {
   readonly done: PromiseWithResolvers<Appended>;
   /** How many rows in front are the store's own. */
   own: number;
+  /** The clock of the database was put back: the rows in front say so. */
+  behind: Behind | undefined;
   /** The rows as they were sent last; where the connection broke, it is not known whether they are there. */
   sent: Append | undefined;
   /** When each row was written; then they are there. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { LifeboatError } from '../../base/errors.ts';
-import { LOG_STREAM } from '../journal.ts';
+import { type Entry, LOG_STREAM } from '../journal.ts';
 import { type LogSays, NOTHING_SAID } from '../log/named-keys.ts';
-import { ownEntries } from '../log/next-leaves.ts';
+import { clockEntries, ownEntries } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import type { PreparedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
@@ -10,12 +10,14 @@ import type { Lease } from './leases.ts';
 import type { Link, Session } from './link.ts';
 import type { Seen } from './log.ts';
 import { hearStore, lastSeq, leftOf } from './queries.ts';
+import { readBack } from './read-back.ts';
 import { TAKE_LOG_STREAM } from './schema.ts';
 import { type Claimed, type SequenceOptions, sendClaim, sequence } from './sequence.ts';
 import { crowded, isBroken, lostStore, persist, STOPS, sqlState, UNIQUE } from './trouble.ts';
 import {
   type Append,
   type Appended,
+  askBehind,
   entriesOf,
   findRows,
   keyOf,
@@ -73,9 +75,9 @@ export function createWriter(options: WriterOptions): Writer {
     one: Waiting,
     seqs = new Map<string, number>(),
   ): Promise<Append> => {
-    const own = ownEntries(said, signer);
-    // Behind what was heard, and not what is there by now: the store's own entries follow from what was
-    // heard.
+    const { behind } = one;
+    const own = [...(behind ? clockEntries(behind.newest, behind.now) : []), ...ownEntries(said, signer)];
+    // Behind what was heard, and not what is there by now: the store's own entries follow from that.
     if (!seqs.has(LOG_STREAM)) seqs.set(LOG_STREAM, said.seq);
     const rows: Row[] = [];
     for (const entry of [...own, ...one.prepared]) {
@@ -114,6 +116,8 @@ export function createWriter(options: WriterOptions): Writer {
     await session.atOnce(() => Promise.all([session.query('begin'), session.query(TAKE_LOG_STREAM)]));
     try {
       await hear(session, true);
+      // Another process may have noted by now that the clock was put back.
+      if (one.behind !== undefined && !isAgain) one.behind = await askBehind(session);
       const sent = one.sent !== undefined && isAgain ? one.sent : await number(session, one);
       const [written] = await session.atOnce(() =>
         Promise.all([writeRows(session, sent, signer), session.query('commit')]),
@@ -158,6 +162,7 @@ export function createWriter(options: WriterOptions): Writer {
       if (written?.proven === false && isAgain)
         throw lostStore(new Error('its lease ended before the database answered again'));
       unsend(one);
+      one.behind = written?.behind ?? undefined;
       if (written?.proven === false) throw await unproven(one);
     }
     throw crowded();
@@ -182,7 +187,9 @@ export function createWriter(options: WriterOptions): Writer {
       // A database that was put back between the two steps has no rows to place.
       if (!isPlaced) throw seen.gone();
     }
-    for (const one of open) finish(one, leaves);
+    const written = open.map((one) => entriesOf(one, leaves));
+    if (rows.length > 0) await readBack(session, written.flat(), sequencing);
+    for (const [nr, one] of open.entries()) finish(one, written[nr] ?? []);
   };
 
   /**
@@ -225,8 +232,7 @@ export function createWriter(options: WriterOptions): Writer {
     return placed.length > 0;
   };
 
-  const finish = (one: Waiting, leaves: ReadonlyMap<string, number>): void => {
-    const entries = entriesOf(one, leaves);
+  const finish = (one: Waiting, entries: readonly Entry[]): void => {
     for (const entry of entries) {
       seen.acknowledged(entry);
       const nonce = one.leases.find(({ resource }) => resource === entry.stream)?.proof.nonce;
@@ -272,7 +278,7 @@ export function createWriter(options: WriterOptions): Writer {
   ): Promise<Appended> => {
     if (lost !== undefined) return Promise.reject(lost);
     const done = Promise.withResolvers<Appended>();
-    const fresh = { own: 0, sent: undefined, at: undefined, over: false };
+    const fresh = { own: 0, behind: undefined, sent: undefined, at: undefined, over: false };
     queue.push({ id: randomUUID(), prepared, leases, vouched, done, ...fresh });
     if (!isPumping) void pump();
     return done.promise;

@@ -24,6 +24,7 @@ export type LedgerEntry = Pick<Entry, 'stream' | 'type' | 'body' | 'at'>;
 export const followUps: Projection = {
   name: 'follow-ups',
   version: 1,
+  vouched: ['open'],
   keysOf: (entry) => {
     const [instance, id] = [instanceOf(entry), idIn(entry)];
     return instance === undefined || id === undefined ? [] : [keyOf(instance, id)];

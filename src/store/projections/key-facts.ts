@@ -43,6 +43,9 @@ export const KEY_ENTRIES = {
     verdict: z.enum(['fits', 'intact', 'readable', 'restored']),
     cipherSha256: z.string(),
     contentSha256: z.string().optional(),
+    /** Bytes of the file, and of what was in it; missing in older entries. */
+    cipherBytes: z.int().nonnegative().optional(),
+    contentBytes: z.int().nonnegative().optional(),
     negative: z.enum(['refused', 'not-applicable']),
   }),
   /** A backup made after the key was sent does not open with it: the service did not take it. */

@@ -4,7 +4,7 @@ import { lazily } from '../../base/lazily.ts';
 import type { Entry, JournalReader, Json, ProjectedRow } from '../journal.ts';
 import { idIn, instanceOf, retiredBy } from './follow-ups.ts';
 import { type KeyEpoch, nextEpochs } from './key-epochs.ts';
-import { isKeyEntryType, readKeyFact } from './key-facts.ts';
+import { isKeyEntryType, type KeyFact, readKeyFact } from './key-facts.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
 /** What the ledger of an instance knows of its keys and for a recovery without it. */
@@ -15,10 +15,27 @@ export interface Ledger {
   readonly card?: RecoveryCard;
   /** The backups that were opened with a key, the newest proof first; the newest 50. */
   readonly proven: readonly ProvenBackup[];
+  /**
+   * The backups of which the newest try to open them failed, the newest try first; the newest 50. Missing
+   * where there is none.
+   */
+  readonly unopened?: readonly UnopenedBackup[];
   /** Keys whose retirement was opened since they were last in force, by fingerprint. */
   readonly retiring: readonly string[];
   /** How many entries the ledger had with the newest of these facts. */
   readonly seq: number;
+}
+
+/** A backup that was downloaded and could not be proven. */
+export interface UnopenedBackup {
+  readonly id: number;
+  readonly backupId?: string;
+  /** RFC 3339, by the clock that stamps the journal. */
+  readonly at: string;
+  /** What was wrong: `backup.wrong-key`, `backup.empty`, `backup.corrupt` and the like. */
+  readonly code: string;
+  /** The keys that were tried, by fingerprint. */
+  readonly tried: readonly string[];
 }
 
 export type LedgerFacts = Pick<Entry, 'type' | 'body' | 'at' | 'seq'>;
@@ -72,10 +89,17 @@ export function nextLedger(before: Ledger, entries: readonly LedgerFacts[]): Led
 }
 
 function isFact(entry: Pick<Entry, 'type' | 'body'>): boolean {
-  return isKeyEntryType(entry.type) || entry.type === 'card.prepared' || entry.type === OPENED;
+  return (
+    isKeyEntryType(entry.type) ||
+    entry.type === 'card.prepared' ||
+    entry.type === OPENED ||
+    entry.type === UNOPENED
+  );
 }
 
 const OPENED = 'follow-up.opened';
+/** The entry of a backup that was read and could not be proven. */
+export const UNOPENED = 'backup.unopened';
 
 function after(before: Ledger, entry: LedgerFacts): Ledger {
   const known = { ...before, seq: entry.seq };
@@ -90,17 +114,49 @@ function after(before: Ledger, entry: LedgerFacts): Ledger {
       ? before
       : { ...known, retiring: [...less(before.retiring, retired), retired] };
   }
+  if (entry.type === UNOPENED) return withUnopened(known, entry) ?? before;
   const fact = readKeyFact(entry);
   if (fact === undefined) return before;
   const { fingerprint } = fact.body;
   return {
-    ...known,
+    ...withoutOpened(known, fact),
     epochs: nextEpochs(before.epochs, [entry]),
     proven: provenAfter(before.proven, entry),
     retiring: entry.type === 'key.set' ? less(before.retiring, fingerprint) : before.retiring,
   };
 }
 
+/** Undefined for an entry that names no backup. */
+function withUnopened(ledger: Ledger, entry: LedgerFacts): Ledger | undefined {
+  const read = unopened().safeParse(entry.body);
+  if (!read.success) return undefined;
+  const { backup, code, tried } = read.data;
+  const one: UnopenedBackup = {
+    id: backup.id,
+    ...(backup.backup_id === undefined ? {} : { backupId: backup.backup_id }),
+    ...{ at: entry.at, code, tried },
+  };
+  const others = (ledger.unopened ?? []).filter((other) => nameOf(other) !== nameOf(one));
+  return { ...ledger, unopened: [one, ...others].slice(0, MOST) };
+}
+
+/** A backup that was opened is no longer one that could not be. */
+function withoutOpened(ledger: Ledger, fact: KeyFact): Ledger {
+  if (fact.type !== 'key.proven' || ledger.unopened === undefined) return ledger;
+  const { id, backup_id: backupId } = fact.body.backup;
+  const left = ledger.unopened.filter(
+    (one) => one.id !== id && (one.backupId === undefined || one.backupId !== backupId),
+  );
+  return { ...ledger, unopened: left };
+}
+
+const unopened = lazily(() =>
+  z.object({
+    backup: z.object({ id: z.int(), backup_id: z.string().optional() }),
+    code: z.string(),
+    tried: z.array(z.string()).default([]),
+  }),
+);
 const prepared = lazily(() => z.object({ card: RecoveryCard() }));
 const triggered = lazily(() => z.object({ backup: z.object({ triggered_at: z.string().optional() }) }));
 
@@ -116,12 +172,13 @@ function provenAfter(before: readonly ProvenBackup[], entry: LedgerFacts): reado
     ...(triggeredAt === undefined ? {} : { triggeredAt }),
     provenAt: entry.at,
     fingerprint,
+    ...(fact.body.contentBytes === undefined ? {} : { contentBytes: fact.body.contentBytes }),
   };
   const others = before.filter((one) => nameOf(one) !== nameOf(proven));
   return [proven, ...others].slice(0, MOST);
 }
 
-function nameOf({ id, backupId }: ProvenBackup): string {
+function nameOf({ id, backupId }: Pick<ProvenBackup, 'id' | 'backupId'>): string {
   return backupId ?? String(id);
 }
 

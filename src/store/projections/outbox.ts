@@ -27,6 +27,8 @@ const tried = lazily(() =>
     status: z.int().optional(),
     /** A code such as `ECONNREFUSED`, `timeout` or `exit 3`. */
     why: z.string().max(60).optional(),
+    /** Seconds that the receiver wants to be left alone. */
+    retryAfter: z.int().nonnegative().optional(),
     /** No target has to get it any more: each has it, or (`given-up`) one never took it. */
     closes: z.enum(['delivered', 'given-up']).optional(),
   }),
@@ -39,6 +41,8 @@ export interface Tries {
   /** The newest attempt. RFC 3339, by the clock that stamps entries. */
   readonly at: string;
   readonly outcome: Tried['outcome'];
+  /** How long the receiver wants to be left alone since then, in seconds. */
+  readonly retryAfter?: number;
 }
 
 /** A notification of which the store knows: a run that has ended, or anything that was tried. */
@@ -154,10 +158,11 @@ function afterTry(row: FoldedRow | undefined, { body, index, at }: Entry): Folde
   const { data } = tried().safeParse(body);
   const known = row?.value as unknown as Posted | undefined;
   if (data === undefined) return row;
-  const { id, target, outcome, closes } = data;
+  const { id, target, outcome, retryAfter, closes } = data;
   if (known?.id !== id && id.startsWith('ended/')) return row;
   const { closes: _, ...before } = known?.id === id ? known : { id, index, at, tries: {} };
-  const tries: Tries = { count: (before.tries[target]?.count ?? 0) + 1, at, outcome };
+  const count = (before.tries[target]?.count ?? 0) + 1;
+  const tries: Tries = { count, at, outcome, ...(retryAfter === undefined ? {} : { retryAfter }) };
   const after = { ...before, tries: { ...before.tries, [target]: tries } };
   // Everybody has it, and no entry can bring it up again.
   if (closes === 'delivered' && before.end !== undefined) return undefined;

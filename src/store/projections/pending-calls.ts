@@ -12,6 +12,9 @@ import { isEnd } from '../run-entries.ts';
 import { DECISIONS, type IntentMemory, intentOf, isInDoubt, remember } from './intents.ts';
 import type { FoldedRow, Projection } from './projection.ts';
 
+const PENDING = 'pending';
+const OTHER = 'none';
+
 /** A call that may have left this machine, and of which nobody knows what became. */
 export interface OpenCall {
   readonly intent: string;
@@ -74,6 +77,7 @@ interface Calls {
 export const pendingCalls: Projection = {
   name: 'pending-calls',
   version: 1,
+  vouched: [PENDING, OTHER],
   keysOf: (entry) => {
     if (!CONCERNS.has(entry.type) || isReading(entry) || isPlainEvent(entry)) return [];
     const handed = handedIn(entry);
@@ -130,8 +134,8 @@ export async function readLedgerTail(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   stream: StreamName,
 ): Promise<readonly Entry[]> {
-  const rows = await journal.rows(pendingCalls.name, { keyPrefix: stream });
-  const row = rows.find(({ key }) => key === stream);
+  const groups = [PENDING, OTHER].map((group) => journal.rows(pendingCalls.name, { group }));
+  const row = (await Promise.all(groups)).flat().find(({ key }) => key === stream);
   const begun = ((row?.value as unknown as Calls | undefined)?.calls ?? []).map(([, { seq }]) => seq);
   return journal.read(stream, begun.length === 0 ? (await journal.head(stream)).seq + 1 : Math.min(...begun));
 }
@@ -141,7 +145,6 @@ export function handedName(runId: string | undefined, intent: string): string {
   return `run-${runId}-${intent}`;
 }
 
-const PENDING = 'pending';
 const HANDED = /^run-([^-]+)-(.+)$/su;
 
 const CONCERNS: ReadonlySet<string> = new Set([
@@ -161,11 +164,16 @@ const CONCERNS: ReadonlySet<string> = new Set([
 
 function isReading({ type, body }: Entry): boolean {
   const { kind } = fieldsOf(body);
-  return type === 'activity.begun' && (kind === 'read' || kind === 'repeatable');
+  return type === 'activity.begun' && kind !== 'once';
 }
 
 function isPlainEvent({ type, body }: Entry): boolean {
   return type === 'event' && !DECISIONS.has(String(fieldsOf(fieldsOf(body)['event'])['type']));
+}
+
+/** The run that a call of a ledger was left by; undefined for one that the ledger's own holder made. */
+export function handedRun(intent: string): string | undefined {
+  return HANDED.exec(intent)?.[1];
 }
 
 /** Which call of which run an entry of a ledger takes over. */
@@ -184,7 +192,7 @@ function rowOf(after: Calls | undefined, sort: string): FoldedRow | undefined {
   const isPending = after.calls.some(([, { memory }]) => memory !== undefined && isInDoubt(memory));
   if (!isPending && (after.run === undefined ? after.calls.length === 0 : !after.run.isOpen))
     return undefined;
-  return { group: isPending ? PENDING : 'none', sort, value: after as unknown as Json };
+  return { group: isPending ? PENDING : OTHER, sort, value: after as unknown as Json };
 }
 
 function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined {

@@ -20,6 +20,11 @@ export interface Projection {
   readonly name: string;
   /** Its rows are rebuilt when the store was kept by another version. */
   readonly version: number;
+  /**
+   * The groups that decisions rest on: their rows are signed with each append (vouched-rows.ts), and who asks
+   * for one of these groups gets what the entries give, whatever was done to the rows. Few rows, all of them.
+   */
+  readonly vouched?: readonly string[];
   /** The keys of the rows that an entry may change; most change none. At most 200 characters each. */
   keysOf(entry: Entry): readonly string[];
   /** The row after the entry; undefined removes it. Never throws: what it cannot read changes nothing. */

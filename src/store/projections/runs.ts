@@ -11,6 +11,8 @@ export interface RunSummary {
   /** The instance that a recovery goes into, when it is another one. */
   readonly target?: string;
   readonly mode: 'LIVE' | 'REHEARSAL';
+  /** Who began it, where that is on record. Untrusted. */
+  readonly by?: string;
   readonly startedAt: string;
   readonly lastAt: string;
   readonly status: 'open' | 'closed' | 'abandoned';
@@ -56,7 +58,8 @@ const PREFIX = 'run/';
 /** Each run as one row: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
-  version: 2,
+  version: 3,
+  vouched: ['open'],
   keysOf: ({ stream }) => (stream.startsWith(PREFIX) ? [stream.slice(PREFIX.length)] : []),
   fold: (row, entry, key) => {
     const before = row?.value as unknown as Folded | undefined;
@@ -95,6 +98,7 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
   if (type !== 'run.started' || seq !== 1) return undefined;
   const started = fieldsOf(body) as Pick<Folded, 'runbook' | 'version' | 'instance' | 'target' | 'mode'>;
   const { runbook, version, instance, target, mode } = started;
+  const { operator } = fieldsOf(body);
   const { rtoSeconds } = fieldsOf(fieldsOf(body)['objectives']);
   const { incidentAt } = fieldsOf(fieldsOf(body)['input']);
   return {
@@ -104,6 +108,7 @@ function begun({ type, at, seq, index, body }: Entry, runId: string): Folded | u
     instance,
     ...(target === undefined ? {} : { target }),
     mode,
+    ...(typeof operator === 'string' && operator !== '' ? { by: operator } : {}),
     startedAt: at,
     lastAt: at,
     status: 'open',

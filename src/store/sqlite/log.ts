@@ -9,8 +9,12 @@ import { EMPTY_LOG, rootSaid, type StoredHead } from '../log/next-leaves.ts';
 import { answer, prepareSnapshot, type Queries } from './queries.ts';
 import { SCHEMA } from './schema.ts';
 
-/** The log as readers see it; `vouch` is a writer's. */
-export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'> {
+/** The log as readers see it; `vouch` is a writer's. `checkRows`: what is wrong with the projections. */
+export function createLog(
+  db: DatabaseSync,
+  queries: Queries,
+  checkRows: () => readonly string[],
+): Omit<Log, 'vouch'> {
   const count = db.prepare('SELECT count(*) AS count FROM entries');
   const snapshot = prepareSnapshot(db);
   const see = <T>(look: () => T): T => answer(() => snapshot(look));
@@ -22,7 +26,7 @@ export function createLog(db: DatabaseSync, queries: Queries): Omit<Log, 'vouch'
     inclusion: async (index, size) => see(() => inclusionProof(index, size, queries.node).map(toHex)),
     consistency: async (from, size) => see(() => consistencyProof(from, size, queries.node).map(toHex)),
     stored: (from) => storedEntries(db, from),
-    check: () => checkDatabase(db),
+    check: async () => [...see(checkRows), ...(await checkDatabase(db))],
     count: async () => see(() => (count.get() as { count: number }).count),
     vouched: async () => see(() => queries.newestHead()?.vouched ?? 0),
   };

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
 import { ascii } from '../canonical.ts';
-import type { Hold, Journal, JournalReader, NewEntry } from '../journal.ts';
+import { type Hold, type Journal, type JournalReader, LOG_STREAM, type NewEntry } from '../journal.ts';
+import { lossesIn } from '../log/losses.ts';
 import type { Signer } from '../log/signer.ts';
 import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
@@ -20,9 +21,9 @@ import { busy, diskTrouble, evidenceOf, SQLITE_BUSY, sqliteCode } from './errors
 import { createHolds } from './holds.ts';
 import { createLog } from './log.ts';
 import { answer, prepareQueries, type Queries } from './queries.ts';
-import { askRows, refreshProjections } from './rows.ts';
+import { askRows, changedRows, refreshProjections } from './rows.ts';
 import { holderOf, watchFile } from './stream-lock.ts';
-import { prepareWriter } from './write.ts';
+import { prepareWriter, readTip } from './write.ts';
 
 export interface SqliteStoreOptions {
   /** `$LIFEBOAT_HOME`. Created with mode 0700 when missing; its database is `lifeboat.db`, mode 0600. */
@@ -54,7 +55,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   const by = storableName(options.by);
   const db = openDatabase(home, options.afterLoss);
   const queries = prepareQueries(db);
-  orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections, options.rebuild)));
+  const refresh = { all: options.rebuild, signer, step: () => stepHere(queries) };
+  orClosed(db, () => inWords(home, () => refreshProjections(db, queries, projections, refresh)));
   const { followers, ...reader } = createReader(home, db, queries, projections);
   const writer = prepareWriter(db, queries, { by, signer, projections, setBack: options.setBack });
   const secrets = createSecretGuard();
@@ -135,6 +137,18 @@ export async function openSqliteForReading(options: {
   return { ...reader, log: { ...log, vouch: () => undefined } };
 }
 
+/** Where the log is, verified; undefined where it is not what was signed, which opens all the same. */
+function stepHere(queries: Queries) {
+  try {
+    const { rim, said } = readTip(queries);
+    const lost = lossesIn(queries.read(LOG_STREAM)).reduce((sum, { rowsMissing }) => sum + rowsMissing, 0);
+    return { said, before: rim.size, after: rim.size, lost };
+  } catch (error) {
+    if (error instanceof LifeboatError && error.code === 'journal.damaged') return undefined;
+    throw error;
+  }
+}
+
 /** How often followers look for entries of other processes, in milliseconds. */
 const LOOK_EVERY = 150;
 
@@ -146,7 +160,7 @@ function createReader(home: string, db: DatabaseSync, queries: Queries, projecti
   const rows = askRows(db, queries, projections);
   return {
     followers,
-    log: createLog(db, queries),
+    log: createLog(db, queries, () => changedRows(db, queries, projections)),
     clock: async () => () => new Date(),
     read: async (stream, fromSeq) => answer(() => queries.read(stream, fromSeq)),
     head: async (stream) => answer(() => queries.head(stream)),

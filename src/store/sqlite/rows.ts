@@ -1,36 +1,69 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { LifeboatError } from '../../base/errors.ts';
 import type { Entry, ProjectedRow, RowQuery } from '../journal.ts';
+import type { LogSays } from '../log/named-keys.ts';
+import type { Signer } from '../log/signer.ts';
 import { createFold, foldTouched, projectionOf, selectRows, touchedBy } from '../projected.ts';
 import type { FoldedRow, Projection } from '../projections/projection.ts';
+import {
+  isVouched,
+  NO_ROWS,
+  type RowSum,
+  rowsChanged,
+  type StoredRow,
+  sameSum,
+  storedRow,
+  summed,
+  sumOf,
+} from '../vouched-rows.ts';
 import { prepareSnapshot, type Queries } from './queries.ts';
+import { prepareVouchers } from './vouchers.ts';
 
 /** Entries that are folded at once while projections are rebuilt. */
 const PAGE = 1_000;
 
-/** Keeps the rows of the projections in the transaction of an append. */
+/** What an append makes of the log, for the notes about its rows. */
+export interface Step {
+  readonly said: LogSays;
+  /** How many entries there were before, and are now. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/**
+ * Keeps the rows of the projections in the transaction of an append, and signs what they are; without a
+ * signer nothing vouches for them until a writer opens the store.
+ */
 export function prepareProject(
   db: DatabaseSync,
   projections: readonly Projection[],
-): (entries: readonly Entry[]) => void {
+  signer?: Signer,
+): (entries: readonly Entry[], step?: Step) => void {
   const find = db.prepare('SELECT grp AS "group", sort, value FROM rows WHERE projection = ? AND key = ?');
   const remove = db.prepare('DELETE FROM rows WHERE projection = ? AND key = ?');
   const put = db.prepare('INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)');
   // Most entries change nothing that rows are found by: two indexes less to write.
   const update = db.prepare('UPDATE rows SET value = ? WHERE projection = ? AND key = ?');
-  return (entries) => {
+  const vouchers = prepareVouchers(db, projections, signer);
+  return (entries, step) => {
+    const sums = step === undefined ? undefined : vouchers.sumsAt(step.said, step.before);
     for (const touched of touchedBy(projections, entries)) {
       const { projection, key } = touched;
       const found = find.get(projection.name, key) as (FoldedRow & { readonly value: string }) | undefined;
       const row = foldTouched(touched, found && { ...found, value: JSON.parse(found.value) });
-      if (row === undefined) {
+      const sum = sums?.get(projection);
+      const stored = row && storedRow(key, row);
+      if (sum !== undefined)
+        sums?.set(projection, summed(sum, projection, found && { key, ...found }, stored));
+      if (stored === undefined) {
         if (found !== undefined) remove.run(projection.name, key);
         continue;
       }
-      const value = JSON.stringify(row.value);
-      if (row.group !== found?.group || row.sort !== found.sort)
-        put.run(projection.name, key, row.group, row.sort, value);
+      const { group, sort, value } = stored;
+      if (group !== found?.group || sort !== found.sort) put.run(projection.name, key, group, sort, value);
       else if (value !== found.value) update.run(value, projection.name, key);
     }
+    vouchers.keep(sums ?? new Map(), step);
   };
 }
 
@@ -60,16 +93,18 @@ export function keepsRowsOf(db: DatabaseSync, projections: readonly Projection[]
 }
 
 /**
- * Rebuilds what another version of Lifeboat kept, or everything where `all` is asked for, in one transaction.
- * Throws `journal.damaged` where an entry cannot be read.
+ * Rebuilds what another version of Lifeboat kept, what nothing vouches for, or everything where `all` is
+ * asked for, in one transaction. Throws `journal.damaged` where an entry cannot be read.
  */
 export function refreshProjections(
   db: DatabaseSync,
   queries: Queries,
   projections: readonly Projection[],
-  all = false,
+  { all = false, step, signer }: Refresh = {},
 ): void {
-  if (!all && keepsRowsOf(db, projections)) return;
+  const vouchers = prepareVouchers(db, projections, signer);
+  const isSigned = () => step === undefined || vouchers.areAt(step());
+  if (!all && prepareSnapshot(db)(() => keepsRowsOf(db, projections) && isSigned())) return;
   db.exec('BEGIN IMMEDIATE');
   try {
     const clear = db.prepare('DELETE FROM rows WHERE projection = ?');
@@ -81,17 +116,39 @@ export function refreshProjections(
       clear.run(name);
       forget.run(name);
     }
-    for (const { projection, rows } of foldAll(queries, all ? projections : rebuilt)) {
+    const sums = new Map<Projection, RowSum>();
+    const now = all || !isSigned() ? projections : rebuilt;
+    const folded = foldAll(queries, now);
+    for (const { projection, rows } of folded.projections) {
       clear.run(projection.name);
-      for (const { key, group, sort, value } of rows)
-        put.run(projection.name, key, group, sort, JSON.stringify(value));
+      let sum = NO_ROWS;
+      for (const row of rows) {
+        const { key, group, sort, value } = storedRow(row.key, row);
+        put.run(projection.name, key, group, sort, value);
+        sum = summed(sum, projection, undefined, { key, group, sort, value });
+      }
       note.run(projection.name, projection.version);
+      if (projection.vouched !== undefined) sums.set(projection, sum);
     }
+    const reached = step?.();
+    if (reached !== undefined && folded.count + reached.lost === reached.after) vouchers.keep(sums, reached);
     db.exec('COMMIT');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
+    // A store that is damaged opens, to be read: only nothing vouches for its rows.
+    const isDamaged = error instanceof LifeboatError && error.code === 'journal.damaged';
+    if (all || !isDamaged || !keepsRowsOf(db, projections)) throw error;
   }
+}
+
+interface Refresh {
+  readonly all?: boolean | undefined;
+  readonly signer?: Signer | undefined;
+  /**
+   * Where the log is, when its head was verified, and how many of its entries a person has accepted as lost;
+   * undefined where it is not what was signed.
+   */
+  readonly step?: () => (Step & { readonly lost: number }) | undefined;
 }
 
 /** The rows that are kept; folded from all entries for a reader of another version than the store's. */
@@ -108,10 +165,16 @@ export function askRows(
     statements.set(sql, statement);
     return statement;
   };
+  const vouchers = prepareVouchers(db, projections);
   const ask = (name: string, query: RowQuery = {}): readonly ProjectedRow[] => {
     const projection = projectionOf(projections, name);
-    if (staleRows(prepared(KEPT), [projection]).rebuilt.length > 0)
-      return foldAll(queries, [projection]).flatMap(({ rows }) => selectRows(rows, query));
+    const folded = () =>
+      foldAll(queries, [projection]).projections.flatMap(({ rows }) => selectRows(rows, query));
+    if (staleRows(prepared(KEPT), [projection]).rebuilt.length > 0) return folded();
+    if (isVouched(projection, query.group)) {
+      const rows = vouchers.rowsOf(projection, queries);
+      return rows === undefined ? folded() : selectRows(rows, query);
+    }
     const { sql, values } = selection(name, query);
     return (prepared(sql).all(...values) as unknown as (ProjectedRow & { value: string })[]).map((row) => ({
       ...row,
@@ -119,6 +182,38 @@ export function askRows(
     }));
   };
   return (name, query) => snapshot(() => ask(name, query));
+}
+
+/**
+ * The lists whose signed rows are not what was signed, in words. Rows of a moment at which nothing was signed
+ * are held against the entries.
+ */
+export function changedRows(
+  db: DatabaseSync,
+  queries: Queries,
+  projections: readonly Projection[],
+): readonly string[] {
+  const vouchers = prepareVouchers(db, projections);
+  const stale = staleRows(db.prepare(KEPT), projections).rebuilt;
+  const kept = db.prepare('SELECT key, grp AS "group", sort, value FROM rows WHERE projection = ?');
+  return projections.flatMap((projection): readonly string[] => {
+    if (projection.vouched === undefined || stale.includes(projection)) return [];
+    const state = vouchers.stateOf(projection, queries);
+    if (state === 'as signed' || state === 'of another moment') return [];
+    const [folded] = state === 'unsigned' ? foldAll(queries, [projection]).projections : [];
+    const rows = (kept.all(projection.name) as unknown as StoredRow[]) ?? [];
+    const is = sumOf(projection, rows);
+    const isSame =
+      folded &&
+      sameSum(
+        is,
+        sumOf(
+          projection,
+          folded.rows.map((row) => storedRow(row.key, row)),
+        ),
+      );
+    return isSame === true ? [] : [rowsChanged(projection)];
+  });
 }
 
 function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
@@ -143,12 +238,14 @@ function selection(name: string, { group, keyPrefix, limit, order }: RowQuery) {
 
 function foldAll(queries: Queries, projections: readonly Projection[]) {
   const folds = projections.map((projection) => ({ projection, fold: createFold(projection) }));
+  let count = 0;
   for (let next = 0; ; ) {
     const entries = queries.readLeaves(next, PAGE);
     for (const entry of entries) for (const { fold } of folds) fold.take(entry);
     const last = entries.at(-1);
+    count += entries.length;
     if (last === undefined || entries.length < PAGE) break;
     next = last.index + 1;
   }
-  return folds.map(({ projection, fold }) => ({ projection, rows: fold.rows() }));
+  return { count, projections: folds.map(({ projection, fold }) => ({ projection, rows: fold.rows() })) };
 }

@@ -50,7 +50,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
     'INSERT INTO holds VALUES (?, 1) ON CONFLICT (resource) DO UPDATE SET token = token + 1',
   );
   const transaction = prepareTransaction(db);
-  const project = prepareProject(db, projections);
+  const project = prepareProject(db, projections, signer);
   const tokenOf = (resource: string) => (token.get(resource) as { token: number } | undefined)?.token ?? 0;
 
   // What this process has verified or signed itself, up to a version of the database that others count up.
@@ -82,7 +82,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
           vouched: Math.max(vouched, tip.head?.vouched ?? 0),
         });
         for (const leaf of made.leaves) insert.leaf(leaf);
-        project(made.entries);
+        project(made.entries, { said: made.tip.said, before: tip.rim.size, after: made.head.size });
         insert.head(made.head);
         return { made, version };
       });

@@ -8,7 +8,7 @@ import { headerLine, ruleOf } from './header.ts';
 
 /** What stands around the body of a screen, and the body. */
 export interface Framed {
-  readonly badge: Badge;
+  readonly badge: Badge | undefined;
   readonly subject: string;
   readonly title: string;
   readonly now: Date;
@@ -29,7 +29,7 @@ export function framed(
 ): Layout {
   const clock = now.toISOString().slice(0, 19).replace('T', ' ');
   const header = headerLine(
-    { mode: badge, instance: subject, title, clock },
+    { ...(badge === undefined ? {} : { mode: badge }), instance: subject, title, clock },
     columns,
     look,
     cells,

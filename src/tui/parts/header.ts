@@ -7,9 +7,14 @@ import { tokenOf } from '../theme.ts';
 
 /** What the header shows; a run that has not been read yet may lack its times. */
 export type HeaderData = Pick<RunView, 'instance' | 'title'> &
-  Partial<Pick<RunView, 'target' | 'runbook' | 'clock' | 'elapsed' | 'followUps'>> & {
+  Partial<Pick<RunView, 'target' | 'runbook' | 'clock' | 'elapsed' | 'followUps' | 'chapter'>> & {
     readonly mode?: Badge;
   };
+
+function badgeText({ mode, chapter }: HeaderData): string {
+  if (chapter !== undefined && mode === 'REHEARSAL') return `DRILL ${chapter.number}/${chapter.of}`;
+  return mode === 'MIXED' ? 'LIVE + REHEARSAL' : (mode ?? 'lifeboat');
+}
 
 /**
  * The top row: mode, instance, runbook, clock. LIVE gets a loud double rule, here and in the footer, so that
@@ -30,10 +35,7 @@ export function headerLine(
   const clock = data.clock === undefined ? '' : `${data.clock} UTC`;
   const time = data.clock === undefined ? '' : `${data.clock.slice(-8)} UTC`;
   const elapsed = data.elapsed === undefined ? '' : formatElapsed(data.elapsed);
-  const badge = span(
-    ` ${data.mode === 'MIXED' ? 'LIVE + REHEARSAL' : (data.mode ?? 'lifeboat')} `,
-    isLive(data.mode) ? 'badge.live' : 'badge.rehearsal',
-  );
+  const badge = span(` ${badgeText(data)} `, isLive(data.mode) ? 'badge.live' : 'badge.rehearsal');
   const lead = measure(badge.text) + 6;
   const followUps = openWords(data.followUps ?? []);
   const named = subjectSpans(data);

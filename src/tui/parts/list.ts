@@ -1,5 +1,6 @@
+import { padLine } from '../line.ts';
 import type { BoundKey } from '../live-screen.ts';
-import type { Line, Look } from '../span.ts';
+import { type Line, type Look, span } from '../span.ts';
 import {
   EMPTY_FIELD,
   edited,
@@ -17,6 +18,13 @@ import {
  */
 export interface ListState {
   readonly cursor: string | undefined;
+  /**
+   * Whether the cursor was shown on a row, or moved there. It then goes to no other row by itself: a key
+   * would act on something else than what was on the screen.
+   */
+  readonly isPlaced: boolean;
+  /** The order in which the rows were when a key was pressed; it stays for `HELD_MS` after. */
+  readonly held?: { readonly keys: readonly string[]; readonly sinceMs: number } | undefined;
   readonly filter: Field;
   readonly isFiltering: boolean;
   readonly marked: ReadonlySet<string>;
@@ -24,6 +32,7 @@ export interface ListState {
 
 export const FRESH_LIST: ListState = {
   cursor: undefined,
+  isPlaced: false,
   filter: EMPTY_FIELD,
   isFiltering: false,
   marked: new Set(),
@@ -177,10 +186,46 @@ export function filtered<Row>(
   });
 }
 
-/** Where the cursor is among these keys; the first where its row is gone, -1 in an empty list. */
-export function cursorAt({ cursor }: ListState, keys: readonly string[]): number {
-  if (keys.length === 0) return -1;
-  return Math.max(0, cursor === undefined ? 0 : keys.indexOf(cursor));
+/**
+ * Where the cursor is among these keys: the first where it was not placed yet; -1 in an empty list, and where
+ * the row on which it was is gone.
+ */
+export function cursorAt({ cursor, isPlaced }: ListState, keys: readonly string[]): number {
+  const at = cursor === undefined ? -1 : keys.indexOf(cursor);
+  return at !== -1 || isPlaced || keys.length === 0 ? at : 0;
+}
+
+/** The list once these rows are on the screen: from then on the cursor stays on its row. */
+export function placed(list: ListState, keys: readonly string[]): ListState {
+  const cursor = keys[cursorAt(list, keys)];
+  return list.isPlaced || cursor === undefined ? list : { ...list, cursor, isPlaced: true };
+}
+
+/** Milliseconds for which rows keep their order after a key. */
+const HELD_MS = 5_000;
+
+/** The list with its rows held in the order of these keys for a while. */
+export function heldIn(list: ListState, keys: readonly string[], now: Date): ListState {
+  return { ...list, held: { keys, sinceMs: now.getTime() } };
+}
+
+/** In which order the rows are held now; undefined where they may move. */
+export function heldOrder({ held }: ListState, now: Date): readonly string[] | undefined {
+  // The clock of the machine may be set back; nothing is held until it is as late again.
+  const age = held === undefined ? HELD_MS : now.getTime() - held.sinceMs;
+  return age >= 0 && age < HELD_MS ? held?.keys : undefined;
+}
+
+/** The rows in an order that is held; those that came since are the last ones. */
+export function inOrder<Row>(
+  rows: readonly Row[],
+  order: readonly string[] | undefined,
+  keyOf: (row: Row) => string,
+): readonly Row[] {
+  if (order === undefined) return rows;
+  const places = new Map(order.map((key, at) => [key, at]));
+  const placeOf = (row: Row) => places.get(keyOf(row)) ?? order.length;
+  return rows.toSorted((one, other) => placeOf(one) - placeOf(other));
 }
 
 /** The list after an intent. `keys` are those of the rows that are shown, `page` how many fit. */
@@ -188,11 +233,12 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
   const at = cursorAt(list, keys);
   const to = (row: number): ListState => ({
     ...list,
-    cursor: keys[Math.min(keys.length - 1, Math.max(0, row))],
+    cursor: keys[Math.min(keys.length - 1, Math.max(0, row))] ?? list.cursor,
+    isPlaced: keys.length > 0,
   });
   if (intent.startsWith('field:')) {
     const field = fieldIntentOf(intent.slice('field:'.length));
-    return field === undefined ? list : { ...list, filter: edited(list.filter, field) };
+    return field === undefined ? list : { ...list, filter: edited(list.filter, field), isPlaced: false };
   }
   switch (intent) {
     case 'up':
@@ -212,7 +258,7 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
     case 'keep-filter':
       return { ...list, isFiltering: false };
     case 'end-filter':
-      return { ...list, isFiltering: false, filter: EMPTY_FIELD };
+      return { ...list, isFiltering: false, filter: EMPTY_FIELD, isPlaced: false };
     case 'mark': {
       const key = keys[at];
       if (key === undefined) return list;
@@ -227,10 +273,21 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
 
 /** The list with a text typed into its filter. */
 export function typedInto(list: ListState, text: string): ListState {
-  return { ...list, filter: typed(list.filter, text) };
+  return { ...list, filter: typed(list.filter, text), isPlaced: false };
 }
 
-/** The row of the filter above a list; none where nothing is filtered. */
-export function filterLines({ isFiltering, filter }: ListState, width: number, look: Look): readonly Line[] {
-  return isFiltering || filter.text !== '' ? [fieldLine('/', filter, width, look)] : [];
+/**
+ * The row of the filter above a list, with how many rows it lets through; none where nothing is filtered.
+ */
+export function filterLines(
+  { isFiltering, filter }: ListState,
+  width: number,
+  look: Look,
+  count?: { readonly shown: number; readonly all: number },
+): readonly Line[] {
+  if (!isFiltering && filter.text === '') return [];
+  if (count === undefined) return [fieldLine('/', filter, width, look)];
+  const words = ` ${count.shown} of ${count.all}`;
+  const room = Math.max(1, width - words.length);
+  return [[...padLine(fieldLine('/', filter, room, look), room), span(words, 'text.strong')]];
 }

@@ -15,6 +15,11 @@ export interface Column<Row> {
   readonly drop?: number;
   /** It gives way, down to so many cells, before a column is dropped. */
   readonly least?: number;
+  /**
+   * So many cells count in which columns there is room for, also while what it holds is shorter: a word that
+   * changes in it must not take another column away.
+   */
+  readonly kept?: number;
 }
 
 export interface TableView<Row> {
@@ -111,7 +116,7 @@ function emphasised(line: Line): Line {
 
 /** Which columns are drawn, and how wide: some give way, then some go. */
 function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[], room: number) {
-  let kept = columns.map((column, at) => ({ at, column, wide: widths[at] ?? 0 }));
+  let kept = withRoom(columns, widths, room);
   const total = () => kept.reduce((sum, { wide }) => sum + wide + BETWEEN, -BETWEEN);
   for (;;) {
     let missing = total() - room;
@@ -128,13 +133,40 @@ function fitted<Row>(columns: readonly Column<Row>[], widths: readonly number[],
       }
       return kept;
     }
-    const gone = kept.reduce<(typeof kept)[number] | undefined>(
-      (worst, one) => ((one.column.drop ?? 0) > (worst?.column.drop ?? 0) ? one : worst),
-      undefined,
-    );
+    const gone = firstToGo(kept);
     if (gone === undefined) return kept;
     kept = kept.filter((one) => one !== gone);
   }
+}
+
+/** A column that is drawn, by its place among all. */
+interface Fitted<Row> {
+  readonly at: number;
+  readonly column: Column<Row>;
+  wide: number;
+}
+
+/** The columns that there is room for once those that are kept wide are counted so. */
+function withRoom<Row>(
+  columns: readonly Column<Row>[],
+  widths: readonly number[],
+  room: number,
+): Fitted<Row>[] {
+  let left = columns.map((column, at): Fitted<Row> => ({ at, column, wide: widths[at] ?? 0 }));
+  const least = ({ wide, column }: Fitted<Row>) => Math.max(column.kept ?? 0, wide - slack(wide, column));
+  while (left.reduce((sum, one) => sum + least(one) + BETWEEN, -BETWEEN) > room) {
+    const gone = firstToGo(left);
+    if (gone === undefined) break;
+    left = left.filter((one) => one !== gone);
+  }
+  return left;
+}
+
+function firstToGo<Row>(columns: readonly Fitted<Row>[]): Fitted<Row> | undefined {
+  return columns.reduce<Fitted<Row> | undefined>(
+    (worst, one) => ((one.column.drop ?? 0) > (worst?.column.drop ?? 0) ? one : worst),
+    undefined,
+  );
 }
 
 function slack<Row>(wide: number, { least }: Column<Row>): number {

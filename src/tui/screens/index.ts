@@ -10,6 +10,10 @@ export async function loadScreen(request: ScreenRequest): Promise<OpenScreen> {
       return (await import('./start/start.ts')).startScreen(request);
     case 'runs':
       return (await import('./runs/runs.ts')).runsScreen();
+    case 'followups':
+      return (await import('./followups/followups.ts')).followUpsScreen();
+    case 'each':
+      return (await import('./each/each.ts')).eachScreen(request);
     case 'watch':
       return (await import('./watch/watch.ts')).watchScreen(request);
     case 'instance':

@@ -1,4 +1,4 @@
-import { instantOf } from '../../base/instant.ts';
+import { futureSeconds, instantOf } from '../../base/instant.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import { isSameBackup, keysOfBackup } from '../fleet/key-of-backup.ts';
 
@@ -14,6 +14,8 @@ export interface BackupRow {
   readonly status: string;
   readonly triggeredAt?: string | undefined;
   readonly ageSeconds?: number | undefined;
+  /** Instead of an age: by how much its time lies in the future of the service's clock. */
+  readonly aheadSeconds?: number | undefined;
   /** Bytes. */
   readonly size?: number | undefined;
   /** When it was opened with a key and read to its last byte; undefined where that is not on record. */
@@ -25,6 +27,8 @@ export interface BackupRow {
 /** All backups of an instance, the newest first. */
 export interface BackupList {
   readonly rows: readonly BackupRow[];
+  /** Rows of its list that could not be read, in words. */
+  readonly unread?: readonly string[] | undefined;
   /** Why the service gives no list: the rows are then those that the journal knows, or that were seen. */
   readonly problem?: string | undefined;
   /** Which moments can be brought back, RFC 3339, as a run takes them; undefined where there are none. */
@@ -34,7 +38,7 @@ export interface BackupList {
 }
 
 /** A backup as the service lists it, whatever became of it. */
-export type Listed = Omit<BackupRow, 'ageSeconds' | 'provenAt' | 'keys'>;
+export type Listed = Omit<BackupRow, 'ageSeconds' | 'aheadSeconds' | 'provenAt' | 'keys'>;
 
 export interface KnownBackups {
   /** Undefined where the service gave none. */
@@ -57,14 +61,13 @@ export function backupRows(all: KnownBackups): readonly BackupRow[] {
   return known
     .toSorted((one, other) => timeOf(other) - timeOf(one) || other.id - one.id)
     .map(({ id, backupId, status, triggeredAt, size }) => {
-      const at = instantOf(triggeredAt);
       return {
         id,
         backupId,
         status,
         triggeredAt,
         size,
-        ageSeconds: at === undefined ? undefined : Math.max(0, (now.getTime() + skewMs - at) / 1000),
+        ...ageOf(triggeredAt, now.getTime() + skewMs),
         provenAt: ledger.proven.find((proof) => isSameBackup(proof, { id, backupId }))?.provenAt,
         keys: keysOfBackup(ledger, { id, backupId, triggeredAt }, skewMs).map(({ fingerprint }) => ({
           fingerprint,
@@ -72,6 +75,15 @@ export function backupRows(all: KnownBackups): readonly BackupRow[] {
         })),
       };
     });
+}
+
+function ageOf(at: string | undefined, clockMs: number): Pick<BackupRow, 'ageSeconds' | 'aheadSeconds'> {
+  const instant = instantOf(at);
+  if (instant === undefined) return {};
+  const aheadSeconds = futureSeconds(at, clockMs);
+  return aheadSeconds === undefined
+    ? { ageSeconds: Math.max(0, (clockMs - instant) / 1000) }
+    : { aheadSeconds };
 }
 
 const ON_RECORD = 'on record';

@@ -16,7 +16,7 @@ export interface DryRunStep {
   /** What it does outside of the service. */
   readonly does: readonly string[];
   readonly asks: boolean;
-  /** What it changes cannot be undone. */
+  /** Data is lost by it. */
   readonly destroys: boolean;
   /**
    * How long it took in earlier runs, without the time for answers, seconds; undefined where it never ran.
@@ -46,6 +46,8 @@ export interface DryRunFacts {
 
 export interface FoundBefore {
   readonly runbook: Runbook;
+  /** Data is lost by the run. */
+  readonly losesData: boolean;
   readonly steps: readonly PlannedStep[];
   readonly found: {
     readonly context: unknown;
@@ -57,7 +59,7 @@ export interface FoundBefore {
 
 /** What a dry run has found, for the screen. Pure. */
 export function dryRunFacts(
-  { runbook, steps, found, approvals }: FoundBefore,
+  { runbook, losesData, steps, found, approvals }: FoundBefore,
   usual: UsualTimes | undefined,
 ): DryRunFacts {
   const { asks, failure } = found;
@@ -73,7 +75,7 @@ export function dryRunFacts(
           calls: made.map(({ method, path }) => show(`${method} ${path}`)),
           does: states.flatMap(({ does }) => does.map((text) => show(text))),
           asks: states.some((state) => state.asks !== undefined),
-          destroys: made.some(({ forever }) => forever !== undefined),
+          destroys: losesData && made.some(({ forever }) => forever !== undefined),
           usualSeconds: usual?.steps.get(id),
         },
       ];

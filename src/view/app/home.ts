@@ -21,7 +21,7 @@ export interface HomeLab {
 }
 
 /** Why there is no screen of a lab. */
-export const NO_LAB = 'the config names no lab: `lifeboat lab > lifeboat.yaml` writes one that does';
+export const NO_LAB = 'the config names no lab: `lifeboat lab --out lifeboat.yaml` writes one that does';
 
 /** What config and environment say. */
 export interface Home {
@@ -41,9 +41,9 @@ export interface Home {
 /** What the frame of a screen says: the real thing, a rehearsal, or some of both. */
 export type Badge = 'LIVE' | 'REHEARSAL' | 'MIXED';
 
-/** What is at stake on a screen over these instances; a config that is not read yet counts as live. */
-export function badgeOf(instances: readonly HomeInstance[] | undefined): Badge {
-  if (instances === undefined || instances.length === 0) return 'LIVE';
+/** What is at stake on a screen over these; undefined where the config is not read, or names none. */
+export function badgeOf(instances: readonly HomeInstance[] | undefined): Badge | undefined {
+  if (instances === undefined || instances.length === 0) return undefined;
   const rehearsals = instances.filter(({ isRehearsal }) => isRehearsal).length;
   if (rehearsals === 0) return 'LIVE';
   return rehearsals === instances.length ? 'REHEARSAL' : 'MIXED';

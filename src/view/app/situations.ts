@@ -12,6 +12,8 @@ export interface Situation {
   readonly does: string;
   /** What it cannot do without. */
   readonly needs: string;
+  /** Other words for it, by which it is found. */
+  readonly words: string;
   readonly wish: Pick<StartWish, 'runbook' | 'action' | 'prepare' | 'perform'>;
   /** What is asked besides the situation itself. */
   readonly steps: readonly StartStep[];
@@ -24,6 +26,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'the instance or its region is gone',
     does: 'recover its newest backup into another instance',
     needs: 'a second instance, the key, and the recovery card or the guid of the backups',
+    words: 'disaster dr lost down outage failover dead',
     wish: { runbook: 'disaster-recovery', perform: true },
     steps: ['instance', 'target', 'backup', 'incident', 'check'],
   },
@@ -32,6 +35,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'rows were deleted or changed wrongly',
     does: 'bring the instance back to the moment before',
     needs: 'continuous archiving, and the moment of the mistake',
+    words: 'pitr point in time undo drop truncate mistake wrong',
     wish: { runbook: 'restore-point-in-time' },
     steps: ['instance', 'incident', 'moment', 'check'],
   },
@@ -40,6 +44,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'the data of an older backup is needed',
     does: 'restore that backup into the same instance',
     needs: 'a backup that is done',
+    words: 'restore rollback back in time corrupt',
     wish: { runbook: 'restore-backup' },
     steps: ['instance', 'backup', 'incident', 'check'],
   },
@@ -48,6 +53,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'the encryption key leaked or is old',
     does: 'set a new key, and prove a backup that is made with it',
     needs: 'the instance, and room for one backup on this machine',
+    words: 'rotate rotation password secret compromised',
     wish: { runbook: 'rotate-key' },
     steps: ['instance', 'check'],
   },
@@ -56,6 +62,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'the instance is stuck',
     does: 'restart it; its data stays',
     needs: 'the instance',
+    words: 'restart reboot hang slow frozen',
     wish: { runbook: 'change-instance', action: 'restart' },
     steps: ['instance', 'incident', 'check'],
   },
@@ -64,6 +71,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'the instance is broken, not just stuck',
     does: 'have the service rebuild its machines',
     needs: 'the instance',
+    words: 'recreate rebuild repair',
     wish: { runbook: 'change-instance', action: 'recreate' },
     steps: ['instance', 'incident', 'check'],
   },
@@ -72,6 +80,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'the instance needs its update now',
     does: 'have the service update it',
     needs: 'the instance',
+    words: 'upgrade patch maintenance',
     wish: { runbook: 'change-instance', action: 'update' },
     steps: ['instance', 'check'],
   },
@@ -80,6 +89,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'a risky change is coming',
     does: 'create a backup, and prove that a key opens it',
     needs: 'the instance, and room for one backup on this machine',
+    words: 'backup snapshot verify prove migration deploy',
     wish: { runbook: 'back-up-and-verify' },
     steps: ['instance', 'check'],
   },
@@ -88,6 +98,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'prepare for the loss of the instance',
     does: 'make a recovery card: the guid, which key, and a proven backup',
     needs: 'the instance, as long as it answers',
+    words: 'disaster dr card guid',
     wish: { runbook: 'disaster-recovery', prepare: true },
     steps: ['instance', 'check'],
   },
@@ -96,6 +107,7 @@ export const SITUATIONS: readonly Situation[] = [
     says: 'move the data, or try out a recovery',
     does: 'make a recovery card, then recover into another instance',
     needs: 'the instance as long as it answers, and a second one',
+    words: 'disaster dr migrate copy clone rehearse try',
     wish: { runbook: 'disaster-recovery', prepare: true, perform: true },
     steps: ['instance', 'target', 'check'],
   },

@@ -1,5 +1,6 @@
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { InstanceStatus, Part } from '../fleet/fleet-facts.ts';
+import type { FollowUpRow } from '../view-follow-ups.ts';
 import type { BackupList } from './backup-list.ts';
 import type { DryRunFacts } from './dry-run-facts.ts';
 import type { EntriesPage, EntriesWanted, OlderEntriesWanted } from './entries-page.ts';
@@ -15,6 +16,8 @@ export interface Sources {
   /** What every instance and its record say; grows while answers arrive. */
   readonly fleet: { readonly of: null; readonly value: Fleet };
   readonly runs: { readonly of: null; readonly value: readonly RunRow[] };
+  /** What recoveries have left to do, in open runs and in ledgers; what is overdue longest comes first. */
+  readonly followUps: { readonly of: null; readonly value: readonly FollowUpRow[] };
   /** The runs of the drills that were made from this home. */
   readonly drillRuns: { readonly of: null; readonly value: readonly RunRow[] };
   /** One instance, by its name. */
@@ -69,6 +72,8 @@ export interface AuditFacts {
     readonly severity: 'problem' | 'limit' | 'note';
     readonly text: string;
   }[];
+  /** The vault with the signing key is not open, and its passphrase would pin the record. */
+  readonly isLocked?: boolean;
 }
 
 /** A folder as it is typed, with its last slash; empty for the current one, `~/` for the home of the user. */
@@ -128,11 +133,15 @@ export interface Fact<Value> {
 export interface Fleet {
   /** In the order of the config. What has not answered yet has parts that were not asked. */
   readonly instances: readonly InstanceStatus[];
+  /** The same answers, judged at another time: ages grow, and objectives are missed, between two answers. */
+  readonly instancesAt?: (now: Date) => readonly InstanceStatus[];
   readonly answered: number;
   /** When the next drill is due, in words. */
   readonly drills: string;
-  /** When each instance gave its newest answer; those that gave none yet are missing. */
+  /** When the oldest answer of each instance came; those that gave none yet are missing. */
   readonly answeredAt?: ReadonlyMap<string, Date>;
+  /** Since when those are asked that have not answered yet. */
+  readonly askedAt?: ReadonlyMap<string, Date> | undefined;
   /** Who began each open run, by its id; untrusted. */
   readonly startedBy?: ReadonlyMap<string, string>;
   /** What is wrong for all instances alike, such as a journal that was rolled back. */
@@ -194,6 +203,8 @@ export interface InstanceDetail {
   readonly metrics: Part<InstanceMetrics>;
   /** The newest first. */
   readonly restores: Part<readonly RestoreRow[]>;
+  /** Rows of the list of restores that could not be read, in words. */
+  readonly unreadRestores?: readonly string[] | undefined;
 }
 
 /** Facts under a title, each a label and its value. */

@@ -53,7 +53,8 @@ function sourceChoice(situation: Situation, one: HomeInstance, known: KnownInsta
   const status = statusOf(known.fleet, one.name);
   const disabled = openRun(status) ?? sourceProblem(situation, one, status, known);
   const role = one.role === 'target' ? ['the config calls it a target'] : [];
-  return { ...choiceOf(one, status, disabled), cautions: role };
+  const login = asksSource(situation) && isRefused(status) ? [LOG_IN] : [];
+  return { ...choiceOf(one, status, disabled), cautions: [...login, ...role] };
 }
 
 /** A frame asks for each instance of a fleet, and a fleet stays the same for many frames. */
@@ -117,7 +118,8 @@ function sourceProblem(
     };
   }
   if (!asksSource(situation) || status === undefined) return undefined;
-  const why = noAnswer(status);
+  // It did answer, and the run waits for a token that is taken.
+  const why = isRefused(status) ? undefined : noAnswer(status);
   if (why !== undefined) {
     return {
       why: `it does not answer: ${why}`,
@@ -189,6 +191,14 @@ function noAnswer({ parts }: InstanceStatus): string | undefined {
   if (backups.state !== 'failed' || overview.state === 'known') return undefined;
   return backups.why ?? 'no reason is known';
 }
+
+/** Whether it answers, and does not take the token. */
+function isRefused(status: InstanceStatus | undefined): boolean {
+  const code = status?.parts.backups.code ?? '';
+  return code.startsWith('credentials.') || code === 'service.forbidden';
+}
+
+const LOG_IN = 'the service does not take the token: log in again, such as by `cf login`, then press Ctrl-R';
 
 function hasNoWindow({ window, parts }: InstanceStatus): boolean {
   return window === 'none' || parts.window.state === 'missing';

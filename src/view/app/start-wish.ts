@@ -1,5 +1,5 @@
 import { type RunbookId, type Touches, touchesOf } from '../../../machines/parts/touches.ts';
-import { formatSpan, formatTime } from '../../base/format.ts';
+import { formatSpan, formatTime, futureWords, utcTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import type { BackupRow } from './backup-list.ts';
@@ -79,7 +79,7 @@ export interface StartStakes {
 export interface AtStake {
   readonly wish: StartWish;
   /** The backup that was chosen, or the newest that is known where the newest is taken. */
-  readonly backup: Pick<BackupRow, 'id' | 'triggeredAt' | 'ageSeconds'> | undefined;
+  readonly backup: Pick<BackupRow, 'id' | 'triggeredAt' | 'ageSeconds' | 'aheadSeconds'> | undefined;
   /** Undefined until it is there. */
   readonly dryRun: DryRunFacts | undefined;
   readonly now: Date;
@@ -115,8 +115,9 @@ const LOST: Readonly<Record<Touches['lost'], (about: AtStake) => string>> = {
 
 function lostAfterBackup({ wish, backup }: AtStake): string {
   if (backup === undefined) return 'what was written after the backup that the run asks you for';
-  const of = backup.triggeredAt === undefined ? '' : ` of ${formatTime(backup.triggeredAt)} UTC`;
+  const of = backup.triggeredAt === undefined ? '' : ` of ${utcTime(backup.triggeredAt)}`;
   const ago = backup.ageSeconds === undefined ? '' : `, ${formatSpan(backup.ageSeconds)} ago`;
+  const future = backup.aheadSeconds === undefined ? '' : `, ${futureWords(backup.aheadSeconds)}`;
   const which = wish.backup === undefined ? `the newest known backup, ${backup.id}` : `backup ${backup.id}`;
-  return `what was written after ${which}${of}${ago}`;
+  return `what was written after ${which}${of}${ago}${future}`;
 }

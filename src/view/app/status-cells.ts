@@ -1,7 +1,8 @@
 import { formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
-import type { Answer, InstanceStatus, Reason } from '../fleet/fleet-facts.ts';
+import type { Answer, BackupStatus, InstanceStatus, Reason } from '../fleet/fleet-facts.ts';
 import { briefly } from '../follow-up-words.ts';
+import { type Asking, silenceOf } from './silence.ts';
 import type { Fleet } from './sources.ts';
 
 /**
@@ -16,13 +17,50 @@ export const ANSWER_WORDS: Readonly<Record<Answer, string>> = {
   empty: 'target',
 };
 
+/** Whether applications can work with it now: `yes`, `NO`, `DOWN` where it does not answer, or `?`. */
+export function serviceCell({ down, inService }: Pick<InstanceStatus, 'down' | 'inService'>): string {
+  if (down !== undefined) return 'DOWN';
+  return inService.answer === 'unknown' ? '?' : ANSWER_WORDS[inService.answer];
+}
+
+/** Whether what could be brought back keeps the RPO: `yes`, `NO`, `?`, or `none` where no RPO is set. */
+export function objectivesCell({ objectives }: Pick<InstanceStatus, 'objectives'>): string {
+  if (objectives === undefined) return 'none';
+  return objectives.answer === 'unknown' ? '?' : ANSWER_WORDS[objectives.answer];
+}
+
+/** The backup that a recovery would take: `backup 7, 2h old, proven`; `fits` is weaker than a proof. */
+export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string | undefined {
+  if (opener === undefined) return undefined;
+  const { id, ageSeconds, how, key } = opener;
+  const age = ageSeconds === undefined ? 'of unknown age' : `${briefly(ageSeconds)} old`;
+  return `backup ${id}, ${age}, ${how === 'proven' ? `proven with key ${key}` : `key ${key} fits`}`;
+}
+
+/** Since when it does not answer: `DOWN, last seen 5m ago: connection refused`. */
+export function downWords({ down }: Pick<InstanceStatus, 'down'>, now: Date): string | undefined {
+  if (down === undefined) return undefined;
+  const { seenAt, why } = down;
+  const seen =
+    seenAt === undefined
+      ? 'never seen from here'
+      : `last seen ${briefly((now.getTime() - msOf(seenAt)) / 1000)} ago, ${formatTime(seenAt)} UTC`;
+  return `DOWN (${seen}): ${why}`;
+}
+
+/** In place of an age: by how much a time of the service lies in its own future. */
+export function futureCell(aheadSeconds: number): string {
+  return `FUTURE ${briefly(aheadSeconds)}`;
+}
+
 /** `3h 5m`, `2d 4h LATE` where it is older than the RPO, `none`, or `?` where it is not known. */
 export function backupCell(
   { parts }: InstanceStatus,
-  backup: { readonly ageSeconds: number | undefined; readonly meetsRpo: boolean | undefined } | undefined,
+  backup: Pick<BackupStatus, 'ageSeconds' | 'aheadSeconds' | 'meetsRpo'> | undefined,
 ): string {
   if (backup === undefined)
     return parts.backups.state === 'known' && parts.record.state === 'known' ? 'none' : '?';
+  if (backup.aheadSeconds !== undefined) return futureCell(backup.aheadSeconds);
   if (backup.ageSeconds === undefined) return '?';
   return `${briefly(backup.ageSeconds)}${backup.meetsRpo === false ? ' LATE' : ''}`;
 }
@@ -120,13 +158,18 @@ const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStat
     rpo === undefined ? -Number.MAX_VALUE : (newestBackup?.ageSeconds ?? Number.MAX_VALUE) / rpo,
 };
 
-/** A node that is stopped counts as much as an instance that could not be recovered. */
+/**
+ * What is down comes before all else: people wait for it now. Applications that are locked out, or a node
+ * that is stopped, count as much as an instance that could not be recovered.
+ */
 function dangerOf(status: InstanceStatus): number {
-  const { recoverable, inDoubt = 0, followUps, openRuns, cautions, disk } = status;
+  const { recoverable, objectives, inService, inDoubt = 0, followUps, openRuns, cautions, down } = status;
   const answer = { no: 4_000, unknown: 2_000, yes: 1_000, empty: 0 }[recoverable.answer];
   return (
     answer +
-    (isStopped(disk) ? 4_000 : 0) +
+    (down === undefined ? 0 : 16_000) +
+    (inService.answer === 'no' ? 4_000 : 0) +
+    (objectives?.answer === 'no' ? 1_500 : 0) +
     (inDoubt > 0 ? 500 : 0) +
     ((followUps?.overdue ?? 0) > 0 ? 200 : 0) +
     (openRuns.length > 0 ? 100 : 0) +
@@ -135,22 +178,57 @@ function dangerOf(status: InstanceStatus): number {
   );
 }
 
-function isStopped(disk: InstanceStatus['disk']): boolean {
-  return typeof disk === 'object' && disk.isOpen;
+/** How many instances there are of each kind; one counts where it is worst, in this order. */
+export interface FleetCounts {
+  /** It does not answer. */
+  readonly down: number;
+  /** It could not be recovered now. */
+  readonly no: number;
+  /** Applications cannot work with it. */
+  readonly outOfService: number;
+  /** It has answered before, and owes an answer now (`silenceOf`). */
+  readonly silent: number;
+  /** Nothing shows that it could be recovered now. */
+  readonly unknown: number;
+  /** What could be brought back is older than its RPO, or of unknown age. */
+  readonly beyondRpo: number;
+  readonly good: number;
+  /** It has not answered since the asking began, so nothing is said of it. */
+  readonly waiting: number;
 }
 
-/**
- * How many instances give each answer. A target that has not answered yet may hold nothing, so it counts for
- * none.
- */
-export function answersOf({
-  instances,
-  answeredAt,
-}: Pick<Fleet, 'instances' | 'answeredAt'>): Readonly<Record<'no' | 'unknown' | 'yes', number>> {
-  const counts = { no: 0, unknown: 0, yes: 0, empty: 0 };
-  for (const status of instances)
-    if (!isOpenTarget(status, answeredAt)) counts[status.recoverable.answer] += 1;
+/** Counts the instances; a target that holds nothing of its own counts for nothing. */
+export function fleetCounts(
+  { instances, ...asking }: Pick<Fleet, 'instances'> & Asking,
+  now: Date,
+): FleetCounts {
+  const counts = {
+    down: 0,
+    no: 0,
+    outOfService: 0,
+    silent: 0,
+    unknown: 0,
+    beyondRpo: 0,
+    good: 0,
+    waiting: 0,
+  };
+  for (const status of instances) {
+    const kind = kindOf(status, asking, now);
+    if (kind !== undefined) counts[kind] += 1;
+  }
   return counts;
+}
+
+function kindOf(status: InstanceStatus, asking: Asking, now: Date): keyof FleetCounts | undefined {
+  const { name, recoverable, objectives, inService, down } = status;
+  if (asking.answeredAt?.has(name) !== true) return 'waiting';
+  if (recoverable.answer === 'empty') return undefined;
+  if (down !== undefined) return 'down';
+  if (recoverable.answer === 'no') return 'no';
+  if (inService.answer === 'no') return 'outOfService';
+  if (silenceOf(status, asking, now) !== undefined) return 'silent';
+  if (recoverable.answer === 'unknown') return 'unknown';
+  return (objectives?.answer ?? 'yes') === 'yes' ? 'good' : 'beyondRpo';
 }
 
 /** Whether it is a target of which nobody knows yet if it holds anything. */

@@ -46,10 +46,19 @@ export interface DiskFill {
   readonly isOpen: boolean;
 }
 
+/** What the first block of a backup showed. It is no proof: what follows may be damaged. */
+export interface BackupFit {
+  readonly id: number;
+  /** The fingerprint of the key that opens it; undefined where none of those held does. */
+  readonly key?: string | undefined;
+  /** How many keys were tried. */
+  readonly tried: number;
+}
+
 /** What the journal knows of one instance. */
 export interface InstanceRecord {
   readonly ledger: Ledger;
-  readonly openRuns: readonly OpenRun[];
+  readonly openRuns: readonly RunSummary[];
   /** Calls that change this instance and may have left, with no outcome on record. */
   readonly inDoubt: readonly OpenCall[];
   readonly followUps: readonly FollowUp[];
@@ -57,11 +66,6 @@ export interface InstanceRecord {
    * The newest proven run that recovered this instance, or recovered into it, as a rehearsal or in earnest.
    */
   readonly recovered?: RunSummary | undefined;
-}
-
-/** A run that is open, and who began it, where its first entry says so; that text is untrusted. */
-export interface OpenRun extends RunSummary {
-  readonly by?: string | undefined;
 }
 
 /** Everything that is asked about one instance. Each part is answered, or fails, by itself. */
@@ -79,6 +83,8 @@ export interface InstanceFacts {
   readonly backups: Part<{
     readonly done: readonly ListedBackup[];
     readonly skewMs?: number | undefined;
+    /** Rows of the list that could not be read, a sentence for each. */
+    readonly unread?: readonly string[] | undefined;
   }>;
   /** What it listed before, as far as that was kept; only of one that does not list its backups now. */
   readonly seen?: LastSeen | undefined;
@@ -87,6 +93,8 @@ export interface InstanceFacts {
   /** `none` where the metrics report no parachute. Only asked where somebody wants to see it. */
   readonly disk?: Part<DiskFill | 'none'>;
   readonly record: Part<InstanceRecord>;
+  /** What the first block of each backup showed that was tried; `failed` where none could be. */
+  readonly fits?: Part<readonly BackupFit[]> | undefined;
   /** Fingerprints of the keys that the key store holds for the instance. */
   readonly held: Part<readonly string[]>;
 }
@@ -94,6 +102,17 @@ export interface InstanceFacts {
 /** The value of a part, where it has one. */
 export function knownOf<Value>(part: Part<Value> | undefined): Value | undefined {
   return part?.state === 'known' ? part.value : undefined;
+}
+
+/** When the oldest of what is shown of an instance was read; undefined where nothing was. */
+export function oldestOf({
+  overview,
+  backups,
+  window,
+  record,
+}: Pick<InstanceFacts, 'overview' | 'backups' | 'window' | 'record'>): Date | undefined {
+  const times = [overview, backups, window, record].flatMap((part) => ('at' in part ? [part.at] : []));
+  return times.toSorted((one, other) => one.getTime() - other.getTime())[0];
 }
 
 /** Why there is no value, in words; undefined where there is one. */
@@ -132,7 +151,10 @@ export interface Verdict {
 
 /** A backup against the RPO. Ages in seconds, by the service's clock where it is known. */
 export interface BackupStatus extends ListedBackup {
+  /** Undefined also where its time lies ahead. */
   readonly ageSeconds: number | undefined;
+  /** How far its time lies ahead of the service's clock, or of ours: one of the two is wrong. */
+  readonly aheadSeconds?: number | undefined;
   /** Undefined without an RPO, or where the age is not known. */
   readonly meetsRpo: boolean | undefined;
 }
@@ -147,6 +169,19 @@ export interface SeenStatus extends ListedBackup {
   /** RFC 3339. */
   readonly seenAt: string;
   readonly seenAgeSeconds: number;
+}
+
+/** The backup that a recovery would take: the newest that opens. */
+export interface OpenerStatus {
+  readonly id: number;
+  /** RFC 3339, by the service's clock. */
+  readonly triggeredAt: string | undefined;
+  readonly ageSeconds: number | undefined;
+  readonly meetsRpo: boolean | undefined;
+  /** `proven`: read to its last byte; `fits`: its first block opens, which is no proof. */
+  readonly how: 'proven' | 'fits';
+  /** The fingerprint of the key that opens it. */
+  readonly key: string;
 }
 
 /** The newest backup that was opened with a key and read to its last byte. */
@@ -193,6 +228,8 @@ export interface PartAge {
   readonly state: Part<unknown>['state'];
   readonly ageSeconds?: number;
   readonly why?: string;
+  /** Stable and dotted, of what failed. */
+  readonly code?: string;
 }
 
 /**
@@ -231,8 +268,15 @@ export interface InstanceStatus {
   readonly inPlace: Verdict;
   /** Could the instance be brought back elsewhere, had it been lost? */
   readonly elsewhere: Verdict;
-  /** The worst of both. */
+  /** The worst of both; of one that does not answer, whether it could be brought back elsewhere. */
   readonly recoverable: Verdict;
+  /** Whether what could be brought back keeps the RPO; undefined where the config names none. */
+  readonly objectives: Verdict | undefined;
+  /** Whether applications can work with it now. */
+  readonly inService: Verdict;
+  readonly opener: OpenerStatus | undefined;
+  /** Of one that does not answer: why, and when it was seen last. RFC 3339. */
+  readonly down: { readonly why: string; readonly seenAt: string | undefined } | undefined;
   /** What does not stand in the way, and should not stay so. One printable line each. */
   readonly cautions: readonly string[];
   readonly parts: Readonly<Record<'overview' | 'backups' | 'window' | 'record' | 'held', PartAge>> & {

@@ -1,7 +1,7 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
-import { stillOpen } from '../../../machines/parts/unfinished.ts';
+import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan } from '../../base/format.ts';
-import { instantOf, msOf } from '../../base/instant.ts';
+import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
 import {
   type BackupStatus,
@@ -15,8 +15,17 @@ import {
   type ProvenStatus,
 } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
-import { elsewhere, inPlace, worstOf } from './recoverable.ts';
-import { seenStatus } from './seen-backup.ts';
+import { opennessOf } from './openers.ts';
+import {
+  elsewhere,
+  futureBackup,
+  inPlace,
+  inService,
+  openerOf,
+  withinObjectives,
+  worstOf,
+} from './recoverable.ts';
+import { downOf, seenBackups, seenStatus } from './seen-backup.ts';
 
 /**
  * An answer that is older is not known any more. A board that asks again in the background passes its own.
@@ -36,7 +45,12 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   const meets = (age: number | undefined) =>
     rpo === undefined || age === undefined ? undefined : age * 1000 <= rpo;
   const [first] = done;
-  const newest = first && backupStatus(first, ageOf, meets);
+  const aheadOf = (at: string | undefined) => futureSeconds(at, now.getTime() + skewMs);
+  const statusOf = (backup: ListedBackup) => backupStatus(backup, { ageOf, aheadOf, meets });
+  const newest = first && statusOf(first);
+  const down = downOf(facts);
+  const listed =
+    facts.backups.state === 'known' ? done : down === undefined ? undefined : seenBackups(facts.seen);
   const opened = provenStatuses(facts, now, ageOf, meets);
   const [proven] = opened;
   const range = knownOf(facts.window);
@@ -45,10 +59,11 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
       ? { ...range, ageSeconds: ageOf(range.end), meetsRpo: meets(ageOf(range.end)) }
       : undefined;
   const key = keyStatus(facts, first, skewMs);
-  const known = { facts, newest, window, key, opened };
-  const verdicts = [inPlace(known), elsewhere(known)] as const;
+  const known = { facts, done: listed?.map(statusOf), down, window, opened };
   const empty = { answer: 'empty', reasons: [] } as const;
-  const [here, there] = isEmptyTarget(facts) ? [empty, empty] : verdicts;
+  const isEmpty = isEmptyTarget(facts);
+  const [here, there] = isEmpty ? [empty, empty] : [inPlace(known), elsewhere(known)];
+  const recoverable = isEmpty ? empty : down === undefined ? worstOf([here, there]) : there;
   const card = record?.ledger.card;
   const status = {
     name: facts.name,
@@ -74,7 +89,11 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     inDoubt: record?.inDoubt.length,
     inPlace: here,
     elsewhere: there,
-    recoverable: isEmptyTarget(facts) ? empty : worstOf(verdicts),
+    recoverable,
+    objectives: isEmpty ? undefined : withinObjectives(known),
+    inService: inService(known),
+    opener: isEmpty ? undefined : openerOf(known),
+    down,
   };
   const parts = {
     overview: partAge(given.overview, now),
@@ -84,7 +103,17 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     held: partAge(given.held, now),
     ...(given.disk === undefined ? {} : { disk: partAge(given.disk, now) }),
   };
-  return { ...status, cautions: cautionsOf(status), parts };
+  const unread = knownOf(facts.backups)?.unread ?? [];
+  const unopened = status.opener === undefined ? [] : newestUnopened(facts, first);
+  return { ...status, cautions: [...unread, ...unopened, ...cautionsOf(status)], parts };
+}
+
+/** An older backup that opens does not hide that the newest one does not: the key may have been changed. */
+function newestUnopened(facts: InstanceFacts, newest: ListedBackup | undefined): string[] {
+  if (newest === undefined) return [];
+  const openness = opennessOf(facts, newest);
+  if (openness.how !== 'not') return [];
+  return [openness.isKeyMissing ? `${openness.why}: another key may be in force` : openness.why];
 }
 
 function withoutStale(facts: InstanceFacts, now: Date, staleMs: number): InstanceFacts {
@@ -123,9 +152,14 @@ function stateOf({ overview }: InstanceFacts): string | undefined {
 type AgeOf = (at: string | undefined) => number | undefined;
 type Meets = (age: number | undefined) => boolean | undefined;
 
-function backupStatus(backup: ListedBackup, ageOf: AgeOf, meets: Meets): BackupStatus {
-  const ageSeconds = ageOf(backup.triggeredAt);
-  return { ...backup, ageSeconds, meetsRpo: meets(ageSeconds) };
+function backupStatus(
+  backup: ListedBackup,
+  { ageOf, aheadOf, meets }: { readonly ageOf: AgeOf; readonly aheadOf: AgeOf; readonly meets: Meets },
+): BackupStatus {
+  const aheadSeconds = aheadOf(backup.triggeredAt);
+  const ageSeconds = aheadSeconds === undefined ? ageOf(backup.triggeredAt) : undefined;
+  const ahead = aheadSeconds === undefined ? {} : { aheadSeconds };
+  return { ...backup, ageSeconds, ...ahead, meetsRpo: meets(ageSeconds) };
 }
 
 /** Those that are still listed first, and of these the one with the newest data. */
@@ -188,28 +222,27 @@ function recoveredBy({ record }: InstanceFacts, now: Date): InstanceStatus['reco
 
 function followUpCounts(followUps: readonly FollowUp[], now: Date) {
   const open = stillOpen(followUps);
-  const overdue = open.filter(
-    ({ since, dueSeconds }) =>
-      dueSeconds !== undefined && since !== undefined && sinceThen(since, now) > dueSeconds,
-  );
+  const overdue = open.filter((one) => isOverdue(one, now.getTime()));
   return { open: open.length, overdue: overdue.length };
 }
 
 function cautionsOf(
-  status: Pick<InstanceStatus, 'recoverable' | 'rpo' | 'card' | 'key' | 'openRuns' | 'followUps'> & {
-    readonly window: InstanceStatus['window'];
-    readonly newestBackup: BackupStatus | undefined;
-  },
+  status: Pick<
+    InstanceStatus,
+    'recoverable' | 'rpo' | 'card' | 'key' | 'openRuns' | 'followUps' | 'newestBackup' | 'opener'
+  >,
 ): string[] {
-  const { recoverable, rpo, card, key, openRuns, followUps, window, newestBackup } = status;
+  const { recoverable, rpo, card, key, openRuns, followUps, newestBackup, opener } = status;
   if (recoverable.answer === 'empty') return [];
   const [run] = openRuns;
   const isOther =
     card?.key !== undefined && key.possible.every(({ fingerprint }) => fingerprint !== card.key);
-  const isShort = typeof window === 'object' && window.meetsRpo === true && newestBackup?.meetsRpo === false;
   return [
     ...(rpo === undefined ? ['the config names no RPO, so the age of its backups is not judged'] : []),
-    ...(isShort ? ['only a point-in-time restore keeps the RPO: a lost instance would lose more'] : []),
+    ...(newestBackup?.aheadSeconds === undefined ? [] : [futureBackup(newestBackup)]),
+    ...(opener?.how === 'fits'
+      ? [`backup ${opener.id} was never read to its end: only its first block shows that the key fits`]
+      : []),
     ...(isOther && key.possible.length > 0 ? ['the recovery card names an older key'] : []),
     ...(card !== undefined && card.crossCheck !== 'agrees'
       ? ['the guid of the recovery card was not checked against the ids of its backups']
@@ -223,7 +256,7 @@ function partAge(part: Part<unknown>, now: Date): PartAge {
   if (part.state === 'unasked' || part.state === 'missing') return { state: part.state };
   const ageSeconds = Math.max(0, (now.getTime() - part.at.getTime()) / 1000);
   return part.state === 'failed'
-    ? { state: part.state, ageSeconds, why: part.why }
+    ? { state: part.state, ageSeconds, why: part.why, code: part.code }
     : { state: part.state, ageSeconds };
 }
 

@@ -1,11 +1,12 @@
-import { formatSpan } from '../../base/format.ts';
+import { counted, formatSpan, futureWords } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import {
   type BackupStatus,
   type InstanceFacts,
-  type KeyStatus,
+  type InstanceStatus,
   knownOf,
   type ListedBackup,
+  type OpenerStatus,
   type Part,
   type ProvenStatus,
   type Reason,
@@ -13,58 +14,120 @@ import {
   type WindowStatus,
 } from './fleet-facts.ts';
 import { keysOfBackup } from './key-of-backup.ts';
+import { nameOf, newestOpener, opennessOf } from './openers.ts';
 
 /** What the verdicts are made of. Ages in seconds. */
 export interface Known {
   readonly facts: InstanceFacts;
-  readonly newest: BackupStatus | undefined;
+  /**
+   * The done backups, the newest first: as the service lists them, or as it listed them last where it does
+   * not answer. Undefined where neither is known.
+   */
+  readonly done: readonly BackupStatus[] | undefined;
+  readonly down: InstanceStatus['down'];
   readonly window: WindowStatus | undefined;
-  readonly key: KeyStatus;
   /** The backups that were opened to their last byte, those that the service still lists first. */
   readonly opened: readonly ProvenStatus[];
 }
 
 /**
- * Damaged data: could a backup, or a point in time, be brought back into the instance itself, within its RPO?
- * The service holds the key for that. A proof is asked for all the same, because a backup that nobody ever
- * opened may be damaged.
+ * Damaged data: could a backup be brought back into the instance itself? The service holds the key for that.
+ * That it opens is asked for all the same, because a backup that was never opened may be damaged, or of
+ * another key than the one that the service has now.
  */
 export function inPlace(known: Known): Verdict {
-  const { facts, newest, window } = known;
-  const recent = window !== undefined && window.meetsRpo === true;
+  const { facts } = known;
   return verdictOf([
     ...unanswered('the instance', facts.overview),
     ...stateReasons(knownOf(facts.overview)?.state),
     ...unanswered('the list of backups', facts.backups),
-    ...(facts.backups.state === 'known' ? backupReasons(newest, facts.objectives.rpo, recent) : []),
+    ...(facts.backups.state === 'known' ? openerReasons(known, 'in place') : []),
     ...unanswered('the journal', facts.record),
-    ...proofReasons(known),
     ...doubtReasons(facts),
   ]);
 }
 
 /**
- * A lost instance: could its newest backup be brought into another one, within its RPO? That takes what is
- * kept here: a recovery card and the key. The source need not answer, but then the age of its newest backup
- * is not known. Without a card the id of a backup may do, which is never a yes.
+ * A lost instance: could a backup be brought into another one? That takes what is kept here: a recovery card
+ * and the key. The source need not answer: then the backups that it listed last count. Without a card the id
+ * of a backup may do, which is never a yes.
  */
 export function elsewhere(known: Known): Verdict {
-  const { facts, newest } = known;
+  const { facts, done, down } = known;
+  const isSeen = down !== undefined && done !== undefined;
   return verdictOf([
     ...unanswered('the journal', facts.record),
     ...cardReasons(known),
-    ...keyReasons(known),
-    ...unanswered('the list of backups', facts.backups),
-    ...(facts.backups.state === 'known' ? backupReasons(newest, facts.objectives.rpo, false) : []),
-    ...downloadReasons(newest),
-    ...proofReasons(known),
+    ...(facts.held.state === 'failed' ? unanswered('the key store', facts.held) : []),
+    ...(isSeen ? [] : unanswered('the list of backups', facts.backups)),
+    ...(isSeen || facts.backups.state === 'known' ? openerReasons(known, 'elsewhere') : []),
   ]);
 }
+
+/**
+ * Whether what could be brought back keeps the RPO. Undefined where the config names none. In place a point
+ * in time may keep it; a lost instance is brought back from a backup.
+ */
+export function withinObjectives(known: Known): Verdict | undefined {
+  const { facts, window } = known;
+  const { rpo } = facts.objectives;
+  if (rpo === undefined) return undefined;
+  const opener = newestOpener(facts, known.done ?? []);
+  const limit = `the RPO is ${formatSpan(rpo / 1000)}`;
+  if (opener === undefined)
+    return verdictOf([unknown('objective.no-backup', `no backup is known to open, and ${limit}`)]);
+  if (opener.aheadSeconds !== undefined) return verdictOf([unknown('backup.future', futureBackup(opener))]);
+  if (opener.meetsRpo === undefined)
+    return verdictOf([unknown('backup.age', 'the service does not say how old the newest backup is')]);
+  if (opener.meetsRpo) return verdictOf([]);
+  const newest = `${nameOf(opener)}, is the newest that opens, and ${limit}`;
+  const text = window?.meetsRpo === true ? `${newest}: only a point-in-time restore keeps it` : newest;
+  return verdictOf([no('backup.too-old', text)]);
+}
+
+/** Whether applications can work with it now, as far as that shows from here. */
+export function inService({ facts, down }: Known): Verdict {
+  const { overview, record, disk } = facts;
+  const reasons: Reason[] = [];
+  if (down !== undefined) reasons.push(no('instance.down', `it does not answer: ${down.why}`));
+  else if (overview.state !== 'missing') reasons.push(...unanswered('the instance', overview));
+  const state = knownOf(overview)?.state;
+  if (state !== undefined && OUT_OF_SERVICE.has(state)) reasons.push(no('instance.state', `it is ${state}`));
+  if (state === 'deploying') reasons.push(unknown('instance.state', 'it is deploying'));
+  const filled = knownOf(disk);
+  if (typeof filled === 'object' && filled.isOpen)
+    reasons.push(no('disk.stopped', 'the parachute of a disk is open: the node is stopped'));
+  const waiting = (knownOf(record)?.followUps ?? []).filter(
+    ({ kind, closed }) => closed === undefined && (kind === 'rebind' || kind === 'service-key'),
+  );
+  if (waiting.length > 0) {
+    const names = waiting.slice(0, 3).map(({ subject }) => show(subject, 40));
+    const more = waiting.length > names.length ? ` and ${waiting.length - names.length} more` : '';
+    const what = counted(waiting.length, 'application or key waits', 'applications or keys wait');
+    reasons.push(no('follow-ups.locked-out', `${what} to be bound again: ${names.join(', ')}${more}`));
+  }
+  return verdictOf(reasons);
+}
+
+const OUT_OF_SERVICE: ReadonlySet<string> = new Set(['deleted', 'failed', 'stopped']);
 
 /** The worst of both: no, then unknown, then yes. Each reason once. */
 export function worstOf(verdicts: readonly Verdict[]): Verdict {
   const reasons = verdicts.flatMap((verdict) => verdict.reasons);
   return verdictOf(reasons.filter((one, at) => reasons.findIndex(({ code }) => code === one.code) === at));
+}
+
+/** The backup that a recovery would take now, and what shows that it opens. */
+export function openerOf({ facts, done = [] }: Pick<Known, 'facts' | 'done'>): OpenerStatus | undefined {
+  const opener = newestOpener(facts, done);
+  if (opener === undefined) return undefined;
+  const { id, triggeredAt, ageSeconds, meetsRpo, openness } = opener;
+  return { id, triggeredAt, ageSeconds, meetsRpo, ...openness };
+}
+
+/** That a backup is of the future. */
+export function futureBackup({ id, aheadSeconds = 0 }: Pick<BackupStatus, 'id' | 'aheadSeconds'>): string {
+  return `backup ${id} is ${futureWords(aheadSeconds)}`;
 }
 
 function verdictOf(reasons: readonly Reason[]): Verdict {
@@ -90,34 +153,28 @@ function unanswered(what: string, part: Part<unknown>): Reason[] {
 
 function stateReasons(state: string | undefined): Reason[] {
   if (state === 'deleted') return [no('instance.state', 'the instance is deleted')];
-  if (state === 'failed' || state === 'deploying')
+  if (state === 'failed' || state === 'deploying' || state === 'stopped')
     return [unknown('instance.state', `the instance is ${state}`)];
   return [];
 }
 
-function backupReasons(
-  newest: BackupStatus | undefined,
-  rpo: number | undefined,
-  isWindowRecent: boolean,
-): Reason[] {
+/**
+ * The newest backup opens, or another one that keeps the RPO does: then there is no reason. An older one that
+ * opens is said, and is no yes: the newest data may be lost.
+ */
+function openerReasons({ facts, done = [] }: Known, way: 'in place' | 'elsewhere'): Reason[] {
+  const [newest] = done;
   if (newest === undefined) return [no('backup.none', 'there is no backup that is done')];
-  if (rpo === undefined || isWindowRecent || newest.meetsRpo === true) return [];
-  if (newest.ageSeconds === undefined)
-    return [unknown('backup.age', 'the service does not say how old the newest backup is')];
-  const [age, limit] = [formatSpan(newest.ageSeconds), formatSpan(rpo / 1000)];
-  return [no('backup.too-old', `the newest backup is ${age} old, and the RPO is ${limit}`)];
-}
-
-function proofReasons({ facts, newest, key, opened }: Known): Reason[] {
-  if (facts.record.state !== 'known') return [];
-  if (knownOf(facts.record)?.ledger.proven.length === 0)
-    return [unknown('backup.unproven', 'no backup of it was ever opened and read to its last byte')];
-  if (newest === undefined) return [];
-  if (facts.backups.state === 'known' && opened[0]?.isListed !== true)
-    return [unknown('backup.proof-gone', 'the service no longer lists any backup that was proven')];
-  if (key.possible.length > 0 && !key.isProven)
-    return [unknown('key.unproven', 'no backup was proven with the key of the newest one')];
-  return [];
+  const opener = newestOpener(facts, done, way === 'elsewhere');
+  if (opener !== undefined && (opener.id === newest.id || opener.meetsRpo === true)) return [];
+  const found = opennessOf(facts, newest, way === 'elsewhere');
+  if ('key' in found) return [];
+  if (opener !== undefined) return [unknown(found.code, `${found.why}; ${nameOf(opener)}, opens`)];
+  const all = done.map((backup) => opennessOf(facts, backup, way === 'elsewhere'));
+  const isHopeless = all.every((one) => one.how === 'not' && (way === 'elsewhere' || !one.isKeyMissing));
+  if (!isHopeless) return [unknown(found.code, found.why)];
+  const others = done.length - 1;
+  return [no(found.code, others === 0 ? found.why : `${found.why}; nor does any older one open`)];
 }
 
 /** A recovery is sent with the guid of the card, or with the id of one backup in its place (domain 1.6). */
@@ -151,25 +208,6 @@ function mayHaveKey(facts: InstanceFacts, backup: ListedBackup): boolean {
 /** A key store that cannot be read is a reason of its own. */
 function mayBeHeld({ held }: InstanceFacts, fingerprint: string): boolean {
   return knownOf(held)?.includes(fingerprint) !== false;
-}
-
-function keyReasons({ facts, key }: Known): Reason[] {
-  if (facts.record.state !== 'known') return [];
-  if (key.possible.length === 0)
-    return [unknown('key.unknown', 'the journal does not say which key the newest backup has')];
-  if (facts.held.state !== 'known') return unanswered('the key store', facts.held);
-  const missing = key.possible.filter(({ isHeld }) => isHeld === false).map(({ fingerprint }) => fingerprint);
-  if (missing.length === 0) return [];
-  const names = missing.join(', ');
-  return missing.length === key.possible.length
-    ? [no('key.not-held', `the key of the newest backup is not in the key store: ${names}`)]
-    : [unknown('key.not-held', `a key that the newest backup may have is not in the key store: ${names}`)];
-}
-
-function downloadReasons(newest: BackupStatus | undefined): Reason[] {
-  if (newest?.downloadable !== false) return [];
-  const text = 'the newest backup cannot be downloaded, so nothing shows that it has a key that is held here';
-  return [unknown('backup.not-downloadable', text)];
 }
 
 function doubtReasons({ record }: InstanceFacts): Reason[] {

@@ -1,6 +1,12 @@
 import type { BackupFacts } from '../../../machines/parts/task-data.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
-import { type InstanceFacts, knownOf, type ListedBackup, type SeenStatus } from './fleet-facts.ts';
+import {
+  type InstanceFacts,
+  type InstanceStatus,
+  knownOf,
+  type ListedBackup,
+  type SeenStatus,
+} from './fleet-facts.ts';
 
 type Seen = ListedBackup & Pick<SeenStatus, 'seenAt'>;
 
@@ -26,6 +32,29 @@ export function seenStatus({ backups, seen, record }: InstanceFacts, now: Date):
     ageSeconds: triggeredAt === undefined ? undefined : since(triggeredAt),
     seenAgeSeconds: since(msOf(newest.seenAt)),
   };
+}
+
+/** The backups that it listed last, where that was kept. */
+export function seenBackups(seen: InstanceFacts['seen']): readonly ListedBackup[] | undefined {
+  return seen?.backups.map((backup) => seenBackup(backup, seen.at));
+}
+
+/** Failures that say that the instance, or the region that it is in, does not answer. */
+const AWAY: ReadonlySet<string> = new Set([
+  'service.unreachable',
+  'service.timeout',
+  'service.reset',
+  'service.error',
+  'service.not-found',
+  'answer.late',
+]);
+
+/** Why it is down: it answers neither what it is nor which backups it has. Undefined where it does. */
+export function downOf({ overview, backups, seen }: InstanceFacts): InstanceStatus['down'] {
+  if (backups.state !== 'failed' || !AWAY.has(backups.code)) return undefined;
+  if (overview.state === 'known' || (overview.state === 'failed' && !AWAY.has(overview.code)))
+    return undefined;
+  return { why: backups.why, seenAt: seen?.at };
 }
 
 /** The earliest of its times: a later one would make the data look younger than it is. */

@@ -62,6 +62,17 @@ const WRONG_PROOFS: Readonly<Record<string, (files: Files) => void>> = {
   'no JSON': (files) => files.set('proof.json', Buffer.from('{"leaves":')),
 };
 
+/** The same bytes for a reader of base64 that is not strict. */
+const RESPELLED: Readonly<Record<string, (base64: string) => string>> = {
+  'spare bits': (base64) => {
+    const last = base64.charCodeAt(base64.length - 2);
+    return `${base64.slice(0, -2)}${String.fromCharCode(last + 1)}=`;
+  },
+  'without padding': (base64) => base64.slice(0, -1),
+  'more padding': (base64) => `${base64}=`,
+  'a character that is no digit': (base64) => `${base64.slice(0, 9)}.${base64.slice(9)}`,
+};
+
 /**
  * Attacks on what lies around the entries: proof, checkpoints, transcript, report, the list of files, keys.
  */
@@ -232,6 +243,16 @@ export const ATTACKS_ON_FILES: readonly Attack[] = [
     foundBy: ['itself'],
     bundle: (files) => void files.delete('manifest.note'),
   },
+  ...Object.entries(RESPELLED).map(
+    ([title, spell]): Attack => ({
+      title: `a signature of the list in another spelling: ${title}`,
+      foundBy: ['itself'],
+      bundle: (files) => {
+        const note = String(files.get('manifest.note'));
+        files.set('manifest.note', Buffer.from(note.replace(/\S+=(?=\n$)/u, spell)));
+      },
+    }),
+  ),
   {
     title: 'a note that names another run',
     foundBy: ['itself'],

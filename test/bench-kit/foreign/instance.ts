@@ -103,6 +103,7 @@ interface Options {
   readonly yard: TaskYard;
   readonly packing: Packing;
   readonly writeWith: () => string | undefined;
+  readonly idsInRow: boolean;
 }
 
 export async function openInstance(spec: InstanceSpec, options: Options): Promise<ForeignInstance> {
@@ -148,7 +149,7 @@ export async function openInstance(spec: InstanceSpec, options: Options): Promis
   }
 
   async function createBackup(wish: TaskWish = {}): Promise<ForeignBackup> {
-    const id = 900_041 + backups.length * 17;
+    const id = options.idsInRow ? backups.length + 1 : 900_041 + backups.length * 17;
     const key = keys.at(-1);
     const sealed = {
       path: join(folder, `${id}.enc`),
@@ -168,11 +169,9 @@ export async function openInstance(spec: InstanceSpec, options: Options): Promis
     return backup;
   }
 
-  /**
-   * The ids neither grow nor follow each other: the document promises no more than that they are integers.
-   */
+  /** By default the ids neither grow nor follow each other. */
   function beginRestore(backup: number | undefined, restoredFrom: Date): ForeignRestore {
-    const id = 7 + ((restores.length * 7919) % 9973);
+    const id = options.idsInRow ? restores.length + 1 : 7 + ((restores.length * 7919) % 9973);
     const restore = { ...begin(), id, taskId: nextTaskId(), backup, restoredFrom };
     restores.push(restore);
     return restore;

@@ -32,6 +32,11 @@ export interface ForeignOptions {
   readonly folder: string;
   readonly revision: Revision;
   readonly taste?: Taste;
+  /**
+   * Whether the ids of an instance's tasks follow each other. Default false: the document promises no more
+   * than that they are integers.
+   */
+  readonly idsInRow?: boolean;
   /** Default: any free one. */
   readonly port?: number;
   readonly profile?: Profile;
@@ -52,6 +57,8 @@ export interface ForeignOptions {
   readonly taskMs?: number;
   /** How far the service's clock is ahead of this machine's, in every time it tells. Milliseconds. */
   readonly aheadMs?: number;
+  /** How far what stamps tasks is ahead of that clock, as where local time is written with a Z. */
+  readonly stampsAheadMs?: number;
   /** The key that backups are really written with, when it is not the one in force. */
   readonly writeWith?: () => string | undefined;
   /**

@@ -52,8 +52,8 @@ export interface ForeignServer {
  * `folder`: nothing survives.
  */
 export async function startForeignServer(options: ForeignOptions): Promise<ForeignServer> {
-  const { folder, revision, taste = 'odd', taskMs = 120, aheadMs = 0 } = options;
-  const yard = openTaskYard({ taskMs, aheadMs, taste });
+  const { folder, revision, taste = 'odd', taskMs = 120, aheadMs = 0, stampsAheadMs = 0 } = options;
+  const yard = openTaskYard({ taskMs, aheadMs: aheadMs + stampsAheadMs, taste });
   const gate = openGate(options);
   const calls: Call[] = [];
   const instances: ForeignInstance[] = [];
@@ -70,6 +70,7 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
         yard,
         packing: options.packing ?? { pack, unpack },
         writeWith: () => options.writeWith?.(),
+        idsInRow: options.idsInRow ?? false,
       }),
     );
   }
@@ -98,7 +99,7 @@ export async function startForeignServer(options: ForeignOptions): Promise<Forei
     const place = placeOf(heard, instances);
     const call = callOf(calls.length + 1, heard, place);
     calls.push(call);
-    response.setHeader('date', yard.now().toUTCString());
+    response.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
     const trouble = (await options.trouble?.(call)) ?? {};
     const say = (answer: Answer | 'lost') => {
       const said = answer === 'lost' ? answer : (options.twist?.(call, answer, heard) ?? answer);

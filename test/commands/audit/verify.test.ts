@@ -95,6 +95,27 @@ const file = (name: string, text: string) => {
   return path;
 };
 
+test('a key store that is not open is named as the cause, and the key of one that somebody has open pins the record', async () => {
+  const { signer } = await stored(started, closed);
+  vi.stubEnv('NO_COLOR', '1');
+  const { LIFEBOAT_PASSPHRASE_FILE: _, ...env } = context().env;
+  const here = (flags: Parameters<typeof auditVerifyCommand>[2] = {}) => {
+    said = { out: '', err: '' };
+    return auditVerifyCommand({ ...context('json'), env } as never, [], flags);
+  };
+  expect(await here()).toBe(3);
+  const { findings } = JSON.parse(said.out) as { readonly findings: readonly { readonly code: string }[] };
+  const { code, shortMessage } = findings.find((one) => one.code.startsWith('key.')) as never;
+  expect(code).toBe('key.locked');
+  expect(shortMessage).toContain('the vault file with the signing key is not open');
+  const der = (key: string) => key.replace(/-----[^-]+-----|\n/gu, '');
+  expect(await here({ storedKey: der(signer.publicKey) }), said.out).toBe(0);
+  expect(await here({ storedKey: der(freshSigner().publicKey) })).toBe(1);
+  writeFileSync(join(home, '..', 'pass'), 'another passphrase altogether', { mode: 0o600 });
+  expect(await verify([], {}, 'json')).toBe(3);
+  expect(said.out).toContain('key.locked');
+});
+
 test('an audit ends with 0 under the key of this machine or a given one, with 3 without any, with 1 where something is wrong', async () => {
   const { signer } = await stored(started, closed);
   expect(await verify([]), said.out).toBe(0);

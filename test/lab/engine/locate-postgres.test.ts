@@ -40,6 +40,10 @@ function machine(program: string, more: Partial<Surroundings> = {}): Surrounding
     node: join(root, 'usr/bin/node'),
     workingFolder: join(root, 'project/deep'),
     platform: 'linux-x64',
+    distributions: [
+      { folder: join(root, 'debian'), programs: 'bin', version: /^(?<major>\d+)$/u },
+      { folder: join(root, 'fedora'), programs: 'bin', version: /^pgsql-(?<major>\d+)$/u },
+    ],
     ...more,
   };
 }
@@ -146,6 +150,28 @@ test('without the package, a checkout and a single executable have commands of t
     `install it: npm i --prefix ${root}/opt/postgresql ${WANTED}`,
     ANOTHER,
   ]);
+});
+
+test('what the distribution has comes last: the newest that is whole, from version 15 on', () => {
+  const around = machine(GLOBAL);
+  const programs = (folder: string) => {
+    for (const name of ['initdb', 'postgres']) touch(`${folder}/bin/${name}`);
+    return { kind: 'programs', folder: join(root, folder, 'bin') };
+  };
+  programs('debian/14');
+  touch('debian/18/bin/postgres');
+  expect(errorOf(around).code).toBe('lab.no-postgres');
+  const fifteen = programs('debian/15');
+  expect(locatePostgres(around)).toEqual(fifteen);
+  const seventeen = programs('fedora/pgsql-17');
+  expect(locatePostgres(around)).toEqual(seventeen);
+  const installed = install('project');
+  expect(locatePostgres(around)).toEqual({ kind: 'package', folder: installed });
+});
+
+test('the Debian package asks for the PostgreSQL of Debian, and for nothing below the folders of dpkg', () => {
+  const around = { ...machine(GLOBAL), isSingleExecutable: true, program: '/usr/lib/lifeboat/lifeboat' };
+  expect(errorOf(around).hints).toEqual(['install it: apt-get install postgresql', ANOTHER]);
 });
 
 test('a platform that has no package is told so, without a command that would fail', () => {

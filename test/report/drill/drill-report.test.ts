@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { drillDue, dueWords, futureWords, isFailure } from '../../../src/report/drill/drill-due.ts';
+import { drillDue, dueWords, futureDrillWords, isFailure } from '../../../src/report/drill/drill-due.ts';
 import { DrillRecord, drillReportOf } from '../../../src/report/drill/drill-report.ts';
 import { renderDrill } from '../../../src/report/render-report.ts';
 import { chapter, drillAt } from './drills.ts';
@@ -49,7 +49,9 @@ describe('the next drill', () => {
       last: { at: '2026-03-10T12:04:00Z', ageSeconds: 0 },
       fromFuture: ['20360101-000000'],
     });
-    expect(futureWords(due)).toBe('nothing is counted from 1 drill of a time still to come: 20360101-000000');
+    expect(futureDrillWords(due)).toBe(
+      'nothing is counted from 1 drill of a time still to come: 20360101-000000',
+    );
   });
 
   test('no record counts whose times are none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { measure } from '../../../src/report/measure/measure.ts';
+import { measure, resultOfPoint } from '../../../src/report/measure/measure.ts';
 import {
   armed,
   at,
@@ -21,6 +21,8 @@ describe('how much was lost', () => {
     expect(measures?.point).toEqual({
       by: 'data',
       lostMs: 360_000,
+      // The count was made 70 s before the restore was sent.
+      mostLostMs: 500_000,
       lostAt: at(-40),
       recoveredTo: at(-400),
       lostBy: 'the newest record before',
@@ -48,6 +50,49 @@ describe('how much was lost', () => {
       lostBy: 'the restore',
       recoveredTo: at(-400),
     });
+  });
+
+  test.each([
+    ['whose end lay in the future of its service', { restoredFrom: at(-398), aheadSeconds: 18_000 }],
+    ['from what was made after the call for it', { restoredFrom: at(18_000 - 398) }],
+  ])('is not measured by a restore %s, and meets no objective', (_what, facts) => {
+    const done = { id: 4, status: 'done', finishedAt: at(18_020), ...facts };
+    const entries = journalOf(
+      started({ objectives: { rpoSeconds: 300 } }),
+      armed(10, 'restoreBackup'),
+      performed([10, 20], 'waitForRestore', done, 'waitingForInstance'),
+      performed([20, 25], 'waitForInstance', { state: 'available' }, 'openFollowUps'),
+    );
+    const measures = measure(entries, { sliceOf, followUps });
+    expect(measures).toMatchObject({ point: undefined, meetsRpo: undefined });
+    expect(measures && resultOfPoint(measures)).toMatchObject({
+      result: 'not decided',
+      why: expect.stringContaining('its clock or its time zone is wrong'),
+    });
+  });
+
+  test.each([
+    ['met', 600, true, undefined],
+    ['neither met nor missed', 450, undefined, /if it was written until then, 8 min 20 s were lost/u],
+    ['missed', 300, false, undefined],
+  ])(
+    'with a count long before the restore, a limit is %s by what was seen and by what can have been lost',
+    (_word, rpoSeconds, meets, why) => {
+      const measures = measure(journalOf(started({ objectives: { rpoSeconds } }), recoveryLines), {
+        sliceOf,
+        followUps,
+      });
+      expect(measures?.meetsRpo).toBe(meets);
+      const result = measures && resultOfPoint(measures);
+      if (why === undefined) expect(result?.why).toBeUndefined();
+      else expect(result?.why).toMatch(why);
+    },
+  );
+
+  test('of data that was counted right before the restore is what the count says', () => {
+    const late = { configured: true, at: at(98), newest: at(-40), count: 1000 };
+    const lines = recoveryLines.map((line) => replaced(line, 'before', late));
+    expect(point(journalOf(started(), lines))?.mostLostMs).toBeUndefined();
   });
 
   test('is never less than nothing', () => {

@@ -46,6 +46,8 @@ export interface StoreUnderTest {
     removeNewestHead(): Promise<void>;
     setNewestHead(note: string): Promise<void>;
     setRow(projection: string, key: string, value: Json): Promise<void>;
+    /** All rows of a projection: they go, or come into another group. */
+    rows(act: 'delete' | 'regroup', projection: string): Promise<void>;
   };
 }
 

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findPassword, parseAddress } from '../../../src/store/postgres/address.ts';
+import { findPassword, parseAddress, tlsOf } from '../../../src/store/postgres/address.ts';
 
 describe('the address of a store', () => {
   const parse = (url: string, env: NodeJS.ProcessEnv = { PGUSER: 'me' }) => parseAddress(url, env);
@@ -18,8 +18,70 @@ describe('the address of a store', () => {
   });
 
   test('names a socket by its folder', () => {
-    for (const url of ['postgres:///team?host=/run/pg&port=6000', 'postgresql://%2Frun%2Fpg/team?port=6000'])
+    for (const url of [
+      'postgres:///team?host=/run/pg&port=6000',
+      'postgresql://%2Frun%2Fpg/team?port=6000',
+      'postgres://%2Frun%2Fpg:6000/team',
+    ])
       expect(parse(url)).toMatchObject({ servers: [{ host: '/run/pg', port: 6000 }], sslmode: 'prefer' });
+  });
+
+  test('gives each server its port, and one port to all of them', () => {
+    const ports = (url: string, env?: NodeJS.ProcessEnv) => parse(url, env).servers.map(({ port }) => port);
+    expect(ports('postgres:///x?host=a,b&port=1,2')).toEqual([1, 2]);
+    expect(ports('postgres:///x?host=a,b&port=7')).toEqual([7, 7]);
+    expect(ports('postgres://a:1,b/x', { PGUSER: 'me', PGPORT: '9' })).toEqual([1, 5432]);
+    expect(ports('postgres://a/x', { PGUSER: 'me', PGPORT: '9' })).toEqual([9]);
+    expect(parse('postgres:///x?host=::1').servers).toEqual([{ host: '::1', port: 5432 }]);
+  });
+
+  test('goes to hostaddr, and keeps the name for certificate and password', () => {
+    expect(parse('postgres://db.example.com,b/x?hostaddr=127.0.0.1,::1')).toMatchObject({
+      servers: [
+        { host: 'db.example.com', address: '127.0.0.1' },
+        { host: 'b', address: '::1' },
+      ],
+      sslmode: 'prefer',
+    });
+    const far = parse('postgres://localhost/x', { PGUSER: 'me', PGHOSTADDR: '192.0.2.7' });
+    expect(far).toMatchObject({ servers: [{ host: 'localhost', address: '192.0.2.7' }] });
+    expect(far.sslmode).toBe('verify-full');
+    const server = { host: 'db.example.com', port: 5432, address: '192.0.2.7' };
+    expect(tlsOf({ ...far, files: {} }, server)).toMatchObject({ servername: 'db.example.com' });
+  });
+
+  test('takes options, channel_binding and passfile', () => {
+    const url = 'postgres://a/x?options=-c%20role%3Downer&channel_binding=require&passfile=/my+pass';
+    expect(parse(url)).toMatchObject({
+      options: '-c role=owner',
+      channelBinding: 'require',
+      passfile: '/my+pass',
+    });
+    const env = { PGUSER: 'me', PGOPTIONS: '-c a=b', PGCHANNELBINDING: 'disable' };
+    expect(parse('postgres://a/x', env)).toMatchObject({ options: '-c a=b', channelBinding: 'disable' });
+    expect(parse('postgres://a/x').channelBinding).toBe('prefer');
+  });
+
+  test('takes certificates from ~/.postgresql where it names none', () => {
+    const HOME = mkdtempSync(join(tmpdir(), 'home-'));
+    onTestFinished(() => rmSync(HOME, { recursive: true }));
+    const kept = (name: string) => join(HOME, '.postgresql', name);
+    expect(parse('postgres://a/x', { PGUSER: 'me', HOME }).files).toEqual({});
+    mkdirSync(join(HOME, '.postgresql'));
+    for (const name of ['root.crt', 'root.crl', 'postgresql.crt', 'postgresql.key'])
+      writeFileSync(kept(name), '');
+    expect(parse('postgres://a/x', { PGUSER: 'me', HOME }).files).toEqual({
+      rootcert: kept('root.crt'),
+      crl: kept('root.crl'),
+      cert: kept('postgresql.crt'),
+      key: kept('postgresql.key'),
+    });
+    const system = parse('postgres://a/x?sslrootcert=system', { PGUSER: 'me', HOME });
+    expect(system.files.rootcert).toBe('system');
+  });
+
+  test.each(['PGSERVICE', 'PGREQUIREAUTH'])('is refused beside %s, which is not read here', (name) => {
+    expect(() => parse('postgres://a/x', { PGUSER: 'me', [name]: 'x' })).toThrow(`the variable ${name}`);
   });
 
   test("takes from libpq's variables what it does not say", () => {
@@ -69,7 +131,14 @@ describe('the address of a store', () => {
     ['postgres://a:99999/x', 'port'],
     ['postgres://a/x?sslmode=maybe', 'sslmode is one of'],
     ['postgres://a/x?target_session_attrs=standby', 'read-write only'],
-    ['postgres://a/x?options=-c%20x', 'an unknown setting: options'],
+    ['postgres://a/x?service=team', 'service is a setting of libpq'],
+    ['postgres://a/x?require_auth=none', 'require_auth is a setting of libpq'],
+    ['postgres://a/x?colour=red', 'an unknown setting: colour'],
+    ['postgres://a/x?hostaddr=b.example.com', 'hostaddr is an IP address'],
+    ['postgres://a,b/x?hostaddr=127.0.0.1', 'as many'],
+    ['postgres://a,b,c/x?port=1,2', 'as many'],
+    ['postgres:///x?host=a:5433', 'port'],
+    ['postgres://a/x?channel_binding=maybe', 'channel_binding is one of'],
     ['postgres://a/%zz', '%25'],
   ])('%s is refused, with the reason', (url, why) => {
     expect(() => parse(url)).toThrow(why);
@@ -104,10 +173,20 @@ describe('the password', () => {
     expect(found({ HOME: '/nowhere', PGPASSFILE: join(HOME, '.pgpass') })).toBe('a:b\\c');
   });
 
-  test('of a socket stands in the line of localhost', () => {
-    const HOME = passwordFile('localhost:5432:team:zoe:near\n');
-    expect(found({ HOME }, { host: '/run/pg', port: 5432 })).toBe('near');
+  test('of a socket stands in the line of its folder, of the usual one in that of localhost', () => {
+    const HOME = passwordFile('localhost:5432:team:zoe:near\n/run/pg:5432:team:zoe:own folder\n');
+    expect(found({ HOME }, { host: '/run/pg', port: 5432 })).toBe('own folder');
+    for (const host of ['/tmp', '/var/run/postgresql'])
+      expect(found({ HOME }, { host, port: 5432 })).toBe('near');
+    expect(found({ HOME }, { host: '/run/other', port: 5432 })).toMatch(/^no line of .*pgpass fits$/u);
     expect(found({ HOME })).toMatch(/^no line of .*pgpass fits$/u);
+  });
+
+  test('comes from the file that passfile names before any other', () => {
+    const HOME = passwordFile('*:*:*:*:home');
+    const passfile = join(passwordFile('*:*:*:*:named'), '.pgpass');
+    const password = findPassword({ ...address, passfile }, server, { HOME, PGPASSFILE: '/nowhere' });
+    expect('secret' in password && password.secret.reveal()).toBe('named');
   });
 
   test('is not read where others can read it, and that is said', () => {

@@ -51,19 +51,19 @@ describe('the schema', () => {
     // The first test of this cluster: nobody has made the role yet.
     expect(await init()).toEqual({
       created: true,
-      version: 1,
+      version: 2,
       role: 'missing',
       toDo: ['create role lifeboat_member nologin', 'then run `lifeboat store init` again'],
     });
     await cluster.query('create role lifeboat_member nologin');
-    expect(await init()).toEqual({ created: false, version: 1, role: 'there', toDo: [] });
+    expect(await init()).toEqual({ created: false, version: 2, role: 'there', toDo: [] });
   });
 
   test('is made once, whoever comes first, and left alone afterwards', async () => {
     const address = cluster.address(await cluster.makeDatabase());
     const made = await Promise.all([1, 2, 3].map(() => initPostgresStore({ address, env })));
     expect(made.filter(({ created }) => created)).toHaveLength(1);
-    expect(made[0]).toMatchObject({ version: 1, role: 'there', toDo: [] });
+    expect(made[0]).toMatchObject({ version: 2, role: 'there', toDo: [] });
     expect(await initPostgresStore({ address, env })).toMatchObject({ created: false });
   });
 
@@ -135,6 +135,9 @@ describe('what is on record', () => {
     expect(await journal.rows('notes')).toHaveLength(2);
     expect(await journal.log.vouched()).toBe(1);
     const client = await connected(member.name, database);
+    for (const table of ['rows', 'projections'])
+      for (const change of [`delete from lifeboat.${table}`, `update lifeboat.${table} set version = 7`])
+        await expect(client.query(change)).rejects.toThrow('permission denied');
     for (const table of TABLES)
       for (const change of [
         `update lifeboat.${table} set ${COLUMN[table]}`,

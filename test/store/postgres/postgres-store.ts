@@ -115,6 +115,11 @@ export async function postgresStore(cluster: Cluster): Promise<PostgresUnderTest
           key,
           JSON.stringify(value),
         ),
+      rows: (act, projection) =>
+        tampered(
+          `${act === 'delete' ? 'delete from lifeboat.rows' : "update lifeboat.rows set grp = 'closed'"} where projection = $1`,
+          projection,
+        ),
     },
   };
 }

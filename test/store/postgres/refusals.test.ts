@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parseAddress } from '../../../src/store/postgres/address.ts';
 import { initPostgresStore } from '../../../src/store/postgres/init.ts';
+import { createLink } from '../../../src/store/postgres/link.ts';
 import { openPostgresForReading } from '../../../src/store/postgres/open.ts';
 import { type Cluster, startCluster } from '../../bench-kit/postgres.ts';
 
@@ -76,6 +78,50 @@ describe('sslmode', () => {
       shortMessage: expect.stringContaining('others can read it'),
     });
   });
+});
+
+test('the authority in ~/.postgresql/root.crt is trusted, for the name of the server at a hostaddr too', async () => {
+  const HOME = mkdtempSync(join(tmpdir(), 'home-'));
+  onTestFinished(() => rmSync(HOME, { recursive: true }));
+  mkdirSync(join(HOME, '.postgresql'));
+  copyFileSync(CA, join(HOME, '.postgresql', 'root.crt'));
+  const env = { ...PASSWORD, HOME };
+  expect(await open('sslmode=verify-full', { env })).toBe(true);
+  expect(await open('sslmode=verify-full&hostaddr=127.0.0.1', { env })).toBe(true);
+  const other = open('sslmode=verify-full&hostaddr=127.0.0.1', { env, host: 'other.example.com' });
+  await expect(other).rejects.toMatchObject({
+    hints: expect.arrayContaining([expect.stringContaining('for another name')]),
+  });
+});
+
+describe('channel_binding=require', () => {
+  test('connects where the password is bound to the certificate', async () => {
+    expect(await open('sslmode=require&channel_binding=require')).toBe(true);
+  });
+
+  test('sends no password over a connection that is not encrypted', async () => {
+    await expect(open('sslmode=disable&channel_binding=require')).rejects.toMatchObject({
+      code: 'journal.refused',
+      shortMessage: expect.stringMatching(/^localhost:\d+ does not bind the password to its certificate/u),
+    });
+  });
+
+  test('lets no server in that asks for no password', async () => {
+    const address = `${cluster.address(database)}&channel_binding=require`;
+    const reader = openPostgresForReading({ address, env: {}, projections: [], patience: 20_000 });
+    await expect(reader).rejects.toMatchObject({ code: 'journal.refused' });
+  });
+});
+
+test('options of the address reach the session, and never weaken what is acknowledged', async () => {
+  const options = encodeURIComponent('-c synchronous_commit=off -c application_name=x -c work_mem=7MB');
+  const link = createLink({
+    address: parseAddress(`${cluster.address(database)}&options=${options}`, {}),
+    ...{ env: {}, name: 'test', statementTimeout: 5_000, idleTimeout: 5_000, readOnly: true },
+  });
+  onTestFinished(() => link.close());
+  const sql = "select current_setting('work_mem') as memory, current_setting('synchronous_commit') as commit";
+  expect(await link.use((session) => session.query(sql))).toEqual([{ memory: '7MB', commit: 'on' }]);
 });
 
 describe('a connection that does not come about', () => {

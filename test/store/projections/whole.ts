@@ -16,7 +16,7 @@ export function wholeRun(entries: readonly Entry[]) {
   const [first] = entries;
   const last = entries.at(-1);
   if (first?.type !== 'run.started' || last === undefined) return undefined;
-  const { runbook, version, instance, target, mode } = bodyOf(first);
+  const { runbook, version, instance, target, mode, operator } = bodyOf(first);
   const end = entries.find(({ type }) => type === 'run.closed' || type === 'run.abandoned');
   const closed = end?.type === 'run.closed' ? bodyOf(end) : undefined;
   const state = entries.findLast(({ type }) => type === 'event');
@@ -27,6 +27,7 @@ export function wholeRun(entries: readonly Entry[]) {
   return {
     ...{ runId: first.stream.slice(4), runbook, version, instance, mode },
     ...(target === undefined ? {} : { target }),
+    ...(typeof operator === 'string' && operator !== '' ? { by: operator } : {}),
     startedAt: first.at,
     lastAt: last.at,
     status: end === undefined ? 'open' : closed === undefined ? 'abandoned' : 'closed',

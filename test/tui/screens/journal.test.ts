@@ -128,6 +128,28 @@ describe('the journal', () => {
     expect(one.text()).toContain('p verifies it against a public key from elsewhere');
   });
 
+  test('a vault that is not open is named as the cause, and o asks for its passphrase and verifies again', () => {
+    const words = 'no key is pinned, because the vault file with the signing key is not open';
+    const one = shown(journalScreen({ name: 'journal' }), {
+      ...answers,
+      audit: ({ attempt }: { readonly attempt: number }) => ({
+        ...(attempt === 1
+          ? { verdict: 'consistent', words: `consistent: ${words}`, exitCode: 3, isLocked: true }
+          : { verdict: 'intact', words: 'intact', exitCode: 0 }),
+        entries: SIZE,
+        findings: [],
+      }),
+    });
+    one.press('v');
+    expect(one.text()).toContain('the vault file with the signing key');
+    expect(one.text()).toContain('o asks for the passphrase of the vault');
+    one.press('o');
+    expect(one.effects).toContainEqual({ type: 'unlock' });
+    expect(one.screen.needs()).toContainEqual({ source: 'audit', of: { attempt: 2 } });
+    expect(one.text()).toContain('INTACT');
+    expect(one.text()).not.toContain('asks for the passphrase');
+  });
+
   test('a body of a megabyte scrolls to its end, with every character', () => {
     const body = JSON.stringify({ text: `${'x  y'.repeat(250_000)}END` });
     const row = { ...pageOf(0, 1, 1).rows[0], body } as EntriesPage['rows'][number];

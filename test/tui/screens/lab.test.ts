@@ -61,6 +61,12 @@ const did = (effects: readonly unknown[]) =>
   effects.filter((effect) => (effect as { type: string }).type === 'lab');
 
 describe('the screen of a lab', () => {
+  test('copies the name of the instance with y, as every other screen copies', () => {
+    const { press, effects } = sitDown();
+    press('y');
+    expect(effects).toEqual([{ type: 'copy', text: 'orders', what: 'the name of orders' }]);
+  });
+
   test('says that it is a lab, and what is so in it', () => {
     const text = sitDown().text();
     expect(text).toMatch(/^LAB +a simulator on this machine: nothing on this screen reaches a service/mu);

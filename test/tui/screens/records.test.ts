@@ -86,7 +86,7 @@ describe('the keys', () => {
   test.each(['keys.no-passphrase', 'keys.wrong-passphrase'])(
     'a vault that is locked (%s) is opened by p or Ctrl-R, which ask for its passphrase again',
     (code) => {
-      const part = { state: 'failed', at: new Date(), code, why: 'the vault is locked' } as const;
+      const part = { state: 'failed', at: new Date(), code, why: 'the vault file is locked' } as const;
       const one = shown(keysScreen({ name: 'keys' }), {}, undefined, { keys: { part, isAsking: false } });
       expect(one.screen.keys().find(({ shown: key }) => key === 'p')).toMatchObject({ inFooter: true });
       one.press('p', 'ctrl+r');
@@ -314,6 +314,15 @@ describe('the runs', () => {
     expect(one.effects).toMatchObject([{ type: 'say' }, { type: 'open', screen: { name: 'watch' } }]);
     expect(one.text()).toContain('runs of drills');
   });
+
+  test.each(['LIVE', 'REHEARSAL'] as const)(
+    'when a %s run began, and by whom, stands in its row at 80 columns',
+    (mode) => {
+      const one = press(run({ by: 'ada', mode, status: 'closed' }));
+      expect(one.text()).toMatch(/11-23 11:00 +restore-backup +orders .*ada .*closed/u);
+      expect(one.text().replaceAll(/\s+/gu, ' ')).toContain('started 2026-11-23 11:00:00 UTC by ada');
+    },
+  );
 
   test('runbook, instance and target are whole at 80 columns, and the row says the rest', () => {
     const one = press(run({ runbook: 'disaster-recovery', target: 'orders-dr', where: 'x '.repeat(60) }));

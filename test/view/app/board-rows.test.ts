@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import {
-  answersOf,
   boardRows,
   diskCell,
   diskRoom,
+  fleetCounts,
   isOpenTarget,
 } from '../../../src/view/app/status-cells.ts';
 import type { DiskFill } from '../../../src/view/fleet/fleet-facts.ts';
@@ -49,8 +49,8 @@ describe('the count of answers', () => {
     const target = unaskedOf('spare', 'target');
     const fleet = fleetOf([statusOf('orders'), target], { answeredAt: new Map([['orders', NOW]]) });
     expect(isOpenTarget(target, fleet.answeredAt)).toBe(true);
-    expect(answersOf(fleet)).toMatchObject({ no: 0, unknown: 0, yes: 1 });
-    expect(answersOf(fleetOf([statusOf('orders'), target]))).toMatchObject({ unknown: 1, yes: 1 });
+    expect(fleetCounts(fleet, NOW)).toMatchObject({ no: 0, unknown: 0, good: 1, waiting: 1 });
+    expect(fleetCounts(fleetOf([statusOf('orders'), target]), NOW)).toMatchObject({ unknown: 1, good: 1 });
   });
 });
 

@@ -62,6 +62,21 @@ test('an instance that is gone can be recovered elsewhere, and the others name t
   }
 });
 
+test('an instance that does not take the token has answered: nothing is in the way, and the login is named', () => {
+  const refused = {
+    state: 'failed',
+    at: NOW,
+    code: 'credentials.refused',
+    why: 'it refuses the token (401)',
+  } as const;
+  const fleet = [status('orders', { overview: refused, backups: refused })];
+  for (const situation of SITUATIONS) {
+    const [choice] = instanceChoices(situation, { home: [instance('orders'), dr()], fleet });
+    expect(choice?.disabled, situation.id).toBeUndefined();
+    expect(choice?.cautions.join().includes('log in again'), situation.id).toBe(asksSource(situation));
+  }
+});
+
 test('a name for the way that is recommended is the name of a situation', () => {
   const said = SITUATIONS.map(({ says }) => says);
   const instead = [

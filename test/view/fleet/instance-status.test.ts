@@ -62,6 +62,7 @@ function facts(given: Partial<InstanceFacts> = {}): InstanceFacts {
     window: known('none' as const),
     record: known(record()),
     held: known([OLD, NEW]),
+    fits: known([{ id: 9, key: NEW, tried: 2 }]),
     ...given,
   };
 }
@@ -77,15 +78,18 @@ const codesOf = (given: Partial<InstanceFacts>) => {
 };
 
 describe('an instance', () => {
-  test('could be recovered where its newest backup keeps the RPO and its key is held and proven', () => {
+  test('could be recovered where a key that is held fits its newest backup, which keeps the RPO', () => {
     const found = instanceStatus(facts(), NOW);
     expect(found).toMatchObject({
       recoverable: { answer: 'yes', reasons: [] },
+      objectives: { answer: 'yes', reasons: [] },
+      inService: { answer: 'yes', reasons: [] },
+      opener: { id: 9, how: 'fits', key: NEW, ageSeconds: 7200, meetsRpo: true },
       newestBackup: { id: 9, ageSeconds: 7200, meetsRpo: true },
       provenBackup: { id: 7, ageSeconds: 41 * 3600, meetsRpo: false, key: NEW, isListed: true },
       key: { possible: [{ fingerprint: NEW, isHeld: true }], isProven: true },
       card: { ageSeconds: 40 * 3600, key: NEW },
-      cautions: [],
+      cautions: ['backup 9 was never read to its end: only its first block shows that the key fits'],
     });
   });
 
@@ -115,28 +119,46 @@ describe('an instance', () => {
 
   test.for<[what: string, given: Partial<InstanceFacts>, where: 'inPlace' | 'elsewhere', answer: string[]]>([
     ['without a done backup', { backups: known({ done: [] }) }, 'inPlace', ['no', 'backup.none']],
-    [
-      'whose newest backup is older than its RPO',
-      { objectives: { rpo: HOUR } },
-      'inPlace',
-      ['no', 'backup.too-old'],
-    ],
-    [
-      'whose newest backup is older than its RPO, elsewhere too',
-      { objectives: { rpo: HOUR } },
-      'elsewhere',
-      ['no', 'backup.too-old'],
-    ],
+    ['whose newest backup is only older than its RPO', { objectives: { rpo: HOUR } }, 'elsewhere', ['yes']],
     [
       'whose newest backup has no time',
       { backups: known({ done: DONE.map((one) => ({ ...one, triggeredAt: undefined })) }) },
       'inPlace',
-      ['unknown', 'backup.age', 'key.unproven'],
+      ['yes'],
+    ],
+    [
+      'of which no held key opens the newest backup',
+      { fits: known([{ id: 9, tried: 2 }]) },
+      'elsewhere',
+      ['unknown', 'backup.wrong-key'],
+    ],
+    [
+      'of which no held key opens any backup',
+      {
+        backups: known({ done: DONE.slice(0, 1) }),
+        fits: known([{ id: 9, tried: 2 }]),
+      },
+      'elsewhere',
+      ['no', 'backup.wrong-key'],
+    ],
+    [
+      'of which no held key opens any backup, though the service may have the key',
+      {
+        backups: known({ done: DONE.slice(0, 1) }),
+        fits: known([{ id: 9, tried: 2 }]),
+      },
+      'inPlace',
+      ['unknown', 'backup.wrong-key'],
     ],
     ['that is deleted', { overview: known({ state: 'deleted' }) }, 'inPlace', ['no', 'instance.state']],
     ['that is failed', { overview: known({ state: 'failed' }) }, 'inPlace', ['unknown', 'instance.state']],
-    ['whose key is not held', { held: known([OLD]) }, 'elsewhere', ['no', 'key.not-held']],
-    ['whose key is not held, in place', { held: known([OLD]) }, 'inPlace', ['yes']],
+    ['whose key is not held', { held: known([OLD]), fits: undefined }, 'elsewhere', ['no', 'key.not-held']],
+    [
+      'whose key is not held, in place',
+      { held: known([OLD]), fits: undefined },
+      'inPlace',
+      ['unknown', 'key.not-held'],
+    ],
     [
       'without a recovery card whose backups have no id that other instances know',
       {
@@ -147,33 +169,23 @@ describe('an instance', () => {
       ['no', 'card.none'],
     ],
     [
-      'whose proven backup is gone',
-      { backups: known({ done: DONE.slice(0, 1) }) },
-      'inPlace',
-      ['unknown', 'backup.proof-gone'],
-    ],
-    [
-      'of which no backup was ever proven',
-      { record: known(record({}, ROTATED.slice(0, 2))) },
+      'of which no backup was ever opened, and none could be tried',
+      { record: known(record({}, ROTATED.slice(0, 2))), fits: failed },
       'inPlace',
       ['unknown', 'backup.unproven'],
     ],
     [
-      'whose newest backup has a key that was never proven',
-      {
-        record: known(
-          record({}, [
-            ...ROTATED,
-            { type: 'key.set', at: ago(5), body: { fingerprint: OLD, run: 'S', answer: 'accepted' } },
-          ]),
-        ),
-      },
-      'elsewhere',
-      ['unknown', 'key.unproven'],
+      'whose newest backup was never opened, and an older one was',
+      { fits: undefined },
+      'inPlace',
+      ['unknown', 'backup.unproven'],
     ],
     [
       'whose newest backup cannot be downloaded',
-      { backups: known({ done: DONE.map((one) => ({ ...one, downloadable: one.id === 7 })) }) },
+      {
+        backups: known({ done: DONE.map((one) => ({ ...one, downloadable: one.id === 7 })) }),
+        fits: undefined,
+      },
       'elsewhere',
       ['unknown', 'backup.not-downloadable'],
     ],
@@ -191,14 +203,123 @@ describe('an instance', () => {
     expect(codesOf(given)[where]).toEqual(answer);
   });
 
-  test('that is lost is still recoverable elsewhere as far as the record goes, but for the age of its backup', () => {
-    const lost = { overview: failed, backups: failed, window: failed };
-    expect(codesOf(lost).elsewhere).toEqual(['unknown', 'service.timeout']);
-    expect(codesOf({ ...lost, held: known([]) }).elsewhere).toEqual([
-      'no',
-      'key.not-held',
-      'service.timeout',
-    ]);
+  describe('that does not answer', () => {
+    const lost = { overview: failed, backups: failed, window: failed, fits: undefined };
+    const SEEN = { at: ago(0.1), backups: DONE.slice(1).map((one) => ({ ...one, status: 'done' })) };
+
+    test('is down, since it was seen, and out of service', () => {
+      const found = instanceStatus(facts({ ...lost, seen: SEEN }), NOW);
+      expect(found.down).toEqual({ why: 'no answer', seenAt: SEEN.at });
+      expect(found.inService).toMatchObject({ answer: 'no', reasons: [{ code: 'instance.down' }] });
+    });
+
+    test('could be recovered elsewhere from the backup that was seen last, where that was proven', () => {
+      const found = instanceStatus(facts({ ...lost, seen: SEEN }), NOW);
+      expect(found.recoverable).toEqual({ answer: 'yes', reasons: [] });
+      expect(found.opener).toMatchObject({ id: 7, how: 'proven', key: NEW });
+      expect(found.objectives?.answer).toBe('no');
+    });
+
+    test('is not recoverable where the key is not held, and unknown where nothing was seen', () => {
+      expect(codesOf({ ...lost, seen: SEEN, held: known([]) }).recoverable).toBe('no');
+      expect(codesOf(lost).elsewhere).toEqual(['unknown', 'service.timeout']);
+    });
+
+    test('but not one that refuses the token', () => {
+      const refused = { ...failed, code: 'credentials.refused' } as const;
+      const found = instanceStatus(facts({ ...lost, overview: refused, backups: refused }), NOW);
+      expect(found.down).toBeUndefined();
+      expect(found.inService.answer).toBe('unknown');
+    });
+  });
+
+  describe('of which a try to open the newest backup failed', () => {
+    const unopened = (code: string, tried: readonly string[]) =>
+      known(
+        record({}, [
+          ...ROTATED,
+          { type: 'backup.unopened', at: ago(1), body: { run: 'T', backup: { id: 9 }, code, tried } },
+        ]),
+      );
+
+    test('is not recoverable by it from then on, whatever is on record of its key', () => {
+      const found = instanceStatus(
+        facts({ record: unopened('backup.wrong-key', [OLD, NEW]), fits: undefined }),
+        NOW,
+      );
+      expect(found.recoverable).toEqual({
+        answer: 'unknown',
+        reasons: [
+          {
+            answer: 'unknown',
+            code: 'backup.wrong-key',
+            text: 'no key held here opens backup 9: 2 keys tried (tried 2026-03-10 11:00:00 UTC); backup 7, 41 h old, opens',
+          },
+        ],
+      });
+      expect(found.objectives).toMatchObject({ answer: 'no', reasons: [{ code: 'backup.too-old' }] });
+    });
+
+    test('counts what its first block shows again once another key is held', () => {
+      expect(codesOf({ record: unopened('backup.wrong-key', [OLD]) }).recoverable).toBe('yes');
+    });
+
+    test('stays so where the key opened it and there was nothing in it', () => {
+      expect(codesOf({ record: unopened('backup.empty', [NEW]) }).recoverable).toBe('unknown');
+    });
+
+    test('counts it again once it was proven', () => {
+      const again = { ...ROTATED[2], at: ago(0.5), body: { ...ROTATED[2]?.body, backup: { id: 9 } } };
+      const entries = [
+        ...ROTATED,
+        { type: 'backup.unopened', at: ago(1), body: { run: 'T', backup: { id: 9 }, code: 'x', tried: [] } },
+        again,
+      ];
+      expect(instanceStatus(facts({ record: known(record({}, entries)) }), NOW).opener).toMatchObject({
+        id: 9,
+        how: 'proven',
+      });
+    });
+  });
+
+  describe('whose backups are dated in the future', () => {
+    const done = DONE.map((one) => ({ ...one, triggeredAt: ago(-5) }));
+
+    test('meets no objective with them, and the finding is told', () => {
+      const found = instanceStatus(facts({ backups: known({ done, skewMs: 0 }) }), NOW);
+      const text = 'backup 9 is dated 5 h in the future: the clock or the time zone of the service is wrong';
+      expect(found.newestBackup).toMatchObject({ ageSeconds: undefined, aheadSeconds: 18_000 });
+      expect(found.newestBackup?.meetsRpo).toBeUndefined();
+      expect(found.objectives).toEqual({
+        answer: 'unknown',
+        reasons: [{ answer: 'unknown', code: 'backup.future', text }],
+      });
+      expect(found.cautions).toContain(text);
+    });
+
+    test('but not where the whole clock of the service is ahead', () => {
+      const found = instanceStatus(facts({ backups: known({ done, skewMs: 6 * HOUR }) }), NOW);
+      expect(found.newestBackup).toMatchObject({ ageSeconds: 3600, meetsRpo: true });
+    });
+  });
+
+  test('with applications that wait to be bound again is recoverable, and not in service', () => {
+    const waiting = (name: string): FollowUp => ({
+      ...{ id: name, kind: 'rebind', subject: name, what: 'w', commands: [], since: ago(2), dueSeconds: 60 },
+    });
+    const followUps = ['a', 'b', 'c', 'd', 'e'].map(waiting);
+    const found = instanceStatus(facts({ record: known(record({ followUps })) }), NOW);
+    expect(found.recoverable.answer).toBe('yes');
+    expect(found.inService).toEqual({
+      answer: 'no',
+      reasons: [
+        {
+          answer: 'no',
+          code: 'follow-ups.locked-out',
+          text: '5 applications or keys wait to be bound again: a, b, c and 2 more',
+        },
+      ],
+    });
   });
 
   describe('without a recovery card', () => {
@@ -250,7 +371,7 @@ describe('an instance', () => {
   describe('whose list is not known', () => {
     const lost = { overview: failed, backups: failed, window: failed };
 
-    test('has the newest backup that was listed before, with when that was, and is judged as unknown', () => {
+    test('has the newest backup that was listed before, with when that was', () => {
       const seen = { at: ago(1), backups: DONE.map((one) => ({ ...one, status: 'done' })) };
       const found = instanceStatus(facts({ ...lost, seen }), NOW);
       expect(found.newestBackup).toBeUndefined();
@@ -258,7 +379,6 @@ describe('an instance', () => {
         ...{ id: 9, backupId: 'guid-9', triggeredAt: ago(2), size: 900, downloadable: true },
         ...{ ageSeconds: 7200, seenAt: ago(1), seenAgeSeconds: 3600 },
       });
-      expect(found.recoverable.answer).toBe('unknown');
     });
 
     test('has the newest backup that the journal knows, proven or on the recovery card', () => {
@@ -284,10 +404,11 @@ describe('an instance', () => {
     const window = known({ start: ago(30), end: ago(0.1) });
     const given = { objectives: { rpo: HOUR }, window };
     expect(codesOf(given).inPlace).toEqual(['yes']);
-    expect(codesOf(given).elsewhere).toEqual(['no', 'backup.too-old']);
-    expect(instanceStatus(facts(given), NOW).cautions[0]).toContain(
-      'only a point-in-time restore keeps the RPO',
-    );
+    expect(codesOf(given).elsewhere).toEqual(['yes']);
+    expect(instanceStatus(facts(given), NOW).objectives).toMatchObject({
+      answer: 'no',
+      reasons: [{ text: expect.stringContaining('only a point-in-time restore keeps it') }],
+    });
   });
 
   test('is measured by the clock of the service where that goes wrong', () => {
@@ -305,17 +426,34 @@ describe('an instance', () => {
     const near = known({ done: [{ id: 5, triggeredAt: ago(50) }, ...DONE.slice(1)] });
     const found = instanceStatus(facts({ backups: near, held: known([NEW]) }), NOW);
     expect(found.key.possible.map(({ fingerprint }) => fingerprint).toSorted()).toEqual([OLD, NEW]);
-    expect(found.elsewhere.reasons.map(({ code, answer }) => [answer, code])).toContainEqual([
-      'unknown',
-      'key.not-held',
-    ]);
+  });
+
+  test('an older backup that opens does not hide that no held key opens the newest one', () => {
+    const [nine] = DONE;
+    const newer = { ...nine, id: 10, backupId: 'g-10', triggeredAt: NOW.toISOString() };
+    const found = instanceStatus(
+      facts({
+        backups: known({ done: [newer, ...DONE], skewMs: 0 }),
+        fits: known([
+          { id: 10, tried: 2 },
+          { id: 9, key: NEW, tried: 2 },
+        ]),
+      }),
+      NOW,
+    );
+    expect(found.opener).toMatchObject({ id: 9 });
+    expect(found.cautions).toContain(
+      'no key held here opens backup 10: 2 keys tried: another key may be in force',
+    );
   });
 
   test('a first block that fits is no proof', () => {
     const fits = ROTATED.map((entry) =>
       entry.type === 'key.proven' ? { ...entry, body: { ...entry.body, verdict: 'fits' } } : entry,
     );
-    expect(codesOf({ record: known(record({}, fits)) }).inPlace).toEqual(['unknown', 'backup.unproven']);
+    const found = instanceStatus(facts({ record: known(record({}, fits)) }), NOW);
+    expect(found.provenBackup).toBeUndefined();
+    expect(found.opener).toMatchObject({ id: 9, how: 'fits' });
   });
 
   test('a target that answers and that no run has touched has nothing to recover; any other is judged', () => {
@@ -335,7 +473,7 @@ describe('an instance', () => {
     ];
     const found = instanceStatus(facts({ record: known(record({ followUps })) }), NOW);
     expect(found.followUps).toEqual({ open: 2, overdue: 1 });
-    expect(found.cautions).toEqual(['follow-ups are overdue: 1']);
+    expect(found.cautions).toContain('follow-ups are overdue: 1');
     expect(found.recoverable.answer).toBe('yes');
   });
 });

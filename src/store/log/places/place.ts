@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { childEnvironment } from '../../../base/child-environment.ts';
 import { runShell } from '../../../base/run-shell.ts';
 import { show } from '../../../base/text.ts';
 import type { Signer } from '../signer.ts';
@@ -78,8 +79,7 @@ export function commandPlace({ command, timeoutMs, hideEnv }: CommandPlaceOption
     name: `the command \`${show(command, 80)}\``,
     kind: 'command',
     async write(note) {
-      const env = { ...process.env };
-      for (const name of hideEnv) delete env[name];
+      const env = childEnvironment(hideEnv);
       const signal = new AbortController().signal;
       const { exit, stderr } = await runShell(command, { env, timeoutMs, signal, input: note });
       if (exit === 0) return { result: 'written' };

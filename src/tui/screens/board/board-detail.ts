@@ -1,22 +1,26 @@
 import { formatSpan } from '../../../base/format.ts';
 import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
+import { silenceOf, silenceWords } from '../../../view/app/silence.ts';
 import {
   backupCell,
   cardCell,
   diskWords,
+  downWords,
   followUpCell,
   keyCell,
   notesOf,
+  objectivesCell,
+  openerWords,
   recoveredCell,
   seenWords,
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus, Reason } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { lineWidth, ruleLine, wrapLine } from '../../line.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
-import { type Asked, answerSpan, diskSpan } from './board-columns.ts';
+import { type Asked, answerSpan, diskSpan, serviceSpan } from './board-columns.ts';
 
 /** Everything about one instance: why it could not be recovered, what to mind, and each fact with its age. */
 export function detailLines(
@@ -48,17 +52,78 @@ export function verdictLines(
 ): readonly Line[] {
   const { glyphs } = look;
   const { recoverable } = status;
-  const isWaiting = asked.isAsking && !asked.answeredAt.has(status.name);
-  if (recoverable.answer === 'yes')
-    return signed(span(glyphs.done, 'status.ok'), 'it could be recovered now, in place and elsewhere', width);
+  const isWaiting = isAwaited(status, asked);
   if (recoverable.answer === 'empty')
     return signed(span(glyphs.bullet, 'text.dim'), 'a target that holds nothing of its own yet', width);
+  return [
+    ...(status.down === undefined ? [] : downLines(status, asked, width, look)),
+    ...silentLines(status, asked, width, look),
+    ...recoverableLines(status, asked, width, look),
+    ...beside('within RPO', status.objectives, isWaiting, width, look),
+    // That it does not answer stands above.
+    ...(status.down === undefined ? beside('in service', status.inService, isWaiting, width, look) : []),
+  ];
+}
+
+function isAwaited({ name }: InstanceStatus, { isAsking, answeredAt }: Asked): boolean {
+  return isAsking && !answeredAt.has(name);
+}
+
+function downLines(status: InstanceStatus, { now }: Asked, width: number, look: Look): readonly Line[] {
+  const isSource = status.role === 'source' && status.elsewhere.answer !== 'no';
+  return [
+    ...signed(span(look.glyphs.failed, 'status.bad'), downWords(status, now) ?? '', width),
+    ...(isSource ? signed(span(look.glyphs.bullet, 'text.dim'), 's begins a recovery elsewhere', width) : []),
+  ];
+}
+
+function silentLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
+  const silence = silenceOf(status, asked, asked.now);
+  return silence === undefined
+    ? []
+    : signed(span(look.glyphs.warn, 'status.warn'), silenceWords(silence), width);
+}
+
+function recoverableLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
+  const { glyphs } = look;
+  const { recoverable, down } = status;
+  const isWaiting = isAwaited(status, asked);
+  const opener = openerWords(status);
+  if (recoverable.answer === 'yes') {
+    const where = down === undefined ? 'in place and elsewhere' : 'elsewhere';
+    const from = opener === undefined ? '' : `, from ${opener}`;
+    if (silenceOf(status, asked, asked.now) !== undefined)
+      return signed(span(glyphs.bullet, 'text.dim'), `then it could be recovered, ${where}${from}`, width);
+    return signed(span(glyphs.done, 'status.ok'), `it could be recovered now, ${where}${from}`, width);
+  }
   // What was not asked yet is no finding.
   const reasons = recoverable.reasons.filter(({ code }) => !(isWaiting && code.startsWith('unasked.')));
   const waiting = isWaiting
     ? signed(span(glyphs.ahead, 'text.dim'), 'waiting for its answers; below is what the journal has', width)
     : [];
-  return [...waiting, ...reasons.flatMap((reason) => reasonLines(status, reason, width, look))];
+  const instead =
+    opener === undefined
+      ? []
+      : signed(span(glyphs.bullet, 'text.dim'), `a recovery would take ${opener}`, width);
+  return [...waiting, ...reasons.flatMap((reason) => reasonLines(status, reason, width, look)), ...instead];
+}
+
+/** What else is asked of it, where the answer is not yes. What was not asked yet is no finding. */
+function beside(
+  what: string,
+  verdict: Verdict | undefined,
+  isWaiting: boolean,
+  width: number,
+  look: Look,
+): readonly Line[] {
+  const reasons = (verdict?.reasons ?? []).filter(
+    ({ answer, code }) => answer === 'no' || !(isWaiting || code.startsWith('unasked.')),
+  );
+  return reasons.flatMap(({ answer, text }) => {
+    const sign =
+      answer === 'no' ? span(`${look.glyphs.failed} NO`, 'status.bad') : span('? unknown', 'status.warn');
+    return wrapLine([sign, span(` ${what}: ${text}`)], width, 2);
+  });
 }
 
 function reasonLines(status: InstanceStatus, reason: Reason, width: number, look: Look): readonly Line[] {
@@ -91,6 +156,8 @@ function factsOf(status: InstanceStatus, asked: Asked): readonly Fact[] {
       : '';
   return [
     ['recoverable', answerSpan(status, asked)],
+    plain('within RPO', objectivesCell(status)),
+    ['in service', serviceSpan(status, asked)],
     plain('state', state ?? whyNot(parts.overview)),
     plain('role', role),
     plain('RTO', limit(rto)),

@@ -8,27 +8,61 @@ export type BoardIntent =
   | 'start'
   | 'resume'
   | 'runs'
+  | 'followups'
   | 'keys'
   | 'journal'
   | 'lab'
   | 'sort'
   | 'copy'
   | 'unmark'
+  | 'mark-all'
+  | 'back-up'
   | ListIntent;
 
 /** The keys of the board, with why some do nothing now. */
 export function boardKeys(
   list: ListState,
-  here: InstanceStatus | undefined,
+  { here, rows }: { readonly here: InstanceStatus | undefined; readonly rows: readonly InstanceStatus[] },
   open: readonly RunRow[],
   nextSort: string,
   hasLab: boolean,
 ): readonly BoundKey<BoardIntent>[] {
   if (list.isFiltering) return listKeys(list);
-  const none = here === undefined ? 'there is no instance in the list' : undefined;
+  const isEmpty = rows.length === 0;
+  const none = here !== undefined ? undefined : isEmpty ? 'there is no instance in the list' : NOT_CHOSEN;
   const marks = list.marked.size;
   const [only] = open;
   const isOne = open.length === 1 && only !== undefined;
+  // What was marked or filtered is what somebody is about to do something with.
+  const marking: readonly BoundKey<BoardIntent>[] = [
+    {
+      intent: 'mark-all',
+      keys: ['a'],
+      shown: 'a',
+      label: 'mark all',
+      description: 'mark all instances that the filter shows, or unmark them where they are marked',
+      inFooter: list.filter.text !== '',
+      disabled: isEmpty ? none : undefined,
+    },
+    {
+      intent: 'back-up',
+      keys: ['b'],
+      shown: 'b',
+      label: `back up ${marks}`,
+      description: 'back up and verify each instance that is marked, one after the other',
+      inFooter: marks > 0,
+      disabled: marks === 0 ? 'nothing is marked: Space marks a row, a all that are shown' : undefined,
+    },
+    {
+      intent: 'unmark',
+      keys: ['u'],
+      shown: 'u',
+      label: 'unmark',
+      description: 'unmark all',
+      inFooter: marks > 0,
+      disabled: marks === 0 ? 'nothing is marked' : undefined,
+    },
+  ];
   return [
     {
       intent: 'open',
@@ -47,8 +81,11 @@ export function boardKeys(
       description: 'start a recovery, a rotation or another runbook on the instance',
       inFooter: true,
       disabled:
-        marks > 1 ? `a run changes one instance, and ${marks} are marked: press u to unmark them` : undefined,
+        marks > 1
+          ? `a run changes one instance, and ${marks} are marked: b backs them up, u unmarks them`
+          : undefined,
     },
+    ...(marks > 0 || list.filter.text !== '' ? marking : []),
     {
       intent: 'resume',
       keys: ['o'],
@@ -61,6 +98,14 @@ export function boardKeys(
       disabled: open.length === 0 ? 'no run is open' : undefined,
     },
     { intent: 'runs', keys: ['r'], shown: 'r', label: 'runs', description: 'show all runs', inFooter: true },
+    {
+      intent: 'followups',
+      keys: ['f'],
+      shown: 'f',
+      label: 'follow-ups',
+      description: 'show the work that recoveries leave, to do, close or skip it',
+      inFooter: true,
+    },
     { intent: 'keys', keys: ['K'], shown: 'K', label: 'keys', description: 'show all keys', inFooter: true },
     letterKey('J', 'journal', 'journal', 'show the entries of the journal'),
     ...(hasLab ? [LAB] : []),
@@ -74,18 +119,10 @@ export function boardKeys(
     },
     {
       ...MARK_KEY,
-      description: 'mark or unmark the instance; y copies the names of all that are marked',
+      description: 'mark or unmark the instance; b backs up all that are marked, y copies their names',
       disabled: none,
     },
-    {
-      intent: 'unmark',
-      keys: ['u'],
-      shown: 'u',
-      label: 'unmark',
-      description: 'unmark all',
-      inFooter: marks > 0,
-      disabled: marks === 0 ? 'nothing is marked' : undefined,
-    },
+    ...(marks > 0 || list.filter.text !== '' ? [] : marking),
     {
       intent: 'copy',
       keys: ['y'],
@@ -99,6 +136,9 @@ export function boardKeys(
     ...EVERYWHERE,
   ];
 }
+
+/** While the instances are asked for the first time, and where the row of the cursor is gone. */
+const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';
 
 /** Only a config for a lab has one. */
 const LAB: BoundKey<BoardIntent> = letterKey(

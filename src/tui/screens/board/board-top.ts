@@ -2,7 +2,7 @@ import { counted } from '../../../base/format.ts';
 import { msOf } from '../../../base/instant.ts';
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { Fact, Fleet, Trouble } from '../../../view/app/sources.ts';
-import { answersOf, type BoardSort } from '../../../view/app/status-cells.ts';
+import { type BoardSort, type FleetCounts, fleetCounts } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { cutLine, lineWidth, wrapLine } from '../../line.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
@@ -37,9 +37,9 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
 const LOW = 6;
 
 /** The first row, in full and for a narrow screen. */
-function summaries({ fleet }: Top, { glyphs }: Look): readonly [long: Line, short: Line] {
-  const say = (token: Token, long: string, short: string, more = ''): readonly [Line, Line] => [
-    [span(long, token), span(more)],
+function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line, short: Line] {
+  const say = (token: Token, long: string, short: string): readonly [Line, Line] => [
+    [span(long, token)],
     [span(short, token)],
   ];
   const known = fleet.last?.value;
@@ -48,7 +48,6 @@ function summaries({ fleet }: Top, { glyphs }: Look): readonly [long: Line, shor
     const text = fleet.part.state === 'failed' ? 'nothing is known' : 'reading the journal';
     return say('text.dim', text, text);
   }
-  const { no, unknown, yes } = answersOf(known);
   const all = known.instances.length;
   if (all === 0)
     return say(
@@ -56,27 +55,49 @@ function summaries({ fleet }: Top, { glyphs }: Look): readonly [long: Line, shor
       'the config names no instance: `lifeboat init` writes one',
       'no instance: `lifeboat init`',
     );
+  const counts = fleetCounts(known, now);
+  const { good, waiting } = counts;
+  const worst = KINDS.filter(({ kind }) => counts[kind] > 0);
+  const [first] = worst;
   const of = `of ${counted(all, 'instance')}`;
-  if (no > 0)
+  if (first === undefined && waiting > 0)
+    return say('text.dim', `waiting for ${waiting} ${of}`, `waiting for ${waiting}`);
+  if (first === undefined && good === 0)
+    return say('text.dim', 'there is nothing to recover yet', 'nothing to recover yet');
+  if (first === undefined)
     return say(
-      'status.bad',
-      `${glyphs.failed} ${no} ${of} could not be recovered now`,
-      `${glyphs.failed} ${no} of ${all} not recoverable`,
-      unknown === 0 ? '' : `, ${unknown} unknown`,
+      'status.ok',
+      `${glyphs.done} ${counted(good, 'instance')} could be recovered now`,
+      `${glyphs.done} ${good} recoverable`,
     );
-  if (unknown > 0)
-    return say(
-      'status.warn',
-      `${glyphs.warn} ${unknown} ${of} unknown: nothing shows that they could be recovered now`,
-      `${glyphs.warn} ${unknown} of ${all} unknown`,
-    );
-  if (yes === 0) return say('text.dim', 'there is nothing to recover yet', 'nothing to recover yet');
+  const [, ...others] = worst;
+  const sign = first.token === 'status.bad' ? glyphs.failed : glyphs.warn;
+  const rest = others.map(({ kind, word }) => `, ${counts[kind]} ${word}`).join('');
+  const brief = worst.map(({ kind, word }) => `${counts[kind]} ${word}`).join(', ');
   return say(
-    'status.ok',
-    `${glyphs.done} ${counted(yes, 'instance')} could be recovered now`,
-    `${glyphs.done} ${yes} recoverable`,
+    first.token,
+    `${sign} ${counts[first.kind]} ${of} ${first.words}${rest}`,
+    `${sign} ${brief} of ${all}`,
   );
 }
+
+/** What needs a person, the worst first: as the end of a sentence, and in a word. */
+const KINDS: readonly {
+  readonly kind: keyof FleetCounts;
+  readonly token: Token;
+  readonly words: string;
+  readonly word: string;
+}[] = [
+  { kind: 'down', token: 'status.bad', words: 'DOWN', word: 'DOWN' },
+  { kind: 'no', token: 'status.bad', words: 'could not be recovered now', word: 'not recoverable' },
+  { kind: 'outOfService', token: 'status.bad', words: 'out of service', word: 'out of service' },
+  { kind: 'silent', token: 'status.warn', words: 'asked, and not answered', word: 'not answered' },
+  { kind: 'unknown', token: 'status.warn', words: 'not known to be recoverable', word: 'unknown' },
+  { kind: 'beyondRpo', token: 'status.warn', words: 'beyond the RPO', word: 'beyond RPO' },
+];
+
+/** Answers of an earlier visit say how old they are while newer ones are asked for. */
+const AGED_SECONDS = 60;
 
 function progress({ fleet, sort, marked, now }: Top): Line {
   const known = fleet.last?.value;
@@ -84,7 +105,10 @@ function progress({ fleet, sort, marked, now }: Top): Line {
   const oldest = ages.reduce((most, age) => Math.max(most, age), 0);
   const asked =
     fleet.isAsking && known !== undefined
-      ? [`asked ${known.answered} of ${known.instances.length}`]
+      ? [
+          `asked ${known.answered} of ${known.instances.length}`,
+          ...(oldest < AGED_SECONDS ? [] : [`answers up to ${briefly(oldest)} old`]),
+        ]
       : ages.length === 0
         ? []
         : [`answers at most ${briefly(oldest)} old`];

@@ -1,25 +1,36 @@
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { Fleet } from '../../../view/app/sources.ts';
-import { BOARD_SORTS, type BoardSort, boardRows } from '../../../view/app/status-cells.ts';
+import {
+  BOARD_SORTS,
+  type BoardSort,
+  boardRows,
+  keyCell,
+  newestCell,
+} from '../../../view/app/status-cells.ts';
+import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import type { AppEffect, Around } from '../../live-screen.ts';
 import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { fieldLine } from '../../parts/field.ts';
 import {
   cursorAt,
   FRESH_LIST,
   filtered,
+  filterLines,
+  heldIn,
+  heldOrder,
+  inOrder,
   isListIntent,
   type ListState,
   moved,
+  placed,
   typedInto,
 } from '../../parts/list.ts';
 import { tableLines } from '../../parts/table.ts';
 import { type Line, type Look, span } from '../../span.ts';
-import { type Asked, boardColumns } from './board-columns.ts';
+import { askedOf, boardColumns, failedWord } from './board-columns.ts';
 import { detailLines } from './board-detail.ts';
 import { type BoardIntent, boardKeys } from './board-keys.ts';
 import { topLines } from './board-top.ts';
@@ -39,17 +50,28 @@ export function boardScreen(): OpenScreen {
   const kept = memoised((rows: readonly InstanceStatus[], list: ListState['filter'], text: string) =>
     text === '' ? rows : filtered(rows, { ...FRESH_LIST, filter: list }, filterText),
   );
+  const ordered = memoised((rows: readonly InstanceStatus[], order: readonly string[] | undefined) =>
+    inOrder(rows, order, ({ name }) => name),
+  );
   const namesOf = memoised((rows: readonly InstanceStatus[]) => rows.map(({ name }) => name));
   const openOf = memoised((runs: readonly RunRow[]) => runs.filter(({ status }) => status === 'open'));
   const open = ({ facts }: Around) => openOf(facts.get('runs', null).last?.value ?? NO_RUNS);
-  const rowsOf = ({ list, sort }: BoardState, { facts }: Around) => {
-    const all = sorted(facts.get('fleet', null).last?.value ?? NO_FLEET, sort);
-    return kept(all, list.filter, list.filter.text);
-  };
+  const allOf = ({ list, sort }: BoardState, { facts, now }: Around) =>
+    ordered(sorted(fleetNow(facts, now) ?? NO_FLEET, sort), heldOrder(list, now));
   const at = (state: BoardState, around: Around) => {
-    const rows = rowsOf(state, around);
-    const cursor = cursorAt(state.list, namesOf(rows));
-    return { rows, cursor, here: rows[cursor] };
+    const { list } = state;
+    const all = allOf(state, around);
+    const rows = kept(all, list.filter, list.filter.text);
+    const names = namesOf(rows);
+    // Before all have answered no row is the worst one yet, so none is chosen for the person.
+    const known = isSorted(around) ? list : { ...list, isPlaced: true };
+    const cursor = cursorAt(known, names);
+    return { rows, names, known, cursor, here: rows[cursor], all };
+  };
+
+  const shownOf = (state: BoardState, around: Around): Shown => {
+    const found = at(state, around);
+    return { ...found, all: found.all.length, open: open(around) };
   };
 
   return screen<BoardState, BoardIntent>({
@@ -61,7 +83,7 @@ export function boardScreen(): OpenScreen {
     keys: (state, around) =>
       boardKeys(
         state.list,
-        at(state, around).here,
+        at(state, around),
         open(around),
         sortAfter(state.sort),
         around.facts.get('home', null).last?.value.lab !== undefined,
@@ -70,29 +92,43 @@ export function boardScreen(): OpenScreen {
       { source: 'fleet', of: null },
       { source: 'runs', of: null },
     ],
-    reduce: (state, input, around) => {
+    shown: (state, around) => {
+      const { known, names } = at(state, around);
+      const list = known.isPlaced ? state.list : placed(known, names);
+      return list === state.list ? state : { ...state, list };
+    },
+    reduce: (before, input, around) => {
+      const { names, known, here, all } = at(before, around);
+      const held = (list: ListState) => heldIn(list, namesOf(all), around.now);
+      const state: BoardState = { ...before, list: held(before.list) };
       if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
-      const { rows, here } = at(state, around);
       if (isListIntent(input.intent)) {
-        const list = moved(state.list, input.intent, namesOf(rows), input.page.height);
+        const list = moved(held(known), input.intent, names, input.page.height);
         return [{ ...state, list }];
       }
       switch (input.intent) {
         case 'sort':
-          return [{ ...state, sort: sortAfter(state.sort) }];
+          return [{ list: { ...before.list, held: undefined }, sort: sortAfter(state.sort) }];
+        case 'mark-all': {
+          const { marked } = state.list;
+          const isAll = names.every((name) => marked.has(name));
+          const others = [...marked].filter((name) => !names.includes(name));
+          return [
+            { ...state, list: { ...state.list, marked: new Set(isAll ? others : [...marked, ...names]) } },
+          ];
+        }
         case 'unmark':
           return [{ ...state, list: { ...state.list, marked: new Set() } }];
         default:
           return [state, ...effectsOf(input.intent, state, here?.name, open(around))];
       }
     },
-    layOut: (state, around, look) =>
-      layOut(state, around, look, { ...at(state, around), open: open(around) }),
+    layOut: (state, around, look) => layOut(state, around, look, shownOf(state, around)),
   });
 }
 
 function effectsOf(
-  intent: Exclude<BoardIntent, 'sort' | 'unmark'>,
+  intent: Exclude<BoardIntent, 'sort' | 'unmark' | 'mark-all'>,
   { list }: BoardState,
   here: string | undefined,
   open: readonly RunRow[],
@@ -105,6 +141,8 @@ function effectsOf(
       const instance = marked ?? here;
       return [{ type: 'open', screen: { name: 'start', ...(instance === undefined ? {} : { instance }) } }];
     }
+    case 'back-up':
+      return [{ type: 'open', screen: { name: 'each', instances: [...list.marked] } }];
     case 'resume': {
       const [run] = open;
       if (run === undefined || open.length > 1) return [{ type: 'open', screen: { name: 'runs' } }];
@@ -117,6 +155,7 @@ function effectsOf(
       return names.length === 0 ? [] : [{ type: 'copy', text: names.join('\n'), what }];
     }
     case 'runs':
+    case 'followups':
     case 'keys':
     case 'journal':
     case 'lab':
@@ -126,17 +165,51 @@ function effectsOf(
   }
 }
 
+function fleetNow(facts: Around['facts'], now: Date): Fleet | undefined {
+  const known = facts.get('fleet', null).last?.value;
+  return known && fleetAt(known, now);
+}
+
+/** Whether every instance has answered once, so that the order means something. */
+function isSorted({ facts }: Around): boolean {
+  const { last, isAsking } = facts.get('fleet', null);
+  const known = last?.value;
+  return !isAsking || known?.instances.every(({ name }) => known.answeredAt?.has(name)) === true;
+}
+
 function sortAfter(sort: BoardSort): BoardSort {
   return BOARD_SORTS[(BOARD_SORTS.indexOf(sort) + 1) % BOARD_SORTS.length] ?? 'danger';
 }
 
-/** What the filter looks at: the name, and the answer in the words of the table. */
-function filterText({ name, role, state, recoverable }: InstanceStatus): string {
-  return `${name} ${role} ${state ?? ''} ${recoverable.answer}`;
+/** What the filter looks at: the name, and what the table says of it. */
+function filterText(status: InstanceStatus): string {
+  const { name, role, state, recoverable, key, parts, card } = status;
+  const isFailed = Object.values(parts).some((part) => part?.state === 'failed');
+  return [
+    ...[
+      name,
+      role,
+      state ?? '',
+      recoverable.answer,
+      wordOfService(status),
+      newestCell(status),
+      keyCell(status),
+    ],
+    ...key.possible.map(({ fingerprint }) => fingerprint),
+    ...(isFailed ? ['failed', failedWord(status)] : []),
+    ...(card === undefined ? ['no card'] : []),
+  ].join(' ');
+}
+
+/** What stands out about its service; that it is well is no word to look for. */
+function wordOfService({ down, inService }: InstanceStatus): string {
+  return down !== undefined ? 'DOWN' : inService.answer === 'no' ? 'out of service' : '';
 }
 
 interface Shown {
   readonly rows: readonly InstanceStatus[];
+  /** How many there are without the filter. */
+  readonly all: number;
   readonly cursor: number;
   readonly here: InstanceStatus | undefined;
   readonly open: readonly RunRow[];
@@ -154,12 +227,8 @@ const DETAIL_WIDTH = { least: 40, most: 64 } as const;
 function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: Shown): Layout {
   const { facts, now, size } = around;
   const { columns: width, rows: height } = size;
-  const fleet = facts.get('fleet', null);
-  const asked: Asked = {
-    answeredAt: fleet.last?.value.answeredAt ?? new Map(),
-    isAsking: fleet.isAsking,
-    now,
-  };
+  const fleet = factAt(facts.get('fleet', null), now);
+  const asked = askedOf(fleet, now);
   const about = {
     fleet,
     runs: facts.get('runs', null),
@@ -172,7 +241,7 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
   const isFiltered = list.isFiltering || list.filter.text !== '';
   const top = [
     ...topLines(about, width, most, look).slice(0, most),
-    ...(isFiltered ? [fieldLine('/', list.filter, width, look)] : []),
+    ...filterLines(list, width, look, { shown: shown.rows.length, all: shown.all }),
   ];
   const left = Math.max(0, height - top.length);
   const table = (wide: number, high: number) =>

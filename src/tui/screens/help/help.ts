@@ -53,7 +53,7 @@ export function helpScreen(keys: readonly ShownKey[], title: string): OpenScreen
   return screen<number, Intent>({
     init: 0,
     subject: () => '',
-    title: () => `keys: ${title}`,
+    title: () => `help: ${title}`,
     badge: (_, around) => badgeOfHome(around),
     isTyping: () => false,
     keys: () => KEYS,

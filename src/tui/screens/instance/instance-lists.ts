@@ -1,5 +1,6 @@
 import { formatBytes, formatTime, timeOr } from '../../../base/format.ts';
 import type { BackupRow } from '../../../view/app/backup-list.ts';
+import { metricWords } from '../../../view/app/metric-words.ts';
 import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
 import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
@@ -47,6 +48,7 @@ export function backupLines(
   const range = list?.window;
   const top = [
     ...(fact.part.state === 'failed' ? failedLines(fact.part.why, width, look) : []),
+    ...unreadLines(list?.unread, width, look),
     ...(range === undefined
       ? list?.noWindow === undefined
         ? []
@@ -80,6 +82,15 @@ export function backupLines(
     { above: top },
   );
 }
+
+/** Rows that are missing in a list; the first of them stand for all. */
+function unreadLines(unread: readonly string[] = [], width: number, look: Look): readonly Line[] {
+  const more = unread.length - MOST_UNREAD;
+  const words = more > 0 ? [...unread.slice(0, MOST_UNREAD), `and ${more} more`] : unread;
+  return words.map((text) => cutLine([span(text, 'status.warn')], width, look));
+}
+
+const MOST_UNREAD = 2;
 
 const BACKUP_COLUMNS: readonly Column<BackupRow>[] = [
   { title: 'id', cell: ({ id }) => [span(String(id))], align: 'right' },
@@ -120,7 +131,8 @@ export function restoreLines(
   room: Room,
   look: Look,
 ): Listed {
-  const part = around.facts.get('instance', name).last?.value.restores;
+  const detail = around.facts.get('instance', name).last?.value;
+  const part = detail?.restores;
   const rows = restoreRows(name, lists.restores, around);
   return listed(
     {
@@ -135,6 +147,7 @@ export function restoreLines(
     },
     room,
     look,
+    { above: unreadLines(detail?.unreadRestores, room.width, look) },
   );
 }
 
@@ -197,7 +210,7 @@ export function metricLines(
 function metricColumns(course: number, look: Look): readonly Column<MetricCourse>[] {
   return [
     { title: 'measurement', cell: ({ path }) => [span(path)], least: 12 },
-    { title: 'latest', cell: ({ values }) => [span(valueWords(values.at(-1)))], align: 'right' },
+    { title: 'latest', cell: ({ path, values }) => [span(metricWords(path, values.at(-1)))], align: 'right' },
     { title: 'course', cell: ({ values }) => [sparkline(values, course, look)], drop: 1 },
   ];
 }
@@ -206,17 +219,12 @@ function chartOf({ path, values, at }: MetricCourse, width: number, look: Look):
   const shown = values.slice(-width);
   const least = shown.reduce((low, one) => Math.min(low, one), Number.POSITIVE_INFINITY);
   const most = shown.reduce((high, one) => Math.max(high, one), Number.NEGATIVE_INFINITY);
-  const ends = `from ${valueWords(least)} to ${valueWords(most)}, ${shown.length} points, the newest ${formatTime(at)} UTC`;
+  const ends = `from ${metricWords(path, least)} to ${metricWords(path, most)}, ${shown.length} points, the newest ${formatTime(at)} UTC`;
   return [
     cutLine([span(path, 'text.strong')], width, look),
     ...chartLines(values, width, CHART_ROWS, look),
     cutLine([span(ends, 'text.dim')], width, look),
   ];
-}
-
-function valueWords(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return '-';
-  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
 }
 
 function statusSpan(status: string): Span {

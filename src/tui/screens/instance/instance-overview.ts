@@ -4,7 +4,7 @@ import { band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import type { Asked } from '../board/board-columns.ts';
+import { askedOf } from '../board/board-columns.ts';
 import { factsBelow, verdictLines } from '../board/board-detail.ts';
 import { statusOf } from './instance-state.ts';
 
@@ -18,7 +18,7 @@ export function layOutOverview(
 ): Layout {
   const { facts, now } = around;
   const fleet = facts.get('fleet', null);
-  const asked: Asked = { answeredAt: fleet.last?.value.answeredAt ?? new Map(), isAsking: false, now };
+  const asked = askedOf(fleet, now);
   const status = statusOf(name, around);
   const fact = facts.get('instance', name);
   const failed = (wide: number) =>

@@ -1,5 +1,6 @@
 import type { BackupRow } from '../../../view/app/backup-list.ts';
-import type { Fleet, MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
+import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
+import { fleetAt } from '../../../view/fleet/fleet-at.ts';
 import { type InstanceStatus, knownOf } from '../../../view/fleet/fleet-facts.ts';
 import type { Around } from '../../live-screen.ts';
 import { FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
@@ -27,13 +28,10 @@ export function listOf({ section, lists }: InstanceState): ListState | undefined
   return section === 'overview' ? undefined : lists[section];
 }
 
-/** The status of the instance on the board, as of its last answer. */
-export function statusOf(name: string, { facts }: Around): InstanceStatus | undefined {
-  return fleetOf(facts)?.instances.find((status) => status.name === name);
-}
-
-function fleetOf(facts: Around['facts']): Fleet | undefined {
-  return facts.get('fleet', null).last?.value;
+/** The status of the instance as on the board. */
+export function statusOf(name: string, { facts, now }: Around): InstanceStatus | undefined {
+  const fleet = facts.get('fleet', null).last?.value;
+  return fleet && fleetAt(fleet, now).instances.find((status) => status.name === name);
 }
 
 export function backupRows(name: string, list: ListState, { facts }: Around): readonly BackupRow[] {

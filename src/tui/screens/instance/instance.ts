@@ -1,4 +1,6 @@
+import type { BackupRow } from '../../../view/app/backup-list.ts';
 import { knownOf } from '../../../view/fleet/fleet-facts.ts';
+import { briefly } from '../../../view/follow-up-words.ts';
 import { band, type Layout } from '../../bands.ts';
 import { cutLine } from '../../line.ts';
 import {
@@ -17,6 +19,7 @@ import {
   type ListIntent,
   listKeys,
   moved,
+  placed,
   typedInto,
 } from '../../parts/list.ts';
 import { type Line, type Look, span } from '../../span.ts';
@@ -37,6 +40,9 @@ type Intent =
   | 'start'
   | 'copy'
   | 'entries'
+  | 'restore'
+  | 'verify'
+  | 'download'
   | 'section'
   | 'section-before'
   | `to:${Section}`
@@ -52,12 +58,14 @@ export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'i
     title: ({ section }) => section,
     badge: (_, { facts }) => {
       const found = facts.get('home', null).last?.value.instances.find(({ name }) => name === instance);
-      // What is not known counts as the real thing.
-      return found?.isRehearsal === true ? 'REHEARSAL' : 'LIVE';
+      if (found === undefined) return undefined;
+      return found.isRehearsal ? 'REHEARSAL' : 'LIVE';
     },
     isTyping: (state) => listOf(state)?.isFiltering === true,
     keys: (state, around) => keysOf(instance, state, around),
     needs: () => [
+      // Whether it could be recovered is known with the others.
+      { source: 'fleet', of: null },
       { source: 'instance', of: instance },
       { source: 'backups', of: instance },
     ],
@@ -88,10 +96,20 @@ export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'i
           return [state, { type: 'open', screen: { name: 'start', instance } }];
         case 'entries':
           return [state, { type: 'open', screen: { name: 'journal', stream: `instance/${instance}` } }];
+        case 'restore':
+        case 'verify':
+        case 'download':
+          return [state, ...withBackup(instance, intent, state, around)];
         case 'copy':
           return [state, ...copied(instance, state, around)];
       }
       return [state];
+    },
+    shown: (state, around) => {
+      const list = listOf(state);
+      const { section, lists } = state;
+      if (list === undefined || section === 'overview') return state;
+      return { ...state, lists: { ...lists, [section]: placed(list, rowKeys(instance, state, around)) } };
     },
     layOut: (state, around, look) => layOut(instance, state, around, look),
   });
@@ -102,7 +120,7 @@ function layOut(name: string, state: InstanceState, around: Around, look: Look):
   const list = listOf(state);
   const isFiltered = list !== undefined && (list.isFiltering || list.filter.text !== '');
   const top = [
-    cutLine(tabs(state.section), width, look),
+    cutLine([...tabs(state.section), ...agedMark(name, state, around)], width, look),
     ...(isFiltered ? [fieldLine('/', list.filter, width, look)] : []),
   ].slice(0, height);
   const room: Room = { width, height: Math.max(0, height - top.length) };
@@ -113,6 +131,16 @@ function layOut(name: string, state: InstanceState, around: Around, look: Look):
   const draw = { backups: backupLines, restores: restoreLines, metrics: metricLines }[state.section];
   const { lines, pageRows } = draw(name, state, around, room, look);
   return { page: { height: pageRows, last: 0 }, bands: [band(top, width), band(lines, width, room.height)] };
+}
+
+/** An answer that is older than this says so. */
+const AGED_MS = 60_000;
+
+/** That what is shown is of an earlier visit, until the newer answer is there. */
+function agedMark(name: string, { section }: InstanceState, { facts, now }: Around): Line {
+  const { last } = facts.get(section === 'backups' ? 'backups' : 'instance', name);
+  const age = last === undefined ? 0 : now.getTime() - last.at.getTime();
+  return age < AGED_MS ? [] : [span(` as of ${briefly(age / 1000)} ago`, 'status.warn')];
 }
 
 /** The sections by their numbers; the one that is shown stands in brackets. */
@@ -158,11 +186,71 @@ function copied(name: string, state: InstanceState, around: Around): readonly Ap
   return found === undefined ? [] : [{ type: 'copy', text: found[0], what: found[1] }];
 }
 
+function backupHere(name: string, state: InstanceState, around: Around): BackupRow | undefined {
+  if (state.section !== 'backups') return undefined;
+  const rows = backupRows(name, state.lists.backups, around);
+  return rows[
+    cursorAt(
+      state.lists.backups,
+      rows.map(({ id }) => String(id)),
+    )
+  ];
+}
+
+/** What is done with the backup of the cursor. A restore asks before it does anything. */
+function withBackup(
+  instance: string,
+  what: 'restore' | 'verify' | 'download',
+  state: InstanceState,
+  around: Around,
+): readonly AppEffect[] {
+  const backup = backupHere(instance, state, around);
+  if (backup === undefined) return [];
+  const { id } = backup;
+  if (what !== 'restore') return [{ type: 'errand', errand: { do: what, instance, id } }];
+  const screen = { name: 'start', situation: 'older-state', instance, backup: String(id) } as const;
+  return [{ type: 'open', screen }];
+}
+
+function backupKeys(
+  name: string,
+  state: InstanceState,
+  around: Around,
+  busy: string | undefined,
+): readonly BoundKey<Intent>[] {
+  if (state.section !== 'backups') return [];
+  const backup = backupHere(name, state, around);
+  const none = backup === undefined ? 'there is no backup here' : undefined;
+  const undone =
+    backup?.status === 'done' ? undefined : `the service does not list backup ${backup?.id} as done now`;
+  return [
+    {
+      ...letterKey('r', 'restore', 'restore', 'look at what a restore of this backup does, and start it'),
+      disabled: none ?? undone ?? busy,
+    },
+    {
+      ...letterKey(
+        'v',
+        'verify',
+        'verify',
+        'download the backup and read it to its last byte; keeps nothing',
+      ),
+      disabled: none ?? undone,
+    },
+    {
+      ...letterKey('d', 'download', 'download', 'download the backup, encrypted, into the current folder'),
+      disabled: none ?? undone,
+    },
+  ];
+}
+
 function keysOf(name: string, state: InstanceState, around: Around): readonly BoundKey<Intent>[] {
   const list = listOf(state);
   if (list?.isFiltering === true) return listKeys(list);
   const status = statusOf(name, around);
   const [run] = status?.openRuns ?? [];
+  const busy =
+    run === undefined ? undefined : `run ${run} is open here: it has to end before another one begins`;
   return [
     {
       intent: 'section',
@@ -197,9 +285,9 @@ function keysOf(name: string, state: InstanceState, around: Around): readonly Bo
       label: 'start',
       description: 'start a recovery, a rotation or another runbook here',
       inFooter: true,
-      disabled:
-        run === undefined ? undefined : `run ${run} is open here: it has to end before another one begins`,
+      disabled: busy,
     },
+    ...backupKeys(name, state, around, busy),
     {
       ...letterKey('y', 'copy', 'copy id', 'copy the id of the row, or of the instance'),
       disabled: idHere(name, state, around) === undefined ? 'there is no row to copy from' : undefined,

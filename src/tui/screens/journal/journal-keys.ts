@@ -13,6 +13,7 @@ export type Intent =
   | 'newer'
   | 'verify'
   | 'verify-against'
+  | 'unlock'
   | 'anchor'
   | 'copy'
   | TrustIntent
@@ -28,9 +29,17 @@ export function keysOf(
   { rows }: Loaded,
   anchor: string | undefined,
   facts: Facts,
+  isLocked: boolean,
 ): readonly BoundKey<Intent>[] {
   if (over === 'trust') return [...trustKeys(path, facts), LEAVE_FIELD];
-  if (over === 'audit') return [{ ...VERIFY, label: 'verify again' }, AGAINST, ...READING_KEYS, CLOSE];
+  if (over === 'audit') {
+    const unlock = {
+      ...UNLOCK,
+      inFooter: isLocked,
+      ...(isLocked ? {} : { disabled: 'the vault file is not locked' }),
+    };
+    return [{ ...VERIFY, label: 'verify again' }, unlock, AGAINST, ...READING_KEYS, CLOSE];
+  }
   if (over !== undefined)
     return [
       {
@@ -73,6 +82,12 @@ const AGAINST: BoundKey<Intent> = letterKey(
   'verify-against',
   'verify against',
   'also verify the log against a public key from a file, or an anchor from a ticket',
+);
+const UNLOCK: BoundKey<Intent> = letterKey(
+  'o',
+  'unlock',
+  'passphrase',
+  'enter the passphrase of the vault file, and verify against its signing key',
 );
 const ANCHOR: BoundKey<Intent> = letterKey(
   'a',

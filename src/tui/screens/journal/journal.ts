@@ -64,7 +64,8 @@ export function journalScreen({ stream }: ScreenRequest & { readonly name: 'jour
     },
     badge: (_, around) => badgeOfHome(around),
     isTyping: ({ list, over }) => over === 'trust' || list.isFiltering,
-    keys: (state, around) => keysOf(state, loaded(state, around), anchorIn(state, around), around.facts),
+    keys: (state, around) =>
+      keysOf(state, loaded(state, around), anchorIn(state, around), around.facts, isLocked(state, around)),
     needs: (state, around) => [
       { source: 'entries', of },
       ...loaded(state, around).wanted.map(
@@ -117,6 +118,8 @@ function reduce(
       return [beside(-1)];
     case 'verify':
       return [{ ...over('audit'), audits: state.audits + 1 }];
+    case 'unlock':
+      return [{ ...over('audit'), audits: state.audits + 1 }, { type: 'unlock' }];
     case 'verify-against':
       return [{ ...over('trust'), path: trustField(state.path.given) }];
     case 'anchor':
@@ -146,6 +149,10 @@ function withField(state: JournalState, input: Input<Intent>, { facts }: Around)
     trust: withTrust(trust, path),
     path: trustField(givenWith(path)),
   };
+}
+
+function isLocked(state: JournalState, { facts }: Around): boolean {
+  return facts.get('audit', auditOf(state)).last?.value.isLocked ?? false;
 }
 
 function auditOf({ audits, trust }: JournalState): AuditWanted {

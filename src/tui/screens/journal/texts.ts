@@ -57,6 +57,7 @@ const VERDICTS: Readonly<Record<AuditFacts['verdict'], { readonly word: string; 
 };
 
 const BY_HAND = 'try it on the command line: lifeboat audit verify';
+const OPENING = 'o asks for the passphrase of the vault file, and verifies again';
 const PINNING =
   'p verifies it against a public key from elsewhere (--public-key on the command line), or an anchor';
 
@@ -76,7 +77,7 @@ export function auditLines(
     ];
   if (last === undefined || isAsking)
     return wrapLine([span('verifying every entry, the tree, the signed heads and the checkpoints')], width);
-  const { verdict, words, exitCode, entries, findings } = last.value;
+  const { verdict, words, exitCode, entries, findings, isLocked = false } = last.value;
   const { word, token } = VERDICTS[verdict];
   // The verdict names its limits already.
   const more = findings.filter(({ text }) => !words.includes(text));
@@ -90,6 +91,7 @@ export function auditLines(
     ),
     ...(more.length === 0 ? [] : [BLANK]),
     ...trustLines(trust, width),
+    ...(isLocked ? wrapLine([span(OPENING)], width, 2) : []),
     ...(verdict === 'consistent' ? wrapLine([span(PINNING)], width, 2) : []),
     ...wrapLine(
       [span(`\`lifeboat audit verify\` ends with exit code ${exitCode} for this`, 'text.dim')],

@@ -18,6 +18,7 @@ import {
   type ListState,
   listKeys,
   moved,
+  placed,
   typedInto,
 } from '../../parts/list.ts';
 import { givenWith, pathNeeds } from '../../parts/path-field.ts';
@@ -94,6 +95,10 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
           return [state];
       }
     },
+    shown: (state, around) => ({
+      ...state,
+      list: placed(state.list, rowsOf(state.list, around).map(keyOf)),
+    }),
     layOut: ({ list, over }, around, look) => {
       const { columns, rows: height } = around.size;
       if (over !== undefined) return keyFileLayout(over, around, look);
@@ -268,7 +273,12 @@ function unlockKey({ facts }: Around): BoundKey<Intent> {
   const { part } = facts.get('keys', null);
   const isLocked = part.state === 'failed' && wantsPassphrase(part.code);
   return {
-    ...letterKey('p', 'unlock', 'passphrase', 'enter the passphrase of the vault again, where it is locked'),
+    ...letterKey(
+      'p',
+      'unlock',
+      'passphrase',
+      'enter the passphrase of the vault file again, where it is locked',
+    ),
     keys: isLocked ? ['p', 'ctrl+r'] : ['p'],
     inFooter: isLocked,
     disabled: isLocked ? undefined : 'the key store is not locked',

@@ -81,6 +81,11 @@ function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey
       disabled: none ?? gone,
     },
     {
+      ...letterKey('y', 'copy', 'copy', 'copy the name of the instance'),
+      inFooter: false,
+      disabled: none,
+    },
+    {
       intent: 'look',
       keys: ['enter'],
       shown: 'Enter',

@@ -28,6 +28,7 @@ export type LabIntent =
   | 'ask-delete'
   | 'clock'
   | 'expire-tokens'
+  | 'copy'
   | 'choose'
   | 'other'
   | 'close'

@@ -2,7 +2,7 @@ import { askingWords, type LabChange } from '../../../view/app/lab-facts.ts';
 import type { AppEffect, Around, Input } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { EMPTY_FIELD, edited, FIELD_KEYS, type FieldIntent, typed } from '../../parts/field.ts';
-import { FRESH_LIST, isListIntent, moved, typedInto } from '../../parts/list.ts';
+import { FRESH_LIST, isListIntent, moved, placed, typedInto } from '../../parts/list.ts';
 import { labKeys } from './lab-keys.ts';
 import { layOut } from './lab-layout.ts';
 import { FRESH, knownOf, type LabIntent, type LabState, nameOf } from './lab-state.ts';
@@ -25,6 +25,13 @@ export function labScreen(): OpenScreen {
     needs: (_, { facts }) =>
       facts.get('home', null).last?.value.lab === undefined ? [] : [{ source: 'lab', of: null }],
     reduce,
+    shown: (state, around) => {
+      const { over, list } = state;
+      const { instances, scenarios } = knownOf(state, around);
+      if (over?.kind === 'scenarios')
+        return { ...state, over: { ...over, list: placed(over.list, scenarios.map(nameOf)) } };
+      return { ...state, list: placed(list, instances.map(nameOf)) };
+    },
     layOut,
   });
 }
@@ -56,6 +63,8 @@ function reduce(state: LabState, input: Input<LabIntent>, around: Around): Next 
     case 'lose':
     case 'bring-back':
       return changing(state, { do: input.intent, instance });
+    case 'copy':
+      return [state, { type: 'copy', text: instance, what: `the name of ${instance}` }];
     case 'stop-faults':
     case 'expire-tokens':
       return changing(state, { do: input.intent });

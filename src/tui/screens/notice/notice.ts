@@ -9,6 +9,8 @@ import { BLANK, span } from '../../span.ts';
 export interface Notice {
   readonly title: string;
   readonly text: string;
+  /** What is known besides. */
+  readonly lines?: readonly string[];
   readonly hints: readonly string[];
 }
 
@@ -26,7 +28,7 @@ const KEYS: readonly BoundKey<Intent>[] = [
 ];
 
 /** A notice over the screen that it is about. */
-export function noticeScreen({ title, text, hints }: Notice): OpenScreen {
+export function noticeScreen({ title, text, lines: said = [], hints }: Notice): OpenScreen {
   return screen<null, Intent>({
     init: null,
     subject: () => '',
@@ -42,6 +44,7 @@ export function noticeScreen({ title, text, hints }: Notice): OpenScreen {
         BLANK,
         ...wrapLine([span(text, 'text.strong')], columns, 2),
         BLANK,
+        ...said.flatMap((line) => wrapLine([span(line)], columns, 2)),
         ...hintLines(hints, columns, 0),
       ];
       return scrolledBody(lines, 0, size, look);

@@ -1,4 +1,6 @@
+import { COMMAND_WORDS } from '../../../view/app/command-words.ts';
 import { NO_LAB } from '../../../view/app/home.ts';
+import { SITUATIONS } from '../../../view/app/situations.ts';
 import type { AppEffect, Around, BoundKey, ScreenRequest, ShownKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
@@ -24,6 +26,8 @@ type Intent = 'up' | 'down' | 'choose' | 'close' | FieldIntent;
 interface Item {
   readonly what: string;
   readonly about: string;
+  /** Other words by which it is found. */
+  readonly words?: string;
   readonly effect: AppEffect;
   readonly disabled?: string | undefined;
 }
@@ -137,10 +141,14 @@ function foundOf(beneath: Beneath, around: Around, words: string): readonly Item
   );
 }
 
+/** Older runs have their key in the report. */
+const RUNS_OFFERED = 20;
+
 function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): readonly Item[] {
   const home = facts.get('home', null).last?.value;
   const instances = home?.instances ?? [];
-  const open = (facts.get('runs', null).last?.value ?? []).filter(({ status }) => status === 'open');
+  const runs = facts.get('runs', null).last?.value ?? [];
+  const open = runs.filter(({ status }) => status === 'open');
   const driving = isDriving ? 'this window already drives a run: open a second terminal' : undefined;
   return [
     ...keys
@@ -157,6 +165,20 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
       start: driving,
       lab: home?.lab === undefined ? NO_LAB : undefined,
     }),
+    ...SITUATIONS.map(
+      ({ id, says, does, wish: { runbook }, words }): Item => ({
+        ...go(says, `${runbook}: ${does}`, { name: 'start', situation: id }),
+        words,
+        disabled: driving,
+      }),
+    ),
+    {
+      what: 'quit',
+      about: 'leave lifeboat',
+      words: 'exit leave close q',
+      effect: { type: 'instead', effect: { type: 'quit' } },
+      disabled: isDriving ? 'a run is under way here: q on its screen leaves it' : undefined,
+    },
     {
       what: hidesNames ? 'show names' : 'hide names',
       about: 'names, hosts and ids on every screen, when others can see it',
@@ -173,7 +195,7 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
       },
       {
         what: `add a key of ${name}`,
-        about: 'typed or pasted twice on the ordinary terminal, never shown',
+        about: 'typed or pasted twice in a hidden field',
         effect: { type: 'instead', effect: { type: 'add-key', instance: name } },
       },
       go(`add a key of ${name} from a file`, 'its path is asked for, and Tab completes it', {
@@ -189,7 +211,27 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
         disabled: driving,
       }),
     ),
+    ...runs.slice(0, RUNS_OFFERED).map(
+      ({ runId, runbook, instance }): Item => ({
+        what: `bundle of ${runId}`,
+        about: `write the evidence of ${runbook} of ${instance} into a new file`,
+        words: 'export evidence auditor tar proof hand over',
+        effect: { type: 'instead', effect: { type: 'errand', errand: { do: 'export', runId } } },
+      }),
+    ),
+    ...COMMAND_WORDS.map(({ name, about, words }) => commandItem(`lifeboat ${name}`, about, words)),
+    commandItem(
+      'LIFEBOAT_THEME=contrast lifeboat',
+      'the app in another theme: dark, light or contrast',
+      'colours colors',
+    ),
   ];
+}
+
+/** What has no screen of its own is copied, for the shell that `!` opens. */
+function commandItem(command: string, about: string, words: string): Item {
+  const effect = { type: 'copy', text: command, what: 'the command: ! opens a shell for it' } as const;
+  return { what: `copy ${command}`, about, words, effect: { type: 'instead', effect } };
 }
 
 /**
@@ -202,9 +244,11 @@ const SCREENS: Readonly<
   board: ['board', 'all instances, sorted by danger'],
   start: ['start a recovery', 'choose by situation'],
   runs: ['runs', 'open and closed runs'],
+  followups: ['follow-ups', 'the work that recoveries leave: do, close or skip it'],
   keys: ['keys', 'which keys are held, and what they open'],
   journal: ['journal', 'every entry, the newest first'],
   lab: ['lab', 'break things in the lab of this config, also while a run waits'],
+  each: 'with-its-thing',
   watch: 'with-its-thing',
   instance: 'with-its-thing',
   report: 'with-its-thing',
@@ -224,11 +268,11 @@ function go(what: string, about: string, screen: (AppEffect & { type: 'open' })[
   return { what, about, effect: { type: 'instead', effect: { type: 'open', screen } } };
 }
 
-function fits({ what, about }: Item, text: string): boolean {
+function fits({ what, about, words: others = '' }: Item, text: string): boolean {
   const words = text
     .toLowerCase()
     .split(' ')
     .filter((word) => word !== '');
-  const whole = `${what} ${about}`.toLowerCase();
+  const whole = `${what} ${about} ${others}`.toLowerCase();
   return words.every((word) => whole.includes(word));
 }

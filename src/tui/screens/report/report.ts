@@ -9,7 +9,7 @@ import { isReadingIntent, READING_KEYS, type ReadingIntent, scrolledTo } from '.
 import { proseLines } from '../../prose.ts';
 import { span } from '../../span.ts';
 
-type Intent = 'write' | 'copy' | 'journal' | ReadingIntent;
+type Intent = 'write' | 'bundle' | 'copy' | 'journal' | ReadingIntent;
 
 /** The report of a run, to be read and to be written into a file. */
 export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report' }): OpenScreen {
@@ -31,6 +31,7 @@ export function reportScreen({ runId }: ScreenRequest & { readonly name: 'report
       const report = known(around);
       if (report === undefined) return [scroll];
       if (intent === 'write') return [scroll, { type: 'write-report', runId }];
+      if (intent === 'bundle') return [scroll, { type: 'errand', errand: { do: 'export', runId } }];
       return intent === 'copy'
         ? [scroll, { type: 'copy', text: report.command, what: 'the command that writes the report' }]
         : [scroll, { type: 'open', screen: { name: 'journal', stream: `run/${runId}` } }];
@@ -58,6 +59,15 @@ function keysOf(report: ReportText | undefined): readonly BoundKey<Intent>[] {
         'write',
         'write HTML',
         'write the report as HTML into a new file in the current folder',
+      ),
+      disabled,
+    },
+    {
+      ...letterKey(
+        'b',
+        'bundle',
+        'write bundle',
+        'write the signed bundle for an auditor, with its own verifier, into a new file in the current folder',
       ),
       disabled,
     },

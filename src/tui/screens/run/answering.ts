@@ -1,4 +1,5 @@
 import { isoOf } from '../../../base/date.ts';
+import { isNoReason, noReasonWords } from '../../../base/reason.ts';
 import { Secret } from '../../../base/secret.ts';
 import { BREAK_GLASS, notTheName, SEVERAL_LINES } from '../../../view/question-words.ts';
 import type { Answer } from '../../../view/run-port.ts';
@@ -148,6 +149,8 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
         question,
         `type ${option.needs.what === 'reason' ? 'a reason' : 'the evidence'} first, or go back with Esc`,
       );
+    if (option.needs.what === 'reason' && isNoReason(given))
+      return refuse(state, question, noReasonWords(given));
     if (view.kind === 'typed-name' && option.event === BREAK_GLASS.event) {
       const { option: _, problem: __, ...rest } = question;
       return [{ ...state, question: { ...rest, row: 0, text: '', breakGlass: given } }];
@@ -259,7 +262,8 @@ export function stopAndLead(state: UiState): Step {
   const way = wayAt(view);
   if (question === undefined || question.sending || way === undefined) return [state];
   const sending = { ...state, question: { ...question, sending: true } };
-  return [sending, { type: 'answer', answer: { event: STOP }, lead: effectOf(way) }];
+  const text = `stopped to go on with another run on ${way.instance}`;
+  return [sending, { type: 'answer', answer: { event: STOP, text }, lead: effectOf(way) }];
 }
 
 const STOP = 'operator.stop';

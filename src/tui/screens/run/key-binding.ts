@@ -55,6 +55,7 @@ export type Intent =
   | 'drop-filter'
   | 'text-first'
   | 'text-last'
+  | 'enlarge'
   | 'step-before'
   | 'step-after'
   | 'report'
@@ -70,6 +71,7 @@ export type Intent =
   | 'suspend'
   | 'stay'
   | 'close-help'
+  | 'take-over'
   | 'close';
 
 export interface Binding {
@@ -84,7 +86,7 @@ export interface Binding {
   readonly description: string;
   /**
    * In the footer always, never, while something may wait for credentials, where there is a command, where a
-   * way leads on, or where the app has a palette.
+   * way leads on, where the app has a palette, or where a run that is watched can be taken over.
    */
-  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way' | 'palette';
+  readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way' | 'palette' | 'free';
 }

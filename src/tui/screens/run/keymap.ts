@@ -2,7 +2,7 @@ import type { Binding, Intent, Mode } from './key-binding.ts';
 import { ANSWERING } from './keys-answering.ts';
 import { AROUND } from './keys-around.ts';
 import { EDITING, PICKING } from './keys-fields.ts';
-import { ENDING, LOOKING, WATCHING } from './keys-looking.ts';
+import { ENDING, LOOKING, TAKE_OVER, WATCHING } from './keys-looking.ts';
 
 /**
  * Every key of the terminal UI, the most needed first. The footer, the help and the handling all come from
@@ -31,11 +31,13 @@ export function footerBindings(
     hasCommand,
     hasWay,
     hasPalette,
+    isFree,
   }: {
     readonly isPaused: boolean;
     readonly hasCommand: boolean;
     readonly hasWay: boolean;
     readonly hasPalette: boolean;
+    readonly isFree: boolean;
   },
 ): readonly Binding[] {
   const isShown = {
@@ -45,6 +47,7 @@ export function footerBindings(
     command: hasCommand,
     way: hasWay,
     palette: hasPalette,
+    free: isFree,
   };
   return KEYMAP.filter(({ modes, onScreen }) => modes.includes(mode) && isShown[onScreen]);
 }
@@ -59,9 +62,10 @@ export function bindingsIn(mode: Mode): readonly Binding[] {
  * they do.
  */
 export function helpBindings(): readonly Binding[] {
-  return [...ANSWERING, ...ENDING, ...LOOKING, ...AROUND, ...EDITING, ...PICKING].filter(
+  const all = [...ANSWERING, ...ENDING, ...LOOKING, ...AROUND, ...EDITING, ...PICKING].filter(
     ({ modes, shown }) => shown !== '' && modes.some((mode) => !OVER_A_RUN.has(mode)),
   );
+  return [...all, TAKE_OVER];
 }
 
 const OVER_A_RUN: ReadonlySet<Mode> = new Set<Mode>([

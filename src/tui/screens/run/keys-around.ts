@@ -67,6 +67,15 @@ export const AROUND: readonly Binding[] = [
     onScreen: 'always',
   },
   {
+    intent: 'enlarge',
+    keys: ['z', 'ctrl+t'],
+    modes: ['watch', 'choice', 'ways', 'looking'],
+    shown: 'z',
+    label: 'text',
+    description: 'show the text of this step on the whole screen; Ctrl-T does it from a field',
+    onScreen: 'always',
+  },
+  {
     intent: 'wake',
     keys: ['r'],
     modes: ['watch', 'choice', 'ways'],

@@ -76,6 +76,15 @@ export const LOOKING: readonly Binding[] = [
     onScreen: 'always',
   },
   {
+    intent: 'enlarge',
+    keys: ['ctrl+t'],
+    modes: ['input', 'shut', 'reason', 'reading', 'picker'],
+    shown: '',
+    label: 'text',
+    description: 'show the text of this step on the whole screen, from a field',
+    onScreen: 'never',
+  },
+  {
     intent: 'step-before',
     keys: ['['],
     modes: ['watch', 'choice', 'ways', 'over', 'step', 'looking'],
@@ -95,7 +104,7 @@ export const LOOKING: readonly Binding[] = [
   },
   {
     intent: 'close-look',
-    keys: ['escape', 'q'],
+    keys: ['escape', 'q', 'z', 'ctrl+t'],
     modes: ['step'],
     shown: 'Esc',
     label: 'back to now',
@@ -144,8 +153,21 @@ export const ENDING: readonly Binding[] = [
   },
 ];
 
+/** The one key that does something to a run that is watched. */
+export const TAKE_OVER: Binding = {
+  intent: 'take-over',
+  keys: ['t'],
+  modes: ['looking'],
+  shown: 't',
+  label: 'take over',
+  description:
+    'go on here with a run that is watched, once nobody drives it; it first asks the service what became of the last call',
+  onScreen: 'free',
+};
+
 /** Keys over a run that somebody else drives: nothing can be answered, and it is left without a question. */
 export const WATCHING: readonly Binding[] = [
+  TAKE_OVER,
   ...pagingIn(['looking']),
   {
     intent: 'help',

@@ -20,6 +20,8 @@ import { headerLine } from '../../parts/header.ts';
 import { proseLines } from '../../prose.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Mode } from './key-binding.ts';
+import { KEYMAP } from './keymap.ts';
+import { isHere } from './looking.ts';
 import { activityLines } from './parts/activity.ts';
 import { askedBelow, bannerLines, cutWords, mostOfBanner } from './parts/banner.ts';
 import { factLines } from './parts/facts.ts';
@@ -30,7 +32,7 @@ import { leaveLines, watchedLines } from './parts/leave.ts';
 import { logHead, logLines, logRows, stepLines, wholeRows } from './parts/log.ts';
 import { objectiveLine, objectiveLines } from './parts/objectives.ts';
 import { endedIn, finished } from './parts/outcome.ts';
-import { leastRows, questionLines } from './parts/question.ts';
+import { leastRows, questionLines, saidLines } from './parts/question.ts';
 import { railLine, railLines, railWidth, roomyRail } from './parts/rail.ts';
 import { openedOf } from './question-state.ts';
 import type { UiState } from './screen-state.ts';
@@ -55,7 +57,7 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
 
   const middle =
     over !== undefined
-      ? overRun(state, over, size, free, look)
+      ? overRun(state, [...over, ...announcedBelow(state, isBannerCut, columns, look)], size, free, look)
       : ended !== undefined
         ? finished(ended, state.scroll, columns, free, look)
         : run(state, size, free, isBannerCut, look);
@@ -116,11 +118,38 @@ function textOver(state: UiState, width: number, look: Look): Line[] | undefined
   const { view, question, overlay, fallback } = state;
   if (overlay === 'help') return helpLines(modeOf({ ...state, overlay: 'none' }), width, look);
   if (overlay === 'log') return logRows(view.log, state.filter, width, look);
-  if (overlay === 'step') return stepLines(view, state.stepRow, width, look);
+  if (overlay === 'step') return lookedAtLines(state, width, look);
   if (overlay === 'fallback') return fallbackLines(fallback, view.question !== undefined, width, look);
   if (view.outcome !== undefined) return undefined;
   const followUp = openedOf(view.question, question?.opened);
   return followUp === undefined ? undefined : followUpLines(followUp, width, look);
+}
+
+/** A step in full; of the one that the run stands at, also what is announced, asked and known. */
+function lookedAtLines(state: UiState, width: number, look: Look): Line[] {
+  const { view, question, stepRow } = state;
+  const lines = stepLines(view, stepRow, width, look);
+  const step = view.rail[stepRow];
+  if (step === undefined || !isHere(step)) return lines;
+  const said =
+    view.question === undefined || question === undefined
+      ? []
+      : saidLines(view.question, question, width, look);
+  const more = [bannerLines(view.banner, width, look), said, factLines(view.facts, width, look)];
+  return [...lines, ...more.filter((part) => part.length > 0).flatMap((part) => [BLANK, ...part])];
+}
+
+/** What an announcement above a follow-up has no room for, in full below it. */
+function announcedBelow({ view, overlay }: UiState, isCut: boolean, width: number, look: Look): Line[] {
+  return isCut && overlay === 'none' ? [BLANK, ...bannerLines(view.banner, width, look)] : [];
+}
+
+/** By what key the text of a run gets the whole screen. */
+function larger(state: UiState): string {
+  const mode = modeOf(state);
+  const key = KEYMAP.find(({ intent, modes }) => intent === 'enlarge' && modes.includes(mode))?.keys[0];
+  if (key === undefined) return '';
+  return key === 'z' ? ', z for all' : ', Ctrl-T for all';
 }
 
 const COVERS: ReadonlySet<string> = new Set<UiState['overlay']>(['help', 'fallback', 'log', 'step']);
@@ -178,8 +207,8 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
   // What the column beside it has no room for stands at the end of the text.
   const rest = beside?.isCut ? [BLANK, ...factLines(view.facts, proseWidth, look)] : [];
   const main = isWide
-    ? scrolled([...prose, ...rest], state.scroll, proseWidth, bodyRows, look)
-    : proseOverFacts(prose, facts, state.scroll, proseWidth, bodyRows, look);
+    ? scrolled([...prose, ...rest], state.scroll, proseWidth, bodyRows, look, larger(state))
+    : proseOverFacts(prose, facts, state, proseWidth, bodyRows, look);
   const panes: Pane[] = [{ width: proseWidth, height: bodyRows, lines: main.shown }];
   if (railCells > 0) {
     const lines = railLines(view.rail, railCells, bodyRows, look);
@@ -254,17 +283,19 @@ function logHeight(
 function proseOverFacts(
   prose: readonly Line[],
   facts: readonly Line[],
-  scroll: number,
+  state: UiState,
   width: number,
   height: number,
   look: Look,
 ) {
-  if (facts.length === 0) return scrolled(prose, scroll, width, height, look);
+  const window = (lines: readonly Line[], rows: number) =>
+    scrolled(lines, state.scroll, width, rows, look, larger(state));
+  if (facts.length === 0) return window(prose, height);
   const whole = [...prose, BLANK, ...facts];
-  if (height < 3) return scrolled(whole, scroll, width, height, look);
+  if (height < 3) return window(whole, height);
   const factRows = Math.min(facts.length, Math.max(Math.floor((height - 1) / 2), height - 1 - prose.length));
   const isCut = factRows < facts.length;
-  const text = scrolled(isCut ? whole : prose, scroll, width, height - factRows - 1, look);
+  const text = window(isCut ? whole : prose, height - factRows - 1);
   return { page: text.page, shown: [...text.shown, BLANK, ...roomFor(facts, factRows, width, look)] };
 }
 

@@ -1,3 +1,4 @@
+import type { RailStep } from '../../../view/run-view.ts';
 import { EMPTY_FIELD, edited, type FieldIntent, inserted } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
 import type { UiState } from './screen-state.ts';
@@ -22,6 +23,8 @@ export function lookAround(state: UiState, intent: Intent): UiState | undefined 
       return { ...state, scroll: 0 };
     case 'text-last':
       return { ...state, scroll: END };
+    case 'enlarge':
+      return lookAtStep(state, 0);
     case 'step-before':
       return lookAtStep(state, -1);
     case 'step-after':
@@ -40,14 +43,19 @@ export function typeFilter(state: UiState, text: string): UiState {
 }
 
 /** From the step that is looked at, or from the one that the run is at. */
-function lookAtStep(state: UiState, by: -1 | 1): UiState {
+function lookAtStep(state: UiState, by: -1 | 0 | 1): UiState {
   const { rail } = state.view;
   if (rail.length === 0) return state;
   const isLooking = state.overlay === 'step';
-  const here = rail.findIndex((step) => step.state === 'current');
+  const here = rail.findIndex(isHere);
   const from = isLooking ? state.stepRow : here === -1 ? rail.length : here;
   const stepRow = Math.max(0, Math.min(rail.length - 1, from + by));
   return { ...state, overlay: 'step', stepRow, scroll: 0 };
+}
+
+/** Whether a run stands at a step. */
+export function isHere({ state }: Pick<RailStep, 'state'>): boolean {
+  return state === 'current' || state === 'failed';
 }
 
 const EDITING: ReadonlySet<Intent> = new Set<FieldIntent>([

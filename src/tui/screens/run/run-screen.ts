@@ -78,6 +78,12 @@ export function runScreen(
   );
   /** Why a key does nothing here, where the keymap cannot know. */
   const disabledOf = (intent: Intent | undefined): string | undefined => {
+    if (intent === 'take-over') {
+      const { watched } = store.state().view;
+      if (watched?.isFree !== true)
+        return `it cannot be taken over: ${watched?.driver ?? 'it is driven here'}`;
+      return hasPalette === true ? undefined : watched.driver;
+    }
     if (intent !== 'lead-on') return undefined;
     if (wayAt(store.state().view) !== undefined) return undefined;
     return seen === undefined || wayAt(seen) === undefined ? 'no command is suggested here' : ALONE;

@@ -118,6 +118,7 @@ const LOOKS: ReadonlySet<Intent> = new Set<Intent>([
   'drop-filter',
   'text-first',
   'text-last',
+  'enlarge',
   'step-before',
   'step-after',
   'ask-leave',
@@ -194,6 +195,11 @@ function onIntent(state: UiState, intent: Intent, page: Page): Step {
       return [state, { type: 'leave' }];
     case 'close':
       return [state, { type: 'close' }];
+    case 'take-over': {
+      const { runId } = state.view;
+      const effect = { type: 'instead', effect: { type: 'resume', runId } } as const;
+      return [state, { type: 'app', effect }];
+    }
     case 'wake':
       return [state, { type: 'wake' }];
     case 'report':

@@ -1,4 +1,5 @@
 import { formatElapsed, formatTime } from '../../../base/format.ts';
+import { show } from '../../../base/text.ts';
 import { type RunRow, secondsOfRun } from '../../../view/app/run-row.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
@@ -14,6 +15,7 @@ import {
   type ListState,
   listKeys,
   moved,
+  placed,
   typedInto,
 } from '../../parts/list.ts';
 import { tableBody } from '../../parts/table.ts';
@@ -63,11 +65,13 @@ export function runsScreen(): OpenScreen {
           return [state];
       }
     },
+    shown: (state, around) => ({ ...state, list: placed(state.list, rowsOf(state, around).map(keyOf)) }),
     layOut: (state, around, look) => {
       const { columns } = around.size;
       const { list, isDrills } = state;
       const rows = rowsOf(state, around);
-      const filter = filterLines(list, columns, look);
+      const all = around.facts.get(isDrills ? 'drillRuns' : 'runs', null).last?.value.length ?? 0;
+      const filter = filterLines(list, columns, look, { shown: rows.length, all });
       const foot = footOf(atCursor(state, around))
         .flatMap((line) => wrapLine(line, columns, 2))
         .slice(0, 3);
@@ -88,26 +92,35 @@ export function runsScreen(): OpenScreen {
 
 function columnsAt(now: Date) {
   return [
-    { title: 'run', cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')] },
+    {
+      title: 'run',
+      cell: ({ runId }: RunRow): Line => [span(runId.slice(0, 10), 'text.strong')],
+      // The row of the cursor has it in full below.
+      drop: 4,
+    },
+    {
+      title: 'started UTC',
+      cell: ({ startedAt }: RunRow): Line => [span(formatTime(startedAt).slice(5, 16))],
+    },
     { title: 'runbook', cell: ({ runbook }: RunRow): Line => [span(runbook)], least: 17 },
     {
       title: 'instance',
       cell: ({ instance, target }: RunRow): Line => [
         span(target === undefined ? instance : `${instance} -> ${target}`),
       ],
-      least: 12,
+      least: 21,
     },
     {
       title: 'mode',
       cell: ({ mode }: RunRow): Line => [span(mode, mode === 'LIVE' ? 'status.bad' : 'text')],
       drop: 3,
     },
-    { title: 'started (UTC)', cell: ({ startedAt }: RunRow): Line => [span(formatTime(startedAt))], drop: 5 },
+    { title: 'by', cell: ({ by = '' }: RunRow): Line => [span(show(by, 40))], least: 8, drop: 1 },
     {
       title: 'took',
       align: 'right' as const,
       cell: (run: RunRow): Line => [span(formatElapsed(secondsOfRun(run, now)))],
-      drop: 4,
+      drop: 5,
     },
     { title: 'status', cell: (run: RunRow): Line => [statusOf(run)] },
     {
@@ -129,14 +142,15 @@ function statusOf({ status, proven, heldBy }: RunRow): Span {
 /** What the row of the cursor may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {
   if (run === undefined) return [];
-  const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt } = run;
+  const { runId, runbook, instance, target, status, heldBy, drill, where, followUps, startedAt, by } = run;
   const on = target === undefined ? instance : `${instance} into ${target}`;
   const driven = heldBy === undefined ? 'no process drives it: Enter resumes it' : `driven by ${heldBy}`;
+  const begun = by === undefined ? '' : ` by ${show(by, 40)}`;
   const open = followUps === 0 ? '' : `; open follow-ups: ${followUps}`;
   return [
     [
       span(`run ${runId}`, 'text.strong'),
-      span(`, ${runbook} of ${on}, started ${formatTime(startedAt)} UTC: ${where}${open}`),
+      span(`, ${runbook} of ${on}, started ${formatTime(startedAt)} UTC${begun}: ${where}${open}`),
     ],
     ...(drill === undefined
       ? status === 'open'
@@ -159,6 +173,7 @@ function rowsOf({ list, isDrills }: State, { facts }: Around): readonly RunRow[]
       run.instance,
       run.target,
       run.mode,
+      run.by,
       statusOf(run).text,
       run.status,
       run.where,

@@ -110,26 +110,26 @@ function backupOf(state: State, wish: StartWish, around: Around) {
   return takesNewest(wish) ? rows.find(isDone) : undefined;
 }
 
-/** The steps of the run, what it finds now, and the command. */
+/** What the run finds now, its steps, and the command: what is found may speak against it. */
 export function planLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   const wish = wishOf(state);
   const dryRun = dryRunOf(state, around)?.last?.value;
   if (wish === undefined) return [];
   return [
+    ...(dryRun === undefined || dryRun.found.length === 0
+      ? []
+      : [
+          [span('what it finds now', 'text.dim')],
+          ...dryRun.found.flatMap(([label, value]) =>
+            wrapLine([span(`  ${label}: `, 'text.dim'), span(value)], width, 4),
+          ),
+          BLANK,
+        ]),
     ...(dryRun === undefined || dryRun.steps.length === 0
       ? []
       : [
           [span('what it does', 'text.dim')],
           ...dryRun.steps.flatMap((step) => stepLines(step, width, look)),
-        ]),
-    ...(dryRun === undefined || dryRun.found.length === 0
-      ? []
-      : [
-          BLANK,
-          [span('what it finds now', 'text.dim')],
-          ...dryRun.found.flatMap(([label, value]) =>
-            wrapLine([span(`  ${label}: `, 'text.dim'), span(value)], width, 4),
-          ),
         ]),
     BLANK,
     [span('the same from a shell', 'text.dim')],

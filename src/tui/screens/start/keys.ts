@@ -41,7 +41,7 @@ export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[
       if (state.list.isFiltering) return listKeys(state.list);
       const keys = listKeys(state.list);
       const choice = chosenRow(state, around);
-      const why = choice === undefined ? 'there is nothing to choose' : choice.disabled;
+      const why = choice === undefined ? 'no row is chosen' : choice.disabled;
       // Esc drops the filter first.
       const back = state.list.filter.text === '' ? [backKey(state)] : [];
       return [submit(why, 'choose'), ...keys, ...back];
@@ -62,7 +62,7 @@ export function shownRows(
   const { list } = state;
   const rows = filtered(tableOf(state, around)?.rows ?? [], list, ({ text }) => text);
   const isThere = rows.some(({ key }) => key === list.cursor);
-  if (isThere) return { rows, list };
+  if (isThere || list.isPlaced) return { rows, list };
   const first = rows.find(({ disabled }) => disabled === undefined) ?? rows[0];
   return { rows, list: { ...list, cursor: first?.key } };
 }
@@ -139,7 +139,7 @@ const START: BoundKey<Intent> = {
   inFooter: true,
 };
 
-const COPY: BoundKey<Intent> = letterKey('c', 'copy', 'copy', 'copy the command that starts the same run');
+const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy', 'copy the command that starts the same run');
 
 const SCROLLING: readonly BoundKey<Intent>[] = [
   {

@@ -1,4 +1,4 @@
-import { formatBytes, formatTime } from '../../../base/format.ts';
+import { formatBytes, formatTime, futureWords, utcTime } from '../../../base/format.ts';
 import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
 import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
 import {
@@ -8,7 +8,7 @@ import {
   targetChoices,
 } from '../../../view/app/start-choices.ts';
 import { takesNewest, touchesOfWish } from '../../../view/app/start-wish.ts';
-import { newestCell } from '../../../view/app/status-cells.ts';
+import { futureCell, newestCell } from '../../../view/app/status-cells.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
@@ -237,14 +237,14 @@ function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonl
 }
 
 function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
-  const { id, backupId, status, triggeredAt, ageSeconds, size, provenAt, keys } = row;
+  const { id, backupId, status, triggeredAt, ageSeconds, aheadSeconds, size, provenAt, keys } = row;
   const why = whyNotRestorable(row, isElsewhere);
   return {
     key: isElsewhere ? (backupId ?? `#${id}`) : String(id),
     text: `${id} ${backupId ?? ''} ${status} ${triggeredAt ?? ''} ${provenAt === undefined ? '' : 'proven'}`,
     cells: () => [
       [span(String(id), why === undefined ? 'text' : 'text.dim')],
-      [span(ageOf(ageSeconds))],
+      [span(aheadSeconds === undefined ? ageOf(ageSeconds) : futureCell(aheadSeconds))],
       [span(triggeredAt === undefined ? '?' : formatTime(triggeredAt))],
       [span(size === undefined ? '?' : formatBytes(size))],
       [span(provenAt === undefined ? 'no' : 'proven', provenAt === undefined ? 'text.dim' : 'status.ok')],
@@ -254,6 +254,7 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
     disabled: why,
     details: [
       ...(why === undefined ? [] : [{ text: why, tone: 'bad' } as const]),
+      ...(aheadSeconds === undefined ? [] : [{ text: futureWords(aheadSeconds), tone: 'warn' } as const]),
       { text: provenWords(row), tone: provenAt === undefined ? 'warn' : 'plain' },
       ...keys
         .filter(({ isHeld }) => isHeld === false)
@@ -286,7 +287,7 @@ function provenWords({ provenAt, keys }: BackupRow): string {
 }
 
 function timeOf(at: string | undefined): string {
-  return at === undefined ? 'an unknown time' : `${formatTime(at)} UTC`;
+  return at === undefined ? 'an unknown time' : utcTime(at);
 }
 
 function ageOf(seconds: number | undefined): string {

@@ -3,8 +3,9 @@ import { badgeOf } from '../../../view/app/home.ts';
 import type { Need } from '../../../view/app/sources.ts';
 import type { Around, ScreenRequest } from '../../live-screen.ts';
 import { type OpenScreen, screen } from '../../module-screen.ts';
+import { placed } from '../../parts/list.ts';
 import { reduce } from './answering.ts';
-import { type Intent, isTyping, keysOf } from './keys.ts';
+import { chosenRow, type Intent, isTyping, keysOf, shownRows } from './keys.ts';
 import { layOut } from './pages.ts';
 import { chosenSituation, knownInstances, openedState, type State, stepsFor, wishOf } from './state.ts';
 
@@ -13,6 +14,7 @@ export function startScreen({
   situation,
   instance,
   target,
+  backup,
 }: ScreenRequest & { readonly name: 'start' }): OpenScreen {
   return (options) => {
     const given = {
@@ -21,6 +23,7 @@ export function startScreen({
         : { situation: situation ?? '' }),
       ...(instance === undefined ? {} : { instance }),
       ...(target === undefined ? {} : { target }),
+      ...(backup === undefined ? {} : { backup }),
     };
     return screen<State, Intent>({
       init: openedState(given, options.now().getTime()),
@@ -32,16 +35,26 @@ export function startScreen({
       keys: keysOf,
       needs,
       reduce,
+      shown,
       layOut,
     })(options);
   };
 }
 
 /** What the run would change; before that is known, everything that it could be about. */
-function badge({ answers: { instance, target } }: State, around: Around): Badge {
+function badge({ answers: { instance, target } }: State, around: Around): Badge | undefined {
   const { home } = knownInstances(around);
   const changed = home.filter(({ name }) => name === (target ?? instance));
   return badgeOf(changed.length === 0 ? home : changed);
+}
+
+/** The row that could be chosen when it was shown is the one that Enter chooses, whatever becomes known. */
+function shown(state: State, around: Around): State {
+  const choice = chosenRow(state, around);
+  if (choice === undefined || choice.disabled !== undefined) return state;
+  const { rows, list } = shownRows(state, around);
+  const keys = rows.map(({ key }) => key);
+  return { ...state, list: placed(list, keys) };
 }
 
 /** The backups are asked for as soon as they can be, so that they are there when they are shown. */

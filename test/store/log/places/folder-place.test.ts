@@ -163,7 +163,7 @@ test('new folders and files in a shared folder are for those whom it is for', as
 });
 
 test('a process that is killed while it writes leaves whole checkpoints only', {
-  timeout: 60_000,
+  timeout: 600_000,
 }, async () => {
   const home = temporaryHome();
   const script = join(import.meta.dirname, 'write-notes.ts');

@@ -20,6 +20,8 @@ export function activityLines(activity: ActivityView | undefined, width: number,
     lineWidth(whole) <= width ? [whole] : limitRows(wrapLine(title, width, 2), TITLE_ROWS, width, look);
   if (expected !== '' && lineWidth(whole) > width) lines.push([span(`  step: ${expected}`, 'text.dim')]);
   if (runExpected !== '') lines.push([span(`  run: ${runExpected}`, 'text.dim')]);
+  if (activity.awaited !== undefined)
+    lines.push(...wrapLine([span(`  ${activity.awaited}`, 'status.warn')], width, 2));
   if (activity.progress !== undefined) {
     lines.push([
       span('  '),

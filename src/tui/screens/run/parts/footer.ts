@@ -9,7 +9,7 @@ import type { UiState } from '../screen-state.ts';
 
 /** The keys that work now; the way on and the way out get their place first. */
 export function runFooter(
-  view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome' | 'watched'>,
+  view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome' | 'watched' | 'chapter'>,
   mode: Mode,
   width: number,
   look: Look,
@@ -18,17 +18,22 @@ export function runFooter(
   const unit = asked?.picker?.unit ?? '';
   const hasCommand = commandsAt(view.question, asked) !== undefined;
   const hasWay = wayAt(view) !== undefined;
-  const bindings = footerBindings(mode, { isPaused: view.paused, hasCommand, hasWay, hasPalette }).map(
-    (binding) => ({
-      ...binding,
-      label: binding.label.replace('{unit}', unit),
-    }),
-  );
+  const isFree = hasPalette && view.watched?.isFree === true;
+  const shown = { isPaused: view.paused, hasCommand, hasWay, hasPalette, isFree };
+  const bindings = footerBindings(mode, shown).map((binding) => ({
+    ...binding,
+    label: labelOf(binding, view).replace('{unit}', unit),
+  }));
   const ranked = bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings));
   return footerLine(view.mode, bindings, ranked, width, look);
 }
 
-const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake']);
+/** In a drill the end of a run is not the end: Enter goes on. */
+function labelOf({ intent, label }: Binding, { chapter }: Pick<RunView, 'chapter'>): string {
+  return intent === 'close' && chapter !== undefined ? 'go on with the drill' : label;
+}
+
+const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake', 'take-over']);
 /** The picker cannot be read off the screen, as a list of answers can. */
 const NEEDED: ReadonlySet<Intent> = new Set<Intent>(['later', 'coarser', 'help', 'palette']);
 const OUT: ReadonlySet<Intent> = new Set<Intent>([

@@ -38,6 +38,9 @@ export function leaveLines(
 const STOPPED =
   'this run is closed as stopped, and sends nothing more; then the recovery is shown, and it starts only when you confirm it';
 
+/** What a run that nobody drives does. */
+const RESTING = 'nothing is done meanwhile; it stands where it was left, and the incident goes on';
+
 /** What takes the place of a question on a run that is only looked at: who drives it, and what it asks. */
 export function watchedLines(
   {
@@ -58,6 +61,7 @@ export function watchedLines(
   return [
     ruleLine('only looking', width, look),
     ...asked,
-    ...wrapLine([span(watched.driver, 'text.strong')], width, 2),
+    ...wrapLine([span(watched.driver, watched.isFree ? 'status.warn' : 'text.strong')], width, 2),
+    ...(watched.isFree ? wrapLine([span(RESTING)], width, 2) : []),
   ];
 }

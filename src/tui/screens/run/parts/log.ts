@@ -1,6 +1,6 @@
 import { briefly } from '../../../../view/follow-up-words.ts';
 import type { LogLine, RunView } from '../../../../view/run-view.ts';
-import { cutLine, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
+import { limitRows, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
 import { type Field, fieldLine } from '../../../parts/field.ts';
 import { proseLines } from '../../../prose.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../../span.ts';
@@ -8,19 +8,18 @@ import { signOf, tokenOf } from '../../../theme.ts';
 import { stepWords } from './rail.ts';
 
 /**
- * The newest of the log under a rule; `height` counts the rule. An entry has one row, cut where it has to be;
- * where all of them have room for it, it has as many as it takes.
+ * The newest of the log under a rule; `height` counts the rule. An entry has all the rows that it takes; of
+ * the oldest that is shown, and of one that is larger than the room, the last rows may be missing.
  */
 export function logLines(log: readonly LogLine[], width: number, height: number, look: Look): Line[] {
   if (height < 2 || log.length === 0) return [];
   const room = height - 1;
-  const newest = log.slice(-room);
-  const whole = wholeRows(newest, width, look);
-  const rows =
-    whole.length <= room
-      ? whole.slice(-room)
-      : newest.map((entry) => cutLine(entryLine(entry, look), width, look));
-  return [ruleLine('log', width, look), ...rows];
+  const shown: Line[] = [];
+  for (const entry of log.slice(-room).toReversed()) {
+    if (shown.length === room) break;
+    shown.unshift(...limitRows(wholeRows([entry], width, look), room - shown.length, width, look));
+  }
+  return [ruleLine('log', width, look), ...shown];
 }
 
 /** Entries of the log, each with all the rows that it takes. */

@@ -1,0 +1,111 @@
+import type { TaskBeside } from '../../machines/parts/task-data.ts';
+import { isoOf } from '../base/date.ts';
+import { failureOf } from '../base/errors.ts';
+import { instantOf } from '../base/instant.ts';
+import { show, untrust } from '../base/text.ts';
+import type { UnreadRow } from '../service/rows.ts';
+import type { Backup, Restore } from '../service/schemas.ts';
+import type { ActivityContext } from './activity.ts';
+import type { ActivityDeps } from './deps.ts';
+import { type Task, TaskBaseline } from './evaluate-tasks.ts';
+import { poll } from './poll.ts';
+import { ok } from './results.ts';
+
+type Listed = Task & {
+  readonly backup_id?: Restore['backup_id'] | Backup['backup_id'];
+  readonly metadata?: Restore['metadata'];
+};
+
+/**
+ * What a list shows beyond what was sent: tasks that it did not hold before the first send, and that are none
+ * of ours. Somebody in between may send a call twice, and a colleague may be at work. Without a record of
+ * sends, what was triggered since task `id` counts. Pure.
+ */
+export function beyondSent(
+  tasks: readonly Listed[],
+  id: number,
+  { what, on, sent = [] }: Pick<ActivityContext, 'sent'> & { readonly what: string; readonly on?: unknown },
+): readonly Listed[] {
+  const sends = sent.filter((one) => one.what === what && one.on === on);
+  const ours = new Set([id, ...sends.flatMap(({ became }) => became ?? [])]);
+  const own = tasks.find((task) => task.id === id);
+  const parsed = TaskBaseline.safeParse(sends[0]?.baseline);
+  const before = parsed.success && !('lost' in parsed.data) ? parsed.data.tasks : undefined;
+  const known = new Set(before?.map(([one]) => one));
+  const newest = before?.reduce((most, [, at]) => Math.max(most, at ?? 0), 0) ?? instantOf(own?.triggered_at);
+  return tasks.filter((task) => {
+    if (ours.has(task.id) || known.has(task.id)) return false;
+    const at = instantOf(task.triggered_at);
+    // A list of the newest shows older ones again where others were deleted.
+    if (at !== undefined && newest !== undefined) return at >= newest;
+    return before !== undefined || task.id > id;
+  });
+}
+
+/** The tasks of a list with those of its odd rows that tell their id: they are there, and have not ended. */
+export function withUnread<Row extends Listed>(
+  tasks: readonly Row[],
+  unread: readonly UnreadRow[] = [],
+): readonly Listed[] {
+  const odd = unread.flatMap(({ id, atMs }): Listed[] => {
+    if (id === undefined) return [];
+    return [
+      {
+        id,
+        status: untrust('unreadable'),
+        triggered_at: atMs === undefined ? undefined : untrust(isoOf(atMs)),
+      },
+    ];
+  });
+  return [...tasks, ...odd];
+}
+
+const ENDED: ReadonlySet<string> = new Set(['done', 'failed', 'deleted']);
+
+/** Whether a task has not ended; one whose status is not known has not. */
+export function isOpen({ status }: Pick<Task, 'status'>): boolean {
+  return !ENDED.has(status);
+}
+
+/** Such a task as the run keeps it. */
+export function toBeside({ id, status, triggered_at, backup_id, metadata }: Listed): TaskBeside {
+  return {
+    id,
+    status: show(status, 40),
+    ...(triggered_at === undefined ? {} : { triggeredAt: show(triggered_at, 40) }),
+    ...(typeof backup_id === 'number' ? { backup: backup_id } : {}),
+    ...(metadata?.restored_from === undefined ? {} : { restoredFrom: metadata.restored_from }),
+  };
+}
+
+/** What a last look before the end of a run showed, or why it showed nothing. */
+export interface LastLook {
+  readonly beside?: TaskBeside[];
+  /** Why the list could not be read. */
+  readonly unlooked?: string;
+}
+
+/**
+ * Looks at the list once more, and waits while it shows a restore under way that was not sent. A list that
+ * cannot be read holds nothing up: that it was not looked at is told.
+ */
+export async function lastLook(
+  { service }: Pick<ActivityDeps, 'service'>,
+  { what, id, on }: { readonly what: 'backup' | 'restore'; readonly id: number; readonly on?: unknown },
+  context: ActivityContext,
+): Promise<LastLook> {
+  const { signal, sent } = context;
+  const looked = await poll(`the list of ${what}s`, context, async () => {
+    const list = await service[`${what}s`](signal).catch((thrown: unknown) => failureOf(thrown).shortMessage);
+    if (typeof list === 'string') return { status: list, result: ok<LastLook>({ unlooked: list }) };
+    const others = beyondSent(withUnread<Listed>(list.value, list.unread), id, { what, on, sent });
+    const open = what === 'restore' ? others.find(isOpen) : undefined;
+    if (open !== undefined) return { status: `${what} ${open.id} is ${open.status}` };
+    const beside = others.slice(0, MOST).map(toBeside);
+    return { status: 'looked at', result: ok<LastLook>(beside.length === 0 ? {} : { beside }) };
+  });
+  return looked.ok ? looked.output : { unlooked: looked.failure.shortMessage };
+}
+
+/** More say nothing more. */
+const MOST = 20;

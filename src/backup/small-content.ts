@@ -1,0 +1,61 @@
+import { gunzipSync } from 'node:zlib';
+import { formatBytes } from '../base/format.ts';
+import { show, untrust } from '../base/text.ts';
+
+/** A text of more bytes than this is no message of a failed dump. */
+export const MESSAGE_LIMIT = 64 * 1024;
+
+/** So much of a gzip in a gzip is unpacked to see whether it holds anything. */
+const UNPACKED_LIMIT = 1024 * 1024;
+
+/**
+ * Whether content is a short text in which a dump would be a statement and none is: what a failed dump
+ * prints, or the page of a proxy, packed and encrypted as if it were data. Gives it in words, with its
+ * beginning. Undefined for anything that may be data. `content` is all of it, at most `MESSAGE_LIMIT` bytes.
+ */
+export function messageIn(content: Buffer): string | undefined {
+  const text = textOf(content);
+  if (text === undefined) return undefined;
+  if (!/^\s*<(?:!doctype\s+html|html)\b/iu.test(text) && DATA.test(text)) return undefined;
+  const begins = text.trim().split(/\r?\n/u, 1)[0] ?? '';
+  if (begins === '') return `only white space, ${formatBytes(content.length)}`;
+  return `a text of ${formatBytes(content.length)} that is no dump; it begins: ${show(untrust(begins), 80)}`;
+}
+
+/**
+ * The same, but only for a text that names an error: files of a backup may be short texts, and what a failed
+ * dump prints stands alone.
+ */
+export function errorIn(content: Buffer): string | undefined {
+  const message = messageIn(content);
+  return message !== undefined && ERROR.test(content.toString('utf8')) ? message : undefined;
+}
+
+const ERROR = /\b(?:error|fatal|failed|denied|refused)\b/iu;
+
+/**
+ * What only data has: a statement that ends its line, a comment as dumps begin with, JSON one record a line,
+ * LDIF.
+ */
+const DATA = /;[ \t]*$|^-- |^\/\*|^dn:|^\{.*\}\s*\n\{/mu;
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** The content where it is text: UTF-8 without the bytes that no text has. */
+function textOf(content: Buffer): string | undefined {
+  if (content.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b))) return undefined;
+  try {
+    return decoder.decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The content of a gzip, where it is whole and small. */
+export function unpackedIfSmall(packed: Buffer): Buffer | undefined {
+  try {
+    return gunzipSync(packed, { maxOutputLength: UNPACKED_LIMIT });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * The environment of a program that the config names, and of the platform's tool: that of this process,
+ * without `hidden` (the variables that hold tokens) and without what Lifeboat itself is configured by.
+ */
+export function childEnvironment(
+  hidden: readonly string[],
+  added: Readonly<Record<string, string>> = {},
+  env: NodeJS.ProcessEnv = process.env,
+): NodeJS.ProcessEnv {
+  const shown = Object.entries(env).filter(
+    ([name]) => !name.startsWith('LIFEBOAT_') && !hidden.includes(name),
+  );
+  return { ...Object.fromEntries(shown), ...added };
+}

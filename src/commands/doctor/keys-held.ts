@@ -1,0 +1,101 @@
+import type { CommandContext } from '../../cli/context.ts';
+import { doneBackups } from '../../compose/ask-fleet.ts';
+import { openJournalIfAny } from '../../compose/store-of.ts';
+import type { Keyring } from '../../keys/key-store.ts';
+import { candidates } from '../../store/projections/key-epochs.ts';
+import { type Ledger, readLedger } from '../../store/projections/ledgers.ts';
+import { nothingAsked } from '../../view/fleet/fleet-facts.ts';
+import { type Openness, opennessOf } from '../../view/fleet/openers.ts';
+import { attempt, type Check, good } from './check.ts';
+import type { Looked } from './instance.ts';
+
+/**
+ * Whether every key that may be in force is held, and nothing on record says that the newest backup cannot be
+ * opened; nothing for an instance whose ledger names neither. `instances`: each with what it lists, where
+ * that is known. Only looks.
+ */
+export async function keysHeld(
+  context: CommandContext,
+  instances: readonly (readonly [name: string, listed: Looked['backups']])[],
+  keyring: Keyring,
+): Promise<Check[]> {
+  const found = await attempt('keys', async () => {
+    const journal = await openJournalIfAny(context);
+    try {
+      if (journal === undefined) return [];
+      const checks: Check[] = [];
+      for (const [name, listed] of instances) {
+        const ledger = await readLedger(journal, name);
+        if (ledger.epochs.length === 0 && ledger.unopened === undefined) continue;
+        checks.push(...keyChecks(name, { ledger, listed, held: await keyring.list(name) }));
+      }
+      return checks;
+    } finally {
+      await journal?.close();
+    }
+  });
+  return 'check' in found ? [found.check] : found.value;
+}
+
+interface KeyFacts {
+  readonly ledger: Ledger;
+  readonly listed: Pick<NonNullable<Looked['backups']>, 'value' | 'skew'> | undefined;
+  /** By fingerprint. */
+  readonly held: readonly string[];
+}
+
+/** The checks of one instance. Pure. */
+export function keyChecks(name: string, facts: KeyFacts): Check[] {
+  const what = `${name}: keys`;
+  const possible = candidates(facts.ledger.epochs).map(({ fingerprint }) => fingerprint);
+  const missing = possible.filter((fingerprint) => !facts.held.includes(fingerprint));
+  if (missing.length > 0) return [notHeld(name, `may be in force and is not held: ${missing.join(', ')}`)];
+  const newest = newestUnopened(name, facts);
+  if (newest?.isKeyMissing) return [notHeld(name, `${newest.why}: another key may be in force`)];
+  const damaged: Check[] =
+    newest === undefined
+      ? []
+      : [
+          {
+            what: `${name}: newest backup`,
+            state: 'bad',
+            found: newest.why,
+            hints: [`make another, and prove it: lifeboat run back-up-and-verify ${name}`],
+          },
+        ];
+  if (possible.length === 0) return damaged;
+  return [good(what, `every key that may be in force is held: ${possible.join(', ')}`), ...damaged];
+}
+
+function notHeld(name: string, found: string): Check {
+  return {
+    what: `${name}: keys`,
+    state: 'bad',
+    found,
+    hints: [
+      'its backups cannot be opened: put the key store back from a copy',
+      `or store the key again: lifeboat keys add ${name}`,
+      `or set a new key, and prove it with a backup: lifeboat run rotate-key ${name}`,
+    ],
+  };
+}
+
+/** As `status` judges it; undefined also where the list is not known. */
+function newestUnopened(
+  name: string,
+  { ledger, listed, held }: KeyFacts,
+): Extract<Openness, { readonly how: 'not' }> | undefined {
+  const [newest] = doneBackups(listed?.value ?? []);
+  if (newest === undefined) return undefined;
+  const known = <Value>(value: Value) => ({ state: 'known', at: new Date(), value }) as const;
+  const openness = opennessOf(
+    {
+      ...nothingAsked({ name, role: 'source', objectives: {} }),
+      backups: known({ done: [newest], skewMs: listed?.skew?.skewMs }),
+      record: known({ ledger, openRuns: [], inDoubt: [], followUps: [] }),
+      held: known(held),
+    },
+    newest,
+  );
+  return openness.how === 'not' ? openness : undefined;
+}

@@ -1,0 +1,101 @@
+import type { LastSeen } from '../../machines/parts/recovery-data.ts';
+import { PROBE_BYTES } from '../backup/beginning.ts';
+import { probeKeys } from '../backup/probe.ts';
+import { LifeboatError } from '../base/errors.ts';
+import type { HeldKey } from '../keys/keyring.ts';
+import type { ServiceClient } from '../service/client.ts';
+import type { InstanceRecord, ListedBackup } from '../view/fleet/fleet-facts.ts';
+import { isSameBackup } from '../view/fleet/key-of-backup.ts';
+
+/** What the first block of a backup showed, as it is kept: the keys that were tried, by fingerprint. */
+export type KeptFit = NonNullable<LastSeen['fits']>[number];
+
+/** So many downloads are begun at one look at an instance. */
+const MOST_TRIES = 3;
+
+interface TryFit {
+  readonly service: Pick<ServiceClient, 'download'>;
+  /** The done backups, the newest first. */
+  readonly done: readonly ListedBackup[];
+  readonly record: InstanceRecord;
+  /** Every key that is held for the instance. */
+  readonly keys: readonly HeldKey[];
+  /** What earlier looks have found. */
+  readonly kept: readonly KeptFit[];
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Finds the newest backup that a held key opens, by the first 32 bytes of each: the download is ended after
+ * them. Of what the record, or an earlier look with the same keys, says already, nothing is downloaded.
+ * Gives what is known of the backups that are still listed. Sends only GETs. Rejects with what a download
+ * rejects with, and `backup.not-encrypted`.
+ */
+export async function tryFit({ service, done, record, keys, kept, signal }: TryFit): Promise<KeptFit[]> {
+  const held = keys.map(({ fingerprint }) => fingerprint);
+  const fits = kept.filter((fit) => done.some((backup) => isOf(fit, backup)) && stillHolds(fit, held));
+  let tries = 0;
+  for (const backup of done) {
+    const { proven, unopened = [] } = record.ledger;
+    if (proven.some((one) => isSameBackup(one, backup))) break;
+    const known = fits.find((fit) => isOf(fit, backup));
+    if (known?.key !== undefined) break;
+    const failed = unopened.find((one) => isSameBackup(one, backup));
+    const isSettled = known !== undefined || (failed !== undefined && covers(failed.tried, held));
+    if (isSettled || backup.downloadable === false) continue;
+    if (tries >= MOST_TRIES || held.length === 0) break;
+    tries += 1;
+    const fit = await tryOne(service, backup, { keys, signal });
+    fits.push(fit);
+    if (fit.key !== undefined) break;
+  }
+  return fits;
+}
+
+/** The same backup, also where its id was given anew. */
+function isOf(fit: KeptFit, { id, backupId, triggeredAt }: ListedBackup): boolean {
+  return fit.id === id && fit.backupId === backupId && fit.triggeredAt === triggeredAt;
+}
+
+/** A key that was removed opens nothing any more, and one that was added may. */
+function stillHolds({ key, tried }: KeptFit, held: readonly string[]): boolean {
+  return key === undefined ? covers(tried, held) : held.includes(key);
+}
+
+function covers(tried: readonly string[], held: readonly string[]): boolean {
+  return held.every((key) => tried.includes(key));
+}
+
+async function tryOne(
+  service: TryFit['service'],
+  { id, backupId, triggeredAt }: ListedBackup,
+  { keys, signal }: Pick<TryFit, 'keys' | 'signal'>,
+): Promise<KeptFit> {
+  const head = await headOf(service, id, signal);
+  const found = probeKeys(head, keys);
+  if (found.result === 'not-a-backup')
+    throw new LifeboatError(
+      'backup.not-encrypted',
+      `backup ${id} is not encrypted: it begins as ${found.looksLike}`,
+    );
+  return {
+    ...{ id, backupId, triggeredAt },
+    ...(found.result === 'fits' ? { key: found.fingerprint } : {}),
+    tried: keys.map(({ fingerprint }) => fingerprint),
+  };
+}
+
+async function headOf(service: TryFit['service'], id: number, signal: AbortSignal): Promise<Uint8Array> {
+  const { stream } = await service.download(id, { signal, onlyGet: true });
+  let head = Buffer.alloc(0);
+  try {
+    // Leaving the loop destroys the stream, and with it the connection that the rest would come on.
+    for await (const chunk of stream) {
+      head = Buffer.concat([head, chunk as Buffer]);
+      if (head.length >= PROBE_BYTES) break;
+    }
+  } finally {
+    stream.destroy();
+  }
+  return head.subarray(0, PROBE_BYTES);
+}

@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { isPlainFile, readPlainFile } from '../base/bounded-file.ts';
+import { LONGEST_CONFIG, searchPath } from './find.ts';
+
+/** Where keys are kept: the keychain of this machine, or the vault file. */
+export const KEY_STORES = ['os', 'vault'] as const;
+
+/**
+ * The key store that LIFEBOAT_KEYCHAIN names, else the config; undefined where neither does. Read before
+ * anything is loaded, for whoever hides what is typed and paints the first frame, so the config is not
+ * parsed: `keyStore` stands on a line of its own. `loadConfig` refuses one that stands otherwise.
+ */
+export function keyStoreNamed(env: NodeJS.ProcessEnv, configPath?: string): string | undefined {
+  if (env['LIFEBOAT_KEYCHAIN']) return env['LIFEBOAT_KEYCHAIN'];
+  for (const path of configPath === undefined ? searchPath(env) : [resolve(configPath)]) {
+    const isFile = isPlainFile(path);
+    if (isFile === undefined) continue;
+    try {
+      return isFile ? keyStoreIn(readPlainFile(path, LONGEST_CONFIG).toString('utf8')) : undefined;
+    } catch {
+      // Whoever loads the config says why it cannot be read.
+      return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** The environment in which every reader of LIFEBOAT_KEYCHAIN finds what the config says. */
+export function withKeyStore(env: NodeJS.ProcessEnv, configPath?: string): NodeJS.ProcessEnv {
+  const named = keyStoreNamed(env, configPath);
+  return named === env['LIFEBOAT_KEYCHAIN'] ? env : { ...env, LIFEBOAT_KEYCHAIN: named };
+}
+
+function keyStoreIn(text: string): string | undefined {
+  return LINE.exec(text)?.groups?.['store'];
+}
+
+const LINE = /^keyStore:[ \t]+(?<quote>["']?)(?<store>os|vault)\k<quote>[ \t]*(?:[ \t]#.*)?\r?$/mu;

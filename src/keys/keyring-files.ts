@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A file in which gnome-keyring keeps the items of one keyring. */
+export interface KeyringFile {
+  readonly path: string;
+  /** A keyring without a password: everybody who can read the file has what is in it. */
+  readonly isPlain: boolean;
+  /** The first line, from 1, at which GLib stops: the service then shows nothing of the whole file. */
+  readonly brokenAt: number | undefined;
+  /** Its text, of a plain one. Never shown. */
+  readonly text: string;
+}
+
+const MOST_BYTES = 4 * 1024 * 1024;
+
+/** Where gnome-keyring has its files; nowhere on systems that have another keychain. */
+export function keyringFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { XDG_DATA_HOME: data, HOME: home } = env;
+  if (process.platform === 'win32' || process.platform === 'darwin' || !(data || home)) return undefined;
+  return join(data || join(home ?? '', '.local/share'), 'keyrings');
+}
+
+/** The keyrings in a folder; none where there is no folder, or it cannot be read. */
+export function keyringFiles(folder: string | undefined): readonly KeyringFile[] {
+  if (folder === undefined) return [];
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.keyring'));
+    return names.sort().flatMap((name) => fileAt(join(folder, name)));
+  } catch {
+    return [];
+  }
+}
+
+function fileAt(path: string): KeyringFile[] {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile() || stats.size > MOST_BYTES) return [];
+    const text = readFileSync(path, 'utf8');
+    // One with a password begins with `GnomeKeyring` and bytes that no text has.
+    const isPlain = /^(?:\s|#.*\n)*\[keyring\]/u.test(text);
+    return [{ path, isPlain, brokenAt: isPlain ? brokenLine(text) : undefined, text: isPlain ? text : '' }];
+  } catch {
+    return [];
+  }
+}
+
+/** Every line of a key file is empty, a comment, a `[group]`, or `key=value`. */
+function brokenLine(text: string): number | undefined {
+  const at = text
+    .split('\n')
+    .findIndex((line) => !/^\s*(?:$|#|\[[^[\]]+\]\s*$|[^=[\]\s][^=[\]]*=)/u.test(line));
+  return at === -1 ? undefined : at + 1;
+}

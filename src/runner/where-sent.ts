@@ -1,0 +1,79 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { isSameInstance } from '../base/instance-url.ts';
+import { show } from '../base/text.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../store/journal.ts';
+import { type Doubt, handedRun, readLedgerTail } from '../store/projections/pending-calls.ts';
+
+/*
+ * Records go by the name of an instance; what a name stands for may change with the config. Which instance a
+ * call was sent to is on record as its address.
+ */
+
+/** An instance as a config names it. */
+export interface Named {
+  readonly instance: string;
+  readonly url: string;
+}
+
+/** The addresses that a run began with, by its first entry. */
+export function servicesIn([first]: readonly Entry[]): readonly Named[] {
+  const { services } = fieldsOf(first?.body);
+  return (Array.isArray(services) ? services : []).flatMap((one): Named[] => {
+    const { instance, url } = fieldsOf(one);
+    return typeof instance === 'string' && typeof url === 'string' ? [{ instance, url }] : [];
+  });
+}
+
+/** The address that a call in doubt was sent to; undefined where none is on record. */
+async function whereSent(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  { instance, intent, run }: Pick<Doubt, 'instance' | 'intent' | 'run'>,
+): Promise<string | undefined> {
+  const runId = run?.runId ?? handedRun(intent);
+  if (runId !== undefined)
+    return servicesIn(await journal.read(`run/${runId}`)).find((one) => one.instance === instance)?.url;
+  const entries = await readLedgerTail(journal, `instance/${instance}`);
+  const begun = entries.find(({ type, body }) => type === 'call.begun' && fieldsOf(body)['call'] === intent);
+  const { url } = fieldsOf(begun?.body);
+  return typeof url === 'string' ? url : undefined;
+}
+
+/** The first of these calls that was sent to one of these instances while it had another name. */
+export async function underOtherName<Call extends Doubt>(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  calls: readonly Call[],
+  named: readonly Named[],
+): Promise<Call | undefined> {
+  for (const call of calls) {
+    if (named.some(({ instance }) => instance === call.instance)) continue;
+    const sent = await whereSent(journal, call);
+    if (sent !== undefined && named.some(({ url }) => isSameInstance(sent, url) === true)) return call;
+  }
+  return undefined;
+}
+
+/**
+ * Refuses to ask the instance at `url` about a call that was sent to another one (`call.elsewhere`, exit 2):
+ * what it shows says nothing about the call.
+ */
+export async function refuseOtherPlace(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  call: Pick<Doubt, 'instance' | 'intent' | 'verb'>,
+  url: string,
+): Promise<void> {
+  const sent = await whereSent(journal, call);
+  if (sent === undefined || isSameInstance(sent, url) !== false) return;
+  const { instance, verb } = call;
+  throw new LifeboatError(
+    'call.elsewhere',
+    `${show(verb)} was sent to ${show(instance)} at ${show(sent)}, and the config has another instance under that name`,
+    {
+      hints: [
+        'nothing was asked and nothing was sent: the call stays in doubt',
+        `put back the address that it was sent to, then: lifeboat calls ask --instance ${show(instance)}`,
+        'give the other instance a name of its own',
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}

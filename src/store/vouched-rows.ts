@@ -1,0 +1,161 @@
+import { hash, type KeyObject } from 'node:crypto';
+import { isOrigin } from './log/checkpoint.ts';
+import { openNote, textOf } from './log/signed-note.ts';
+import type { Signer } from './log/signer.ts';
+import type { FoldedRow, Projection } from './projections/projection.ts';
+
+/*
+ * Whether a call is in doubt, a run is open, or a follow-up is left is read from rows that are kept with the
+ * entries, and not from the entries, of which there may be millions. Who can write into the database can
+ * change such rows. So each append signs the sum of those that decisions rest on (`Projection.vouched`), and
+ * who reads them adds them up again:
+ *
+ *     lifeboat-rows/1
+ *     <origin of the log>
+ *     <projection> <version>
+ *     <entries> <rows>
+ *     <base64 of the sum>
+ *
+ * The sum is that of a hash of 2,048 bits of each row, so that an append changes it by the rows that it
+ * changes. With the number of rows signed too, other rows of the same sum are out of reach. What an append
+ * takes away is the row as it found it: a row that was changed stays in the sum as it was signed, and the sum
+ * does not fit any more, whatever is appended.
+ */
+
+/** Under which the notes are kept among the rows; no projection has this name. */
+export const VOUCHERS = '+vouchers';
+
+const SIGNED = 'lifeboat-rows';
+const BYTES = 256;
+const MODULUS = 1n << BigInt(8 * BYTES);
+
+/** How many rows there are, and their sum. */
+export interface RowSum {
+  readonly count: number;
+  readonly sum: bigint;
+}
+
+export const NO_ROWS: RowSum = { count: 0, sum: 0n };
+
+/** A row as it is stored. */
+export interface StoredRow {
+  readonly key: string;
+  readonly group: string;
+  readonly sort: string;
+  /** JSON, letter by letter. */
+  readonly value: string;
+}
+
+/** What a note vouches for. */
+export interface RowsClaim extends RowSum {
+  readonly origin: string;
+  readonly projection: Pick<Projection, 'name' | 'version'>;
+  /** The rows are those that the first so many entries give. */
+  readonly size: number;
+}
+
+/** Whether rows of this group are signed. */
+export function isVouched({ vouched = [] }: Projection, group: string | undefined): boolean {
+  return group !== undefined && vouched.includes(group);
+}
+
+/** The sum after one row became another; undefined for none. Rows of groups that are not signed are none. */
+export function summed(
+  before: RowSum,
+  projection: Projection,
+  was: StoredRow | undefined,
+  is: StoredRow | undefined,
+): RowSum {
+  const less = was !== undefined && isVouched(projection, was.group) ? hashOf(was) : undefined;
+  const more = is !== undefined && isVouched(projection, is.group) ? hashOf(is) : undefined;
+  const sum = before.sum + (more ?? 0n) - (less ?? 0n);
+  return {
+    count: before.count + Number(more !== undefined) - Number(less !== undefined),
+    sum: ((sum % MODULUS) + MODULUS) % MODULUS,
+  };
+}
+
+/** The sum of rows. */
+export function sumOf(projection: Projection, rows: readonly StoredRow[]): RowSum {
+  return rows.reduce((sum, row) => summed(sum, projection, undefined, row), NO_ROWS);
+}
+
+/** A row as it is stored, of one that was folded. */
+export function storedRow(key: string, { group, sort, value }: FoldedRow): StoredRow {
+  return { key, group, sort, value: JSON.stringify(value) };
+}
+
+/** Signs what the rows are. */
+export function vouchFor(claim: RowsClaim, signer: Signer): string {
+  return signer.note(textOfClaim(claim), SIGNED);
+}
+
+/** What a note vouches for; undefined for one that none of these keys has signed, and for no note. */
+export function vouchedIn(
+  note: string | undefined,
+  keys: readonly KeyObject[],
+  own?: Signer,
+): RowsClaim | undefined {
+  if (note === undefined) return undefined;
+  const isOwn = own?.hasMade(note, SIGNED) === true;
+  if (!isOwn && openNote(note, SIGNED, keys).result !== 'signed') return undefined;
+  return parseClaim(textOf(note) ?? '');
+}
+
+/** What the rows have to be vouched for: by this log, for exactly so many entries. */
+export interface Expected {
+  readonly origin: string | undefined;
+  readonly size: number;
+  readonly projection: Projection;
+}
+
+/** Whether a claim is about these rows of this moment. */
+export function isAbout(
+  claim: RowsClaim | undefined,
+  { origin, size, projection }: Expected,
+): claim is RowsClaim {
+  const { name, version } = projection;
+  return (
+    claim !== undefined &&
+    claim.origin === origin &&
+    claim.size === size &&
+    claim.projection.name === name &&
+    claim.projection.version === version
+  );
+}
+
+/** Whether rows, all those of the groups that are signed, are the ones that a claim counts. */
+export function fitsClaim(claim: RowSum, projection: Projection, rows: readonly StoredRow[]): boolean {
+  return sameSum(claim, sumOf(projection, rows));
+}
+
+export function sameSum(one: RowSum, other: RowSum): boolean {
+  return one.count === other.count && one.sum === other.sum;
+}
+
+/** What an audit says of such a list. */
+export function rowsChanged({ name }: Projection): string {
+  return `the list ${name}, which follows from the entries, was changed; what is asked of it is read from them`;
+}
+
+function hashOf({ key, group, sort, value }: StoredRow): bigint {
+  const text = JSON.stringify([key, group, sort, value]);
+  return BigInt(`0x${hash('shake256', text, { outputEncoding: 'hex', outputLength: BYTES })}`);
+}
+
+function textOfClaim({ origin, projection: { name, version }, size, count, sum }: RowsClaim): string {
+  const digits = Buffer.from(sum.toString(16).padStart(2 * BYTES, '0'), 'hex').toString('base64');
+  return `${SIGNED}/1\n${origin}\n${name} ${version}\n${size} ${count}\n${digits}\n`;
+}
+
+function parseClaim(text: string): RowsClaim | undefined {
+  const [form, origin = '', rows = '', counts = '', digits = ''] = text.split('\n');
+  const [, name, version] = /^(\S+) (\d{1,9})$/u.exec(rows) ?? [];
+  const [, size, count] = /^(\d{1,15}) (\d{1,15})$/u.exec(counts) ?? [];
+  const bytes = Buffer.from(digits, 'base64');
+  if (form !== `${SIGNED}/1` || !isOrigin(origin) || bytes.length !== BYTES) return undefined;
+  if (name === undefined || size === undefined) return undefined;
+  const sum = BigInt(`0x${bytes.toString('hex')}`);
+  const projection = { name, version: Number(version) };
+  return { origin, projection, size: Number(size), count: Number(count), sum };
+}

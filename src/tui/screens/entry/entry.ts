@@ -1,0 +1,112 @@
+import { Secret } from '../../../base/secret.ts';
+import type { AskedSecret } from '../../../view/app/app-port.ts';
+import { secretWords, tooShort } from '../../../view/secret-words.ts';
+import { scrolledBody } from '../../bands.ts';
+import { wrapLine } from '../../line.ts';
+import type { BoundKey } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import { failureLines } from '../../parts/failure.ts';
+import {
+  EDITING_KEYS,
+  EMPTY_FIELD,
+  edited,
+  type Field,
+  type FieldIntent,
+  fieldLine,
+  graphemes,
+  inserted,
+} from '../../parts/field.ts';
+import { BLANK, span } from '../../span.ts';
+
+type Intent = 'give' | 'leave' | FieldIntent;
+
+interface State {
+  /** It must not reach the screen. */
+  readonly field: Field;
+  /** The first of two entries. */
+  readonly first: string | undefined;
+  readonly problem: string | undefined;
+  /** It came with a line end behind it, which is not taken. */
+  readonly lostLineEnd?: boolean;
+}
+
+/** The field for a secret: of what is typed, only the length is shown. Its effect hands the secret on. */
+export function entryScreen(asked: AskedSecret): OpenScreen {
+  const { prompt, twice = false, least = 0, refused } = asked;
+  return screen<State, Intent>({
+    init: { field: EMPTY_FIELD, first: undefined, problem: refused },
+    subject: () => '',
+    title: () => 'hidden entry',
+    badge: (_, around) => badgeOfHome(around),
+    isTyping: () => true,
+    keys: ({ field }) => keysOf(asked, field.text),
+    needs: () => [],
+    reduce: (state, input) => {
+      const { field, first } = state;
+      if (input.type === 'text') return [{ ...state, ...taken(field, input.text) }];
+      if (input.intent === 'leave') return [state, { type: 'back' }];
+      if (input.intent !== 'give')
+        return [{ ...state, field: edited(field, input.intent), problem: undefined }];
+      if (twice && first === undefined)
+        return [{ field: EMPTY_FIELD, first: field.text, problem: undefined }];
+      if (first !== undefined && first !== field.text)
+        return [{ field: EMPTY_FIELD, first: undefined, problem: 'the two entries differ: enter it again' }];
+      const empty = { field: EMPTY_FIELD, first: undefined, problem: undefined };
+      return [empty, { type: 'entered', secret: new Secret(field.text) }];
+    },
+    layOut: ({ field, first, problem, lostLineEnd = false }, { size }, look) => {
+      const { columns } = size;
+      const { length } = graphemes(field.text);
+      const dots = { text: look.glyphs.dot.repeat(length), cursor: field.cursor };
+      const isAgain = first !== undefined;
+      const words = secretWords(field.text, {
+        minLength: isAgain ? 0 : least,
+        isNew: false,
+        lostLineEnd,
+      });
+      const lines = [
+        BLANK,
+        ...wrapLine([span(prompt, 'text.strong')], columns),
+        ...(problem === undefined ? [] : failureLines(problem, [], columns, look)),
+        BLANK,
+        fieldLine(isAgain ? 'once more, to compare: ' : 'hidden: ', dots, columns, look),
+        ...wrapLine([span(words.length, 'text.dim')], columns),
+        ...words.pitfalls.flatMap((pitfall) =>
+          wrapLine([span(`${look.glyphs.warn} `, 'status.warn'), span(pitfall)], columns, 2),
+        ),
+      ];
+      return scrolledBody(lines, 0, size, look);
+    },
+  });
+}
+
+/** A line end behind a paste is dropped; what has one inside, or acts on a terminal, is not taken at all. */
+function taken(field: Field, raw: string): Omit<State, 'first'> {
+  const line = raw.replace(/[\r\n]+$/u, '');
+  if (/\p{Cc}/u.test(line))
+    return { field, problem: 'that text has line breaks or control characters: nothing was taken' };
+  return { field: inserted(field, line), problem: undefined, lostLineEnd: line !== raw };
+}
+
+function keysOf({ least = 0, isUnasked }: AskedSecret, text: string): readonly BoundKey<Intent>[] {
+  return [
+    {
+      intent: 'give',
+      keys: ['enter'],
+      shown: 'Enter',
+      label: 'go on',
+      description: 'take what was entered',
+      inFooter: true,
+      disabled: tooShort(text, least),
+    },
+    {
+      intent: 'leave',
+      keys: ['escape', 'ctrl+c'],
+      shown: 'Esc',
+      label: isUnasked === true ? 'go on without it' : 'leave',
+      description: 'leave the field; nothing is taken',
+      inFooter: true,
+    },
+    ...EDITING_KEYS,
+  ];
+}

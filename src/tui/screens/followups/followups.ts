@@ -1,0 +1,295 @@
+import { isNoReason, noReasonWords } from '../../../base/reason.ts';
+import { briefly, dueWords, wordOf } from '../../../view/follow-up-words.ts';
+import type { FollowUpRow } from '../../../view/view-follow-ups.ts';
+import { wrapLine } from '../../line.ts';
+import { type AppEffect, type Around, type BoundKey, type Input, letterKey } from '../../live-screen.ts';
+import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
+import {
+  EDITING_KEYS,
+  EMPTY_FIELD,
+  edited,
+  type Field,
+  type FieldIntent,
+  fieldLine,
+  PALETTE_KEY,
+  typed,
+} from '../../parts/field.ts';
+import {
+  BACK_KEY,
+  cursorAt,
+  FRESH_LIST,
+  filtered,
+  filterLines,
+  isListIntent,
+  type ListIntent,
+  type ListState,
+  listKeys,
+  moved,
+  placed,
+  typedInto,
+} from '../../parts/list.ts';
+import { type Column, tableBody } from '../../parts/table.ts';
+import { type Line, type Look, span } from '../../span.ts';
+import { tokenOf } from '../../theme.ts';
+import { followUpDetail } from '../run/parts/follow-ups.ts';
+
+type Intent =
+  | 'open'
+  | 'do'
+  | 'done'
+  | 'skip'
+  | 'copy'
+  | 'journal'
+  | 'take'
+  | 'close'
+  | ListIntent
+  | FieldIntent;
+
+/** What is typed to close a follow-up. */
+interface Closing {
+  readonly how: 'done' | 'skip';
+  readonly row: FollowUpRow;
+  readonly field: Field;
+}
+
+interface State {
+  readonly list: ListState;
+  readonly closing?: Closing;
+}
+
+/** The work that all recoveries have left, in open runs and in ledgers: to do, close or skip it. */
+export function followUpsScreen(): OpenScreen {
+  return screen<State, Intent>({
+    init: { list: FRESH_LIST },
+    subject: () => '',
+    title: () => 'follow-ups',
+    badge: (_, around) => badgeOfHome(around),
+    isTyping: ({ list, closing }) => closing !== undefined || list.isFiltering,
+    keys: ({ list, closing }, around) =>
+      closing === undefined ? keysOf(list, rowHere(list, around)) : closingKeys(closing),
+    needs: () => [{ source: 'followUps', of: null }],
+    reduce: (state, input, around) =>
+      state.closing === undefined
+        ? reduceList(state, input, around)
+        : reduceField(state, state.closing, input, around),
+    shown: (state, around) => ({
+      ...state,
+      list: placed(state.list, rowsOf(state.list, around).map(wordOf)),
+    }),
+    layOut: ({ list, closing }, around, look) => {
+      const { columns } = around.size;
+      const rows = rowsOf(list, around);
+      const { part, last } = around.facts.get('followUps', null);
+      const here = rowHere(list, around);
+      const unread =
+        part.state === 'failed' ? `the journal cannot be read: ${part.why}` : 'reading the journal';
+      const none = list.filter.text === '' ? 'there are no open follow-ups' : 'no follow-up fits the filter';
+      const filter = filterLines(list, columns, look, { shown: rows.length, all: last?.value.length ?? 0 });
+      const table = {
+        columns: COLUMNS,
+        rows,
+        cursor: cursorAt(list, rows.map(wordOf)),
+        empty: last === undefined ? unread : none,
+      };
+      const room = Math.max(0, Math.floor(around.size.rows / 2));
+      const below =
+        closing === undefined
+          ? detailOf(here, columns).slice(0, room)
+          : closingLines(closing, columns, look).slice(0, room);
+      return tableBody(table, around.size, look, { above: filter, below });
+    },
+  });
+}
+
+function reduceList(state: State, input: Input<Intent>, around: Around): readonly [State, ...AppEffect[]] {
+  const { list } = state;
+  if (input.type === 'text') return [{ ...state, list: typedInto(list, input.text) }];
+  const { intent, page } = input;
+  if (isListIntent(intent))
+    return [{ ...state, list: moved(list, intent, rowsOf(list, around).map(wordOf), page.height) }];
+  const row = rowHere(list, around);
+  if (row === undefined) return [state];
+  switch (intent) {
+    case 'open':
+      return row.run === undefined ? [state] : [state, { type: 'resume', runId: row.run }];
+    case 'do':
+      return [state, { type: 'errand', errand: { do: 'follow-up', id: wordOf(row) } }];
+    case 'done':
+    case 'skip':
+      return [{ ...state, closing: { how: intent, row, field: EMPTY_FIELD } }];
+    case 'copy': {
+      const [first] = row.commands;
+      return first === undefined
+        ? [state]
+        : [state, { type: 'copy', text: row.commands.join('\n'), what: `how to ${row.what}` }];
+    }
+    case 'journal': {
+      const stream = row.run === undefined ? `instance/${row.instance}` : `run/${row.run}`;
+      return [state, { type: 'open', screen: { name: 'journal', stream } }];
+    }
+    default:
+      return [state];
+  }
+}
+
+function reduceField(
+  state: State,
+  closing: Closing,
+  input: Input<Intent>,
+  around: Around,
+): readonly [State, ...AppEffect[]] {
+  const { how, row, field } = closing;
+  const withField = (next: Field): State => ({ ...state, closing: { ...closing, field: next } });
+  if (input.type === 'text') return [withField(typed(field, input.text))];
+  const { closing: _, ...left } = state;
+  switch (input.intent) {
+    case 'close':
+      return [left];
+    case 'take':
+      return [
+        { ...left, list: beside(left.list, wordOf(row), around) },
+        {
+          type: 'errand',
+          errand: { do: 'close-follow-up', id: wordOf(row), how, text: field.text.trim() },
+        },
+      ];
+    default:
+      return [withField(edited(field, input.intent as FieldIntent))];
+  }
+}
+
+/** The list with the cursor on what stands beside a row that goes. */
+function beside(list: ListState, gone: string, around: Around): ListState {
+  const keys = rowsOf(list, around).map(wordOf);
+  const at = keys.indexOf(gone);
+  return { ...list, cursor: keys[at + 1] ?? keys[at - 1] ?? list.cursor };
+}
+
+function rowsOf(list: ListState, { facts }: Pick<Around, 'facts'>): readonly FollowUpRow[] {
+  const known = facts.get('followUps', null).last?.value ?? [];
+  return filtered(known, list, (row) =>
+    [
+      row.what,
+      row.id,
+      row.kind,
+      row.subject,
+      row.instance,
+      row.owner,
+      row.run,
+      row.runbook,
+      dueWords(row).text,
+    ].join(' '),
+  );
+}
+
+function rowHere(list: ListState, around: Pick<Around, 'facts'>): FollowUpRow | undefined {
+  const rows = rowsOf(list, around);
+  return rows[cursorAt(list, rows.map(wordOf))];
+}
+
+const COLUMNS: readonly Column<FollowUpRow>[] = [
+  { title: 'what', cell: ({ what }) => [span(what)], least: 36 },
+  { title: 'instance', cell: ({ instance }) => [span(instance)], least: 12 },
+  {
+    title: 'due',
+    cell: (row) => {
+      const { text, tone } = dueWords(row);
+      return [span(text, tokenOf(tone))];
+    },
+  },
+  {
+    title: 'open for',
+    cell: ({ age }) => [span(age === undefined ? '?' : briefly(age))],
+    align: 'right',
+    drop: 1,
+  },
+  { title: 'owner', cell: ({ owner }) => [span(owner)], drop: 2, least: 6 },
+  {
+    title: 'run',
+    cell: ({ run }) => [span(run === undefined ? 'in its ledger' : run.slice(0, 10), 'text.dim')],
+    drop: 3,
+  },
+];
+
+/** What the row of the cursor had no room for. */
+function detailOf(row: FollowUpRow | undefined, width: number): readonly Line[] {
+  if (row === undefined) return [];
+  const where =
+    row.run === undefined
+      ? `  in the ledger of ${row.instance}: its run is over`
+      : `  run ${row.run} (${row.runbook ?? '?'}) stays open until it is closed`;
+  return [...wrapLine([span(where, 'text.dim')], width, 2), ...followUpDetail(row, true, width)];
+}
+
+function closingLines({ how, row, field }: Closing, width: number, look: Look): readonly Line[] {
+  const asks =
+    how === 'done'
+      ? 'what shows that it was done? The proof goes into the report'
+      : 'why is it left undone? The reason stays in the report';
+  return [
+    ...wrapLine([span(row.what, 'text.strong')], width, 2),
+    ...wrapLine([span(asks)], width, 2),
+    fieldLine(how === 'done' ? 'proof: ' : 'reason: ', field, width, look),
+  ];
+}
+
+/** The keys over the list, for the row of the cursor. */
+function keysOf(list: ListState, row: FollowUpRow | undefined): readonly BoundKey<Intent>[] {
+  if (list.isFiltering) return listKeys(list);
+  const none = row === undefined ? 'there is no follow-up here' : undefined;
+  const inLedger =
+    row?.run === undefined ? 'its run is over: d closes it with a proof, x skips it' : undefined;
+  const byHand = row?.doable === undefined ? 'nothing here can do it: d closes it with a proof' : undefined;
+  return [
+    { ...OPEN, disabled: none ?? inLedger },
+    { ...DO, disabled: none ?? byHand },
+    { ...DONE, disabled: none },
+    { ...SKIP, disabled: none },
+    { ...COPY, disabled: none ?? (row?.commands.length === 0 ? 'it names no command' : undefined) },
+    { ...JOURNAL, disabled: none },
+    ...listKeys(list),
+    ...(list.filter.text === '' ? [BACK_KEY] : []),
+  ];
+}
+
+function closingKeys({ how, field }: Closing): readonly BoundKey<Intent>[] {
+  const text = field.text.trim();
+  const missing = how === 'done' ? 'type the proof first' : 'type a reason first';
+  const problem =
+    text === '' ? missing : how === 'skip' && isNoReason(text) ? noReasonWords(text) : undefined;
+  return [
+    {
+      intent: 'take',
+      keys: ['enter'],
+      shown: 'Enter',
+      label: how === 'done' ? 'close it' : 'skip it',
+      description: 'close the follow-up with these words',
+      inFooter: true,
+      disabled: problem,
+    },
+    PALETTE_KEY,
+    ...EDITING_KEYS,
+    {
+      intent: 'close',
+      keys: ['escape', 'ctrl+c'],
+      shown: 'Esc',
+      label: 'back',
+      description: 'go back; the follow-up stays open',
+      inFooter: true,
+    },
+  ];
+}
+
+const OPEN: BoundKey<Intent> = {
+  intent: 'open',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'go to its run',
+  description: 'resume the run of the follow-up, which can do it or have the platform do it',
+  inFooter: true,
+};
+const DO: BoundKey<Intent> = letterKey('p', 'do', 'do it', 'have the platform, or its run, do it now');
+const DONE: BoundKey<Intent> = letterKey('d', 'done', 'done', 'close it: you did it by hand, with a proof');
+const SKIP: BoundKey<Intent> = letterKey('x', 'skip', 'skip', 'leave it undone, with a reason');
+const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy commands', 'copy the commands that do it');
+const JOURNAL: BoundKey<Intent> = letterKey('e', 'journal', 'entries', 'show what the journal has about it');

@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+import { childEnvironment } from '../../src/base/child-environment.ts';
+
+test('a program gets neither tokens nor what lifeboat is configured by', () => {
+  const env = { PATH: '/bin', ORDERS_TOKEN: 't', LIFEBOAT_STORE: 'postgres://a:b@h/d', LIFEBOAT_HOME: '/h' };
+  expect(childEnvironment(['ORDERS_TOKEN'], { LIFEBOAT_WHEN: 'after' }, env)).toEqual({
+    PATH: '/bin',
+    LIFEBOAT_WHEN: 'after',
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/load.ts';
+
+test('a program with a slash counts from the folder of the config; its arguments stay as they are', () => {
+  const reconnect = '{ command: [./bin/go, ./x, $HOME], proof: [kubectl, get] }';
+  const { instances } = parseConfig(
+    `instances: { a: { url: https://h/service-instances/x, apps: [{ name: b, reconnect: ${reconnect} }] } }`,
+    '/etc/team/lifeboat.yaml',
+  );
+  expect(instances['a']?.apps).toEqual([
+    {
+      name: 'b',
+      reconnect: {
+        command: ['/etc/team/bin/go', './x', '$HOME'],
+        proof: ['kubectl', 'get'],
+        timeout: 600_000,
+      },
+    },
+  ]);
+});

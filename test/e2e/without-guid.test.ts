@@ -1,0 +1,17 @@
+import { describe, test } from 'vitest';
+import { useQuickBenches } from '../bench-kit/test-bench.ts';
+
+describe.concurrent('a preparation that the service accepts without naming a guid', () => {
+  const bench = useQuickBenches();
+
+  test('is asked for once, and is no success', async (context) => {
+    const { expect } = context;
+    const { run, server } = await bench(context, {
+      trouble: ({ path }) => (path.endsWith('/prepare') ? { answer: { status: 200, body: {} } } : undefined),
+    });
+    const end = await run('dr', 'prepare', '--instance', 'orders', '--yes');
+    expect(end.code, end.stderr).toBe(1);
+    expect(end.stderr).toContain('the service accepted the request and named no backup_guid');
+    expect(server.calls.filter(({ path }) => path.endsWith('/prepare'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { LifeboatError } from '../../src/base/errors.ts';
+import { eachScreen } from '../../src/tui/screens/each/each.ts';
+import { startEach } from '../../src/tui/start-each.ts';
+import type { AppPort } from '../../src/view/app/app-port.ts';
+import type { RunEnd, RunPort } from '../../src/view/run-port.ts';
+import {
+  fact,
+  factsOf,
+  failedPart,
+  fleetOf,
+  opened,
+  press,
+  SIZE,
+  statusOf,
+  unaskedOf,
+} from './fake-fleet.ts';
+import { VIEWS } from './fake-views.ts';
+
+const backUp = (instance: string) => ({ runbook: 'back-up-and-verify', instance }) as const;
+
+/** Begins a run of each instance, which ends as it is said here; what is not named cannot be begun. */
+function world(ends: Readonly<Record<string, RunEnd['how']>>) {
+  const begun: string[] = [];
+  const start: AppPort['start'] = async ({ instance }, show) => {
+    const how = ends[instance];
+    if (how === undefined) throw new LifeboatError('run.open', `a run of ${instance} is open`);
+    begun.push(instance);
+    const view = { ...VIEWS.outcome, runId: `RUN-${instance}` };
+    await show({ view: () => view, ended: Promise.resolve({ how, exitCode: 0 }) } as unknown as RunPort);
+    return [];
+  };
+  return { begun, start, show: (port: RunPort) => port.ended };
+}
+
+test('begins one run after the other, and one that cannot be begun holds up none', async () => {
+  const { begun, ...given } = world({ a: 'ended', c: 'ended' });
+  const { text, lines } = await startEach({ wishes: ['a', 'b', 'c'].map(backUp), ...given });
+  expect(begun).toEqual(['a', 'c']);
+  expect(text).toMatch(/of 3 ended well/u);
+  expect(lines).toEqual([
+    expect.stringContaining('(run RUN-a)'),
+    'b: a run of b is open',
+    expect.stringContaining('(run RUN-c)'),
+  ]);
+});
+
+test('a run that is left ends it, and names what was not begun', async () => {
+  const { begun, ...given } = world({ a: 'detached', b: 'ended' });
+  const { lines } = await startEach({ wishes: ['a', 'b'].map(backUp), ...given });
+  expect(begun).toEqual(['a']);
+  expect(lines).toEqual(['a: left open, resume it with: lifeboat resume RUN-a', 'b: not begun']);
+});
+
+test('says how many are backed up and which are left out, and begins only by Enter', () => {
+  const no = failedPart('no answer');
+  const down = statusOf('down', { overview: no, backups: no, window: no });
+  const fleet = fact(fleetOf([statusOf('orders'), statusOf('stock'), down, unaskedOf('spare', 'target')]));
+  const { screen, at, effects } = opened(
+    eachScreen({ name: 'each', instances: ['stock', 'down', 'orders', 'gone'] }),
+    factsOf({ fleet }),
+  );
+  const text = at(SIZE).join('\n');
+  expect(text).toContain('a new backup of 2 instances, one after the other');
+  expect(text).toMatch(/down .*left out: it is DOWN[\s\S]*gone .*left out: it is not known here/u);
+  expect(text).toContain('Enter back up 2');
+  press(screen, 'down', 'b', 's');
+  expect(effects).toEqual([]);
+  press(screen, 'enter');
+  const wishes = [backUp('stock'), backUp('orders')];
+  expect(effects).toEqual([{ type: 'instead', effect: { type: 'start-each', wishes } }]);
+});
