@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
@@ -99,4 +100,11 @@ test('npm scripts find the Node of the lock file first', () => {
   const [, name = ''] = /^(node_modules\/node-[a-z0-9-]+)\/bin\/node$/.exec(path) ?? [];
   expect(packages[name]).toMatchObject({ integrity: expect.any(String), version: expect.any(String) });
   expect(packages[name]).not.toHaveProperty('hasInstallScript');
+});
+
+test('an install prints errors only: that packages want a newer Node than this machine has is no news', () => {
+  // Only what the repository says counts: `npm run --silent` hands its own level down in the environment.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_config_/i.test(name)));
+  const said = execFileSync('npm', ['config', 'get', 'loglevel'], { cwd: ROOT, encoding: 'utf8', env });
+  expect(said.trim()).toBe('error');
 });
