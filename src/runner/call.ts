@@ -2,8 +2,8 @@ import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.t
 import type { Failure } from '../base/failure.ts';
 import { plainAddress } from '../base/redact.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
-import { foldIntents } from '../store/projections/intents.ts';
 import { type OpenCall, readLedgerTail } from '../store/projections/pending-calls.ts';
+import { foldSends } from '../store/projections/sends.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
 import { handOn, openCalls } from './in-doubt.ts';
 import { perform } from './perform.ts';
@@ -146,9 +146,9 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
     // to be.
     const judged = entries.slice(before).findLast(({ type }) => type === 'intent.judged');
     const { intent = '' } = (judged?.body ?? {}) as { readonly intent?: string };
-    const intents = foldIntents(entries);
-    const memory = intents.get(id) ?? intents.get(intent);
-    return { performed, lost: memory?.lost, evidence: memory?.evidence };
+    const sends = foldSends(entries);
+    const send = sends.get(id) ?? sends.get(intent);
+    return { performed, lost: send?.answer, evidence: send?.evidence as Json | undefined };
   };
 
   return {

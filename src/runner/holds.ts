@@ -1,6 +1,7 @@
+import { isInDoubt } from '../../machines/send-state.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import type { Entry, Hold, Journal, StreamName } from '../store/journal.ts';
-import { foldIntents, isInDoubt } from '../store/projections/intents.ts';
+import { foldSends } from '../store/projections/sends.ts';
 
 /**
  * What a hold must last for when the first byte of a call is written: the time from the question to the wire.
@@ -115,7 +116,7 @@ export function lostHold(
   lost: AbortSignal,
   hints: readonly string[],
 ): LifeboatError {
-  const inDoubt = [...foldIntents(entries)].flatMap(([id, memory]) => (isInDoubt(memory) ? [id] : []));
+  const inDoubt = [...foldSends(entries)].flatMap(([id, send]) => (isInDoubt(send) ? [id] : []));
   const sent = `${inDoubt.join(', ')} may have been sent: whoever goes on asks the service first`;
   const why = lost.reason instanceof LifeboatError ? [lost.reason.shortMessage] : [];
   return new LifeboatError(

@@ -2,8 +2,8 @@ import { effectOf } from '../../machines/verbs.ts';
 import type { Failure } from '../base/failure.ts';
 import { type Entry, fieldsOf, type Json, type NewEntry, type StreamName } from '../store/journal.ts';
 import type { LostCall } from '../store/log/rollback.ts';
-import { foldIntents } from '../store/projections/intents.ts';
 import { type Doubt, doubtsOfStream, handedName, type OpenCall } from '../store/projections/pending-calls.ts';
+import { foldSends } from '../store/projections/sends.ts';
 
 /**
  * Whether the call may not be followed by another change before it is known what became of it. Another backup
@@ -41,11 +41,11 @@ export function handOn(doubts: readonly Doubt[]): readonly NewEntry[] {
 }
 
 /** How the send ended, and what the service showed when it was asked last, as far as either is known. */
-function endsOf({ lost, lostAt, refused, unclear }: Doubt) {
-  const outcome = lost && {
+function endsOf({ answer, isRefusal, lostAt, unclear }: Doubt) {
+  const outcome = answer && {
     sent: 'unknown',
-    ...(refused && { refused: true }),
-    failure: asJson(lost),
+    ...(isRefusal && { refused: true }),
+    failure: asJson(answer),
     ...(lostAt && { lostAt }),
   };
   const judged = unclear && { verdict: 'ambiguous', failure: asJson(unclear) };
@@ -71,12 +71,12 @@ export function lostCallEntries(
 ): readonly NewEntry[] {
   const call = lostName(stream, intent);
   const mark = { intent: call, verb };
-  const known = foldIntents(entries).get(intent);
+  const known = foldSends(entries).get(intent);
   const first = known?.firstArmedAt ?? known?.armedAt ?? firstAt ?? at;
   const reason = `armed by ${stream} in a part of the journal that was lost`;
   const written: readonly (readonly [type: string, body: Json])[] = [
     ['call.begun', { call, verb, input: inputIn(entries, intent), reason }],
-    ['intent.prepared', { ...mark, baseline: known?.baseline ?? { lost: true } }],
+    ['intent.prepared', { ...mark, baseline: (known?.baseline as Json) ?? { lost: true } }],
     ['intent.armed', { ...mark, armedAt: at, ...(first !== at && { firstArmedAt: first }) }],
   ];
   return written.map(([type, body]): NewEntry => ({ stream: `instance/${instance}`, type, body }));

@@ -5,7 +5,7 @@ import type { Failure } from '../base/failure.ts';
 import { show } from '../base/text.ts';
 import type { Entry, Json } from '../store/journal.ts';
 import type { Invocation } from './fold.ts';
-import { type Once, performOnce } from './perform-once.ts';
+import { type Once, performSend } from './perform-send.ts';
 import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
 import { sentTasks } from './sent-tasks.ts';
 
@@ -29,7 +29,7 @@ export async function perform(
     if (refused !== undefined) return failed(refused);
   }
   await port.write([begun(invocation, activity.kind, context.now())]);
-  if (activity.kind === 'once') return performOnce(activity as unknown as Once, invocation, context, port);
+  if (activity.kind === 'once') return performSend(activity as unknown as Once, invocation, context, port);
   if (isChange) await port.seal();
   const announcing = announcer(port);
   try {

@@ -58,6 +58,7 @@ function judgedSentence(
   const why = because(failure);
   if (verdict === 'landed')
     return say(`the service shows that ${request} arrived${madeWords(verb, output)}`, 'good');
+  if (verdict === 'nothing') return say(`the service shows nothing that ${request} may have become`, 'dim');
   if (verdict === 'absent') return say(`the service shows that nothing came of ${request}${why}`);
   return say(`the service does not show what became of ${request}${why}`, 'warn');
 }

@@ -33,7 +33,7 @@ export const WrittenFollowUp = () =>
       .optional(),
   });
 
-export const Verdict = () => z.enum(['landed', 'absent', 'ambiguous']);
+export const Verdict = () => z.enum(['landed', 'absent', 'ambiguous', 'nothing']);
 
 /**
  * How many seconds a machine's wall clock is ahead of the time since its start, which nobody can set.

@@ -67,7 +67,7 @@ function attemptIn(entries: readonly Entry[]): Attempt | undefined {
     failedAt: entries[failed]?.at ?? begun.at,
     sends: about(before, 'intent.armed', 'intent', key),
     outcome: about(before, 'intent.outcome', 'intent', key).at(-1),
-    judged: about(before, 'intent.judged', 'intent', key).at(-1),
+    judged: about(before, 'intent.judged', 'intent', key).findLast(({ body }) => body.verdict !== 'nothing'),
   };
 }
 

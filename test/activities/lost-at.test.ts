@@ -5,7 +5,7 @@ import type { Look, Task } from '../../src/activities/evaluate-tasks.ts';
 import { restoreOfBackup, restoreToInstant } from '../../src/activities/restore-fits.ts';
 import { Backup, Restore } from '../../src/service/schemas.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { foldIntents } from '../../src/store/projections/intents.ts';
+import { foldSends } from '../../src/store/projections/sends.ts';
 
 const MINUTE = 60_000;
 const ARMED = Date.parse('2026-03-01T03:00:00Z');
@@ -64,8 +64,7 @@ describe('when an answer was lost', () => {
   });
   const armed = [entry('intent.prepared', ARMED - 1_000, { baseline: {} }), entry('intent.armed', ARMED, {})];
   const begun = (at: number) => entry('activity.begun', at, { intent: undefined, key: 'I' });
-  const lostAt = (...more: object[]) =>
-    foldIntents([...armed, ...more] as unknown as Entry[]).get('I')?.lostAt;
+  const lostAt = (...more: object[]) => foldSends([...armed, ...more] as unknown as Entry[]).get('I')?.lostAt;
 
   test('comes from the entry that says so', () => {
     const failure = { code: 'service.error', shortMessage: '', hints: [], evidence: {} };

@@ -171,6 +171,7 @@ export const ROOMS: readonly Room[] = [
     node: [],
     rooms: [
       'machines/parts',
+      'machines/send-state.ts',
       VERBS,
       'type src/store',
       'src/store/journal.ts',
@@ -201,10 +202,12 @@ export const ROOMS: readonly Room[] = [
       'type src/base/failure.ts',
       'machines/parts/follow-up.ts',
       'machines/parts/recovery-data.ts',
+      'machines/send-state.ts',
+      'type machines/send.ts',
       'machines/parts/verb-words.ts',
       BASE,
     ],
-    why: 'the journal outlives every machine: it knows entries, not what they mean to a flow',
+    why: 'the journal outlives every flow: it knows entries, and of machines only what became of a send',
   },
   {
     files: 'src/approvals/**',

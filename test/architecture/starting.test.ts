@@ -45,10 +45,9 @@ describe('loaded at once', () => {
     expect([...names].sort()).toEqual(['entry', 'help', 'index.ts', 'notice', 'palette', 'run']);
   });
 
-  it('by no other command the runbooks and XState', () => {
+  it('by no other command the runbooks', () => {
     const loading = COMMANDS.filter((command) => {
-      const loaded = loadedWith(command);
-      return loaded.has('machines/index.ts') || loaded.has('xstate');
+      return loadedWith(command).has('machines/index.ts');
     });
     expect([...new Set(loading)].sort()).toEqual(WITH_MACHINES);
   });

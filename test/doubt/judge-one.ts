@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Triggered } from '../../machines/parts/task-data.ts';
 import type { OnceActivity } from '../../src/activities/activity.ts';
 import type { Entry } from '../../src/store/journal.ts';
-import { foldIntents } from '../../src/store/projections/intents.ts';
+import { foldSends } from '../../src/store/projections/sends.ts';
 import { contextOf, type Habits, lookUntilDecided, type ModelTask, World } from '../activities/world.ts';
 import type { History } from './generate.ts';
 import { type Content, IN_FLIGHT_MS, type Kind, OWN, ownTime, START_MS } from './kinds.ts';
@@ -144,7 +144,7 @@ function lostAtOf(armedAt: string, now: Date, { diesInFlight, accepted }: Histor
           body: { intent: 'I', sent: 'unknown', failure: { code: 'service.timeout' } },
         },
   ];
-  return foldIntents(entries as unknown as Entry[]).get('I')?.lostAt;
+  return foldSends(entries as unknown as Entry[]).get('I')?.lostAt;
 }
 
 interface Happened {

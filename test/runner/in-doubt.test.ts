@@ -82,20 +82,29 @@ test('a restore that a run left in doubt is handed on when the run is given up, 
 test('a call that was refused and sent again keeps its first arming and its refusal when it is handed on', async () => {
   const { journal, runId } = await makeWorld(obedient());
   const stream = `run/${runId}` as const;
-  await arm(journal, stream, 'restore-0', 'restoreBackup', { backup: 3 });
   const mark = { intent: 'restore-0', verb: 'restoreBackup' };
   const failure = { code: 'service.busy', shortMessage: 'too many requests', hints: [], evidence: {} };
   const [first, lostAt] = ['2026-11-21T03:00:00.000Z', '2026-11-21T03:04:00.000Z'];
   const known = { armedAt: '2026-11-21T03:03:00.000Z', firstArmedAt: first };
+  const begun = {
+    activity: 'restore',
+    verb: mark.verb,
+    kind: 'once',
+    key: mark.intent,
+    input: { backup: 3 },
+  };
   const bodies = [
+    ['activity.begun', begun],
+    ['intent.prepared', { ...mark, baseline: [] }],
     ['intent.armed', { ...mark, armedAt: first }],
     ['intent.outcome', { ...mark, sent: 'absent', refused: true, failure }],
     ['intent.armed', { ...mark, armedAt: known.armedAt }],
     ['intent.outcome', { ...mark, sent: 'unknown', refused: true, failure, lostAt }],
   ] as const;
-  // The arming of `arm` is over with a new preparation.
-  const prepared = { stream, type: 'intent.prepared', body: { ...mark, baseline: [] } };
-  await appendHolding(journal, [prepared, ...bodies.map(([type, body]) => ({ stream, type, body }))]);
+  await appendHolding(
+    journal,
+    bodies.map(([type, body]) => ({ stream, type, body })),
+  );
   await abandonRun(journal, await findRun(journal), 'superseded');
   const memories: unknown[] = [];
   const caller = await takeLedger(judgingDeps(journal, memories));

@@ -4,8 +4,8 @@ import type { Runbook } from '../../machines/parts/runbook.ts';
 import { isAskedOnRecord, momentSinceAsked, requestStateOf } from '../../src/approvals/request-state.ts';
 import { fold } from '../../src/runner/fold.ts';
 import type { Entry, Json } from '../../src/store/journal.ts';
-import { foldIntents } from '../../src/store/projections/intents.ts';
 import { growing } from '../../src/store/projections/projection.ts';
+import { foldSends } from '../../src/store/projections/sends.ts';
 import { buildRunView, type RunFacts } from '../../src/view/build-run-view.ts';
 import { rotateKey1 } from '../machines/rotate-key-1.ts';
 import { recorded } from '../store/projections/generated-entries.ts';
@@ -67,14 +67,14 @@ describe('a run of ten thousand entries', () => {
     expect(looked(frame).filter((index) => index > 0)).toEqual([before, before + 1, before + 2]);
   });
 
-  test('costs the gate of approvals and the memory of intents only those, too', () => {
+  test('costs the gate of approvals and the state of sends only those, too', () => {
     const { entries, add, looked } = watched();
     add(Array.from({ length: 10_000 }, () => again));
     const look = () => {
       requestStateOf(entries);
       momentSinceAsked(entries, NOW);
       isAskedOnRecord(entries, { state: 'confirming', target: 'orders' });
-      foldIntents(entries);
+      foldSends(entries);
     };
     look();
     add([again]);

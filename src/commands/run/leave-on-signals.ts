@@ -1,10 +1,11 @@
 import { statePath } from '../../../machines/parts/states.ts';
+import { isInDoubt } from '../../../machines/send-state.ts';
 import { EXIT } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { metaOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
-import { foldIntents, isInDoubt } from '../../store/projections/intents.ts';
+import { foldSends } from '../../store/projections/sends.ts';
 import { afterLeaving, leftBySignal } from '../../view/run-port.ts';
 
 /**
@@ -50,7 +51,7 @@ export function leaveOnSignals(run: Run, context: CommandContext, gone?: string)
 
 function quit(run: Run, { stderr }: CommandContext, gone: string | undefined): never {
   const { runId, snapshot, entries } = run.state();
-  const open = [...foldIntents(entries)].filter(([, memory]) => isInDoubt(memory));
+  const open = [...foldSends(entries)].filter(([, send]) => isInDoubt(send));
   const title = metaOf(snapshot)?.title ?? statePath(snapshot);
   const doubt =
     open.length === 0

@@ -154,7 +154,7 @@ function markOf(entry: RunEntry, doubted: ReadonlySet<string>): Omit<Mark, 'at'>
       const { intent, verb, verdict } = entry.body;
       // Where no answer was lost, looking for the id is a part of the call; only an unclear result is worth a
       // word.
-      if (!doubted.has(intent) && verdict === 'landed') return undefined;
+      if (verdict === 'nothing' || (!doubted.has(intent) && verdict === 'landed')) return undefined;
       return { kind: 'doubt', text: `${verbTo(verb)}: what the service shows: ${JUDGED[verdict]}` };
     }
     case 'event': {

@@ -1,3 +1,4 @@
+import { isInDoubt, isOver, isRefused, type Send } from '../../../machines/send-state.ts';
 import type { Failure } from '../../base/failure.ts';
 import {
   type Entry,
@@ -9,8 +10,8 @@ import {
 } from '../journal.ts';
 import type { ArmedCall } from '../log/checkpoint.ts';
 import { isEnd } from '../run-entries.ts';
-import { DECISIONS, type IntentMemory, intentOf, isInDoubt, remember } from './intents.ts';
 import type { FoldedRow, Projection } from './projection.ts';
+import { intentOf, isDecision, sendAfter } from './sends.ts';
 
 const PENDING = 'pending';
 const OTHER = 'none';
@@ -34,9 +35,10 @@ export interface Doubt extends OpenCall {
   readonly baseline: Json;
   /** When it was armed for the first time, where it was sent again after a refusal. RFC 3339. */
   readonly firstArmedAt?: string | undefined;
-  /** The refusal that need not be true, where that is why it is in doubt. */
-  readonly refused?: Failure | undefined;
-  readonly lost?: Failure | undefined;
+  /** Why the outcome is not known, when the process lived to write it down. */
+  readonly answer?: Failure | undefined;
+  /** That answer is a refusal, and the service has shown that it need not be true. */
+  readonly isRefusal?: boolean | undefined;
   /** When the answer was lost: what is under way is waited for from then on. */
   readonly lostAt?: string | undefined;
 }
@@ -48,7 +50,7 @@ interface Call {
   /** Of a ledger's call, which names it at its beginning; a run's calls name it when they are prepared. */
   readonly verb?: string;
   readonly input: Readonly<Record<string, Json>>;
-  readonly memory?: IntentMemory;
+  readonly send?: Send;
   /** Of a ledger's call: whoever made it does nothing more about it. */
   readonly isLeft?: true;
 }
@@ -76,7 +78,7 @@ interface Calls {
  */
 export const pendingCalls: Projection = {
   name: 'pending-calls',
-  version: 1,
+  version: 2,
   vouched: [PENDING, OTHER],
   keysOf: (entry) => {
     if (!CONCERNS.has(entry.type) || isReading(entry) || isPlainEvent(entry)) return [];
@@ -167,8 +169,8 @@ function isReading({ type, body }: Entry): boolean {
   return type === 'activity.begun' && kind !== 'once';
 }
 
-function isPlainEvent({ type, body }: Entry): boolean {
-  return type === 'event' && !DECISIONS.has(String(fieldsOf(fieldsOf(body)['event'])['type']));
+function isPlainEvent(entry: Entry): boolean {
+  return entry.type === 'event' && !isDecision(entry);
 }
 
 /** The run that a call of a ledger was left by; undefined for one that the ledger's own holder made. */
@@ -189,7 +191,7 @@ function handedIn({
 
 function rowOf(after: Calls | undefined, sort: string): FoldedRow | undefined {
   if (after === undefined) return undefined;
-  const isPending = after.calls.some(([, { memory }]) => memory !== undefined && isInDoubt(memory));
+  const isPending = after.calls.some(([, { send }]) => send !== undefined && isInDoubt(send));
   if (!isPending && (after.run === undefined ? after.calls.length === 0 : !after.run.isOpen))
     return undefined;
   return { group: isPending ? PENDING : OTHER, sort, value: after as unknown as Json };
@@ -204,9 +206,9 @@ function afterOfRun(before: Calls | undefined, entry: Entry): Calls | undefined 
     return { run: { runId: stream.slice('run/'.length), instance, ...into, isOpen: true }, calls: [] };
   }
   if (isEnd(entry)) return before.run && { ...before, run: { ...before.run, isOpen: false } };
-  if (type === 'event') return before.armed === undefined ? before : without(before, before.armed);
+  if (type === 'event') return before.armed === undefined ? before : moved(before, before.armed, entry);
   const after = type === 'activity.begun' ? begun(before, String(fieldsOf(body)['key']), entry) : before;
-  return remembered(after, entry);
+  return moved(after, intentOf(entry), entry);
 }
 
 /** Who holds a ledger makes one call after the other: another one ends a call that was never armed. */
@@ -222,7 +224,7 @@ function afterOfLedger(before: Calls, entry: Entry): Calls {
     case 'call.ended':
       return leave(before, (intent) => intent === id);
     default:
-      return remembered(before, entry);
+      return moved(before, intentOf(entry), entry);
   }
 }
 
@@ -230,8 +232,8 @@ function afterOfLedger(before: Calls, entry: Entry): Calls {
 function leave(before: Calls, isLeft: (intent: string) => boolean): Calls {
   const calls = before.calls.flatMap(([intent, call]): Calls['calls'] => {
     if (!isLeft(intent)) return [[intent, call]];
-    const { armedAt, refused } = call.memory ?? {};
-    return armedAt === undefined && refused === undefined ? [] : [[intent, { ...call, isLeft: true }]];
+    const { state = 'preparing' } = call.send ?? {};
+    return state === 'preparing' || state === 'prepared' ? [] : [[intent, { ...call, isLeft: true }]];
   });
   return { ...before, calls };
 }
@@ -245,28 +247,22 @@ function begun(before: Calls, id: string, { seq, body }: Entry): Calls {
   return put(before, id, { seq, ...known, ...its, input: given });
 }
 
-function remembered(before: Calls, entry: Entry): Calls {
-  const id = intentOf(entry);
+/** One send further. Those in a final state go. */
+function moved(before: Calls, id: string | undefined, entry: Entry): Calls {
   const known = id === undefined ? undefined : before.calls.find(([intent]) => intent === id)?.[1];
-  const memory = known && remember(known.memory, entry);
-  if (id === undefined || known === undefined || memory === undefined) return before;
+  const send = known && sendAfter(known.send, entry);
+  if (id === undefined || known === undefined || send === undefined) return before;
   const armed = entry.type === 'intent.armed' && before.run !== undefined ? { armed: id } : {};
-  if (memory.landed === undefined && !isOver(memory))
-    return put({ ...before, ...armed }, id, { ...known, memory });
+  if (!isOver(send)) return put({ ...before, ...armed }, id, { ...known, send });
   const after = without(before, id);
-  return memory.landed === undefined ? after : resolved(after, known.verb ?? memory.verb);
-}
-
-/** Proven not to have happened, or never sent: nothing can make it a call in doubt again. */
-function isOver({ absent, refused }: IntentMemory): boolean {
-  return absent === true || (absent !== undefined && refused === undefined);
+  return send.state === 'landed' ? resolved(after, known.verb ?? send.verb) : after;
 }
 
 /** What was refused of a verb is looked for before the next one, until one lands or a person decides. */
 function resolved(before: Calls, verb: string | undefined): Calls {
   if (before.run !== undefined) return before;
-  const calls = before.calls.filter(([, { verb: its, memory, isLeft }]) => {
-    return its !== verb || isLeft !== true || memory?.refused === undefined || isInDoubt(memory);
+  const calls = before.calls.filter(([, { verb: its, send, isLeft }]) => {
+    return its !== verb || isLeft !== true || send === undefined || isInDoubt(send) || !isRefused(send);
   });
   return { ...before, calls };
 }
@@ -283,10 +279,11 @@ function without(before: Calls, id: string): Calls {
 
 function doubtsOfRow({ key: stream, value }: Pick<ProjectedRow, 'key' | 'value'>): readonly Doubt[] {
   const { run, calls } = value as unknown as Calls;
-  return calls.flatMap(([intent, { verb = '', input, memory }]): Doubt[] => {
-    if (memory === undefined || !isInDoubt(memory)) return [];
-    const { verb: prepared, armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear } = memory;
-    const known = { intent, armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear };
+  return calls.flatMap(([intent, { verb = '', input, send }]): Doubt[] => {
+    if (send === undefined || !isInDoubt(send)) return [];
+    const { verb: prepared, armedAt, firstArmedAt, answer, isRefusal, lostAt, unclear } = send;
+    const baseline = send.baseline as Json;
+    const known = { intent, armedAt, firstArmedAt, baseline, answer, isRefusal, lostAt, unclear };
     if (run === undefined) return [{ ...known, verb, input, instance: stream.slice('instance/'.length) }];
     const { runId, instance, target, isOpen } = run;
     const { on, intent: _, ...given } = input;

@@ -1,7 +1,8 @@
 import { type ProvenBackup, RecoveryCard } from '../../../machines/parts/recovery-data.ts';
+import { isInDoubt, type Send } from '../../../machines/send-state.ts';
 import type { Entry, Json } from '../../../src/store/journal.ts';
-import { DECISIONS, foldIntents, isInDoubt } from '../../../src/store/projections/intents.ts';
 import { readKeyFact } from '../../../src/store/projections/key-facts.ts';
+import { foldSends } from '../../../src/store/projections/sends.ts';
 
 /*
  * What the projections keep, found the slow way: from all entries at once, each time. The projections have to
@@ -47,11 +48,10 @@ export function wholeDoubts(instance: string, entries: readonly Entry[]) {
   const begun = new Map(
     ledger.flatMap((entry) => (entry.type === 'call.begun' ? [[bodyOf(entry)['call'], bodyOf(entry)]] : [])),
   );
-  const decided = ledger.flatMap((entry) => (entry.type === 'call.decided' ? [bodyOf(entry)['call']] : []));
-  const own = [...foldIntents(ledger)].flatMap(([intent, memory]) => {
+  const own = [...foldSends(ledger)].flatMap(([intent, send]) => {
     const call = begun.get(intent) as Body | undefined;
-    if (call === undefined || decided.includes(intent) || !isInDoubt(memory)) return [];
-    return [{ ...seen(intent, memory), verb: call['verb'], input: call['input'], instance }];
+    if (call === undefined || !isInDoubt(send)) return [];
+    return [{ ...seen(intent, send), verb: call['verb'], input: call['input'], instance }];
   });
   const others = streams
     .filter((stream) => stream.startsWith('run/'))
@@ -65,31 +65,23 @@ function doubtsOfRun(stream: string, entries: readonly Entry[]) {
   if (started?.type !== 'run.started') return [];
   const { instance, target } = bodyOf(started);
   const inputs = new Map<Json | undefined, Body>();
-  const decided = new Set<Json | undefined>();
-  let armed: Json | undefined;
   for (const entry of entries) {
-    const { key, input, intent, event } = bodyOf(entry);
+    const { key, input } = bodyOf(entry);
     if (entry.type === 'activity.begun') inputs.set(key, input as Body);
-    else if (entry.type === 'intent.armed') armed = intent;
-    else if (entry.type === 'event' && DECISIONS.has(String((event as Body)['type']))) decided.add(armed);
   }
   const isOpen = !entries.some(({ type }) => type === 'run.closed' || type === 'run.abandoned');
-  return [...foldIntents(entries)].flatMap(([intent, memory]) => {
-    if (decided.has(intent) || !isInDoubt(memory)) return [];
+  return [...foldSends(entries)].flatMap(([intent, send]) => {
+    if (!isInDoubt(send)) return [];
     const { on, intent: _, ...input } = inputs.get(intent) ?? {};
-    const isThere = target !== undefined && (on === 'target' || memory.verb === 'performRecovery');
+    const isThere = target !== undefined && (on === 'target' || send.verb === 'performRecovery');
     const run = { runId: stream.slice(4), isOpen };
-    return [
-      { ...seen(intent, memory), verb: memory.verb, input, run, instance: isThere ? target : instance },
-    ];
+    return [{ ...seen(intent, send), verb: send.verb, input, run, instance: isThere ? target : instance }];
   });
 }
 
-type Memory = Parameters<typeof isInDoubt>[0] & { readonly armedAt: string };
-
-function seen(intent: string, memory: Memory) {
-  const { armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear } = memory;
-  return { intent, armedAt, firstArmedAt, baseline, refused, lost, lostAt, unclear };
+function seen(intent: string, send: Send & { readonly armedAt: string }) {
+  const { armedAt, firstArmedAt, baseline, answer, isRefusal, lostAt, unclear } = send;
+  return { intent, armedAt, firstArmedAt, baseline, answer, isRefusal, lostAt, unclear };
 }
 
 /**

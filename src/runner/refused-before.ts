@@ -1,16 +1,16 @@
+import { isRefused } from '../../machines/send-state.ts';
 import type { Entry, Json } from '../store/journal.ts';
-import { DECISIONS, foldIntents, type IntentMemory } from '../store/projections/intents.ts';
+import { foldSends, isDecision } from '../store/projections/sends.ts';
 
-/** A call that was refused. The same is sent again only after a look for it. */
-export interface RefusedCall {
+/** A send that was refused. The same wish is sent again only after a look for it. */
+interface RefusedCall {
   readonly intent: string;
   readonly input: { readonly [key: string]: Json };
-  readonly memory: IntentMemory;
 }
 
 /**
- * Calls of the same wish (verb, purpose and input) that were refused before the intent, the oldest first, as
- * far as nothing has resolved them since: another one of the verb that landed, or a person's decision. Pure.
+ * Earlier sends of the same wish (verb, purpose and input) that were refused, oldest first, unless something
+ * has resolved them since: another send of the verb that landed, or a person's decision. Pure.
  */
 export function refusedBefore(
   entries: readonly Entry[],
@@ -21,22 +21,20 @@ export function refusedBefore(
     const { key, input: given } = body as { readonly key?: Json; readonly input?: RefusedCall['input'] };
     if (type === 'activity.begun' && typeof key === 'string') begun.set(key, given ?? {});
   }
-  return [...foldIntents(entries)].flatMap(([earlier, memory]) => {
+  return [...foldSends(entries)].flatMap(([earlier, send]) => {
     const given = begun.get(earlier);
     const isSame =
       given !== undefined && earlier !== intent && wishOf(earlier, given) === wishOf(intent, input);
-    if (!isSame || memory.verb !== verb || memory.refused === undefined) return [];
-    return memory.landed === undefined && memory.absent !== true
-      ? [{ intent: earlier, input: given, memory }]
-      : [];
+    return isSame && send.verb === verb && isRefused(send) ? [{ intent: earlier, input: given }] : [];
   });
 }
 
-/** The entries behind the last one that resolved what the verb was asked for. */
+/** The entries after the last one that resolved what the verb was asked for. */
 function sinceResolved(entries: readonly Entry[], verb: string): readonly Entry[] {
-  const last = entries.findLastIndex(({ type, body }) => {
-    const { sent, verdict, verb: its, event } = body as Readonly<Record<string, Json>>;
-    if (type === 'event') return DECISIONS.has(String((event as { readonly type?: Json } | undefined)?.type));
+  const last = entries.findLastIndex((entry) => {
+    const { type, body } = entry;
+    const { sent, verdict, verb: its } = body as Readonly<Record<string, Json>>;
+    if (type === 'event') return isDecision(entry);
     if (type === 'call.decided') return its === verb;
     return its === verb && (sent === 'landed' || verdict === 'landed');
   });

@@ -1,0 +1,55 @@
+import { transition } from 'xstate';
+import { createSendMachine, type SendEvent, type SendFacts } from './send.ts';
+
+/** The states of `machines/send.ts`; those of `inDoubt` by their own names. */
+export type SendState =
+  | 'preparing'
+  | 'prepared'
+  | 'armed'
+  | 'lost'
+  | 'doubtful'
+  | 'refused'
+  | 'cleared'
+  | 'landed'
+  | 'absent'
+  | 'notSent';
+
+/** What became of one send so far. */
+export interface Send extends SendFacts {
+  readonly state: SendState;
+}
+
+/** A send that was armed and whose outcome is not known. */
+export type SendInDoubt = Send & { readonly armedAt: string };
+
+const IN_DOUBT: ReadonlySet<SendState> = new Set(['armed', 'lost', 'doubtful']);
+const OVER: ReadonlySet<SendState> = new Set(['landed', 'absent', 'notSent']);
+
+/** Whether a byte may have left and nobody knows what became of it. */
+export function isInDoubt(send: Send): send is SendInDoubt {
+  return IN_DOUBT.has(send.state);
+}
+
+/** Whether nothing more can become of it: a final state of the machine. */
+export function isOver({ state }: Pick<Send, 'state'>): boolean {
+  return OVER.has(state);
+}
+
+/** Whether the last word about it is a refusal. It need not be the service's own, so it proves nothing. */
+export function isRefused({ state }: Pick<Send, 'state'>): boolean {
+  return state === 'refused' || state === 'cleared';
+}
+
+/** Built when the first send is folded: most commands fold none. */
+let machine: ReturnType<typeof createSendMachine> | undefined;
+
+/** The send after an event; undefined until it is prepared. An event without an edge changes nothing. */
+export function advance(send: Send | undefined, event: SendEvent): Send | undefined {
+  machine ??= createSendMachine();
+  const { state, ...context }: Send = send ?? { state: 'preparing', baseline: null };
+  const value = IN_DOUBT.has(state) ? { inDoubt: state } : state;
+  const [after] = transition(machine, machine.resolveState({ value: value as never, context }), event);
+  if (after.value === 'preparing') return send;
+  const [leaf] = typeof after.value === 'string' ? [after.value] : Object.values(after.value);
+  return { state: leaf as SendState, ...after.context };
+}

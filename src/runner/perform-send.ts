@@ -1,0 +1,239 @@
+import { isRefused, type Send } from '../../machines/send-state.ts';
+import type { InDoubt, OnceActivity, SendContext, Sent } from '../activities/activity.ts';
+import { failureOf } from '../base/errors.ts';
+import type { Failure } from '../base/failure.ts';
+import type { Json } from '../store/journal.ts';
+import { foldSends } from '../store/projections/sends.ts';
+import type { Invocation } from './fold.ts';
+import { failed, type Note, type Performed, type PerformPort } from './performed.ts';
+import { refusedBefore } from './refused-before.ts';
+
+/** Any verb that must not happen twice, as the runner holds it. */
+export type Once = OnceActivity<{ readonly intent: string }, unknown>;
+
+/** One send: what is sent, how the journal names it, and what performs it. */
+interface Attempt {
+  readonly activity: Once;
+  readonly input: { readonly intent: string } & { readonly [key: string]: Json };
+  readonly mark: { readonly intent: string; readonly verb: string };
+  readonly context: SendContext;
+  readonly port: PerformPort;
+}
+
+/** How often a call is sent that is turned away every time. */
+const MAX_SENDS = 3;
+
+/**
+ * Performs what a send (`machines/send.ts`) invokes, state after state, until it is over or a person has to
+ * decide. The state comes from the journal each time: if the process dies, the next one goes on from there,
+ * and what was armed is looked for before anything else.
+ */
+export async function performSend(
+  activity: Once,
+  invocation: Invocation,
+  context: SendContext,
+  port: PerformPort,
+): Promise<Performed> {
+  const input = invocation.input as Attempt['input'];
+  const attempt = { activity, input, mark: { intent: input.intent, verb: invocation.verb }, context, port };
+  const taken = sendOf(attempt);
+  const begun = await takeUp(attempt, taken);
+  if (begun !== 'send') return begun;
+  for (let sends = 1; ; sends += 1) {
+    const sent = await sendOnce(attempt);
+    if (sent === 'lost') return judge(attempt);
+    if ('how' in sent) return sent;
+    const refused = failed(sent.failure);
+    const isLast = sent.againMs === undefined || sends >= MAX_SENDS;
+    if (!isLast) await port.sleep(sent.againMs);
+    const shown = await look(attempt);
+    if (shown === 'something') return contradicted(attempt);
+    if (isLast || typeof shown !== 'string') return refused;
+    await noteNothing(attempt);
+  }
+}
+
+/** What a process does with a send as it finds it, until it may send: looks, prepares, or ends it. */
+async function takeUp(attempt: Attempt, send: Send): Promise<Performed | 'send'> {
+  switch (send.state) {
+    case 'landed':
+      return { how: 'done', output: send.output, notes: [], ledger: [] };
+    case 'absent':
+      return absent(send, []);
+    case 'armed':
+    case 'lost':
+    case 'doubtful':
+      return judge(attempt);
+    case 'preparing':
+    case 'prepared':
+      return (await lookForRefused(attempt)) ?? prepare(attempt);
+    default: {
+      const failure = answerOf(send);
+      if (!isRefused(send) || !failure.code.startsWith('credentials.')) return failed(failure);
+      const found = await lookForRefused(attempt);
+      if (found !== undefined) return found;
+      const shown = await look(attempt);
+      if (typeof shown !== 'string') return failed(unreadable(shown));
+      if (shown === 'something') return contradicted(attempt);
+      await noteNothing(attempt);
+      // Nothing of the refused attempts can be under way any more, so the send begins with what is there now.
+      return shown === 'absent' ? prepare(attempt) : 'send';
+    }
+  }
+}
+
+/** Looks for earlier sends of the same wish that were refused: a refusal need not be the service's own. */
+async function lookForRefused(attempt: Attempt): Promise<Performed | undefined> {
+  const { mark, input, port } = attempt;
+  for (const call of refusedBefore(port.entries(), { ...mark, input })) {
+    const { intent } = call;
+    const earlier = { ...attempt, input: { ...call.input, intent }, mark: { ...mark, intent } };
+    const shown = await look(earlier);
+    if (typeof shown !== 'string') return failed(unreadable(shown));
+    if (shown === 'something') return contradicted(earlier);
+  }
+  return undefined;
+}
+
+async function prepare({ activity, input, mark, context, port }: Attempt): Promise<Performed | 'send'> {
+  const prepared = await activity.prepare(input, context).catch(rejected);
+  if (!prepared.ok) return failed(prepared.failure);
+  await port.write([{ type: 'intent.prepared', body: { ...mark, baseline: prepared.output } }]);
+  return 'send';
+}
+
+/**
+ * ARM, one send, OUTCOME. A lost answer or a refusal is on disk before anything is waited for: a process that
+ * comes later finds it. Missing credentials pause the run; the process that comes with new ones looks
+ * before it sends.
+ */
+async function sendOnce(attempt: Attempt): Promise<Performed | Refused | 'lost'> {
+  const { activity, input, mark, context, port } = attempt;
+  await port.lastForCall();
+  const forbidden = await port.mayArm({ verb: mark.verb, input });
+  if (forbidden !== undefined) return failed(forbidden);
+  await port.write([{ type: 'intent.armed', body: { ...mark, armedAt: context.now().toISOString() } }]);
+  await port.seal();
+  const sent = await activity
+    .send(input, context, sendOf(attempt).baseline as Json)
+    .catch((thrown: unknown) => ({ sent: 'unknown' as const, failure: failureOf(thrown) }));
+  if (sent.sent === 'landed')
+    return { how: 'done', output: sent.output, notes: [outcome(mark, sent)], ledger: [] };
+  const note = outcome(mark, { ...sent, lostAt: context.now().toISOString() });
+  const ended = failed(sent.failure, [note]);
+  if (sent.sent === 'absent' && (!sent.refused || ended.how === 'paused')) return ended;
+  await port.write([note]);
+  return sent.sent === 'unknown' ? 'lost' : { failure: sent.failure, againMs: sent.againMs };
+}
+
+interface Refused {
+  readonly failure: Failure;
+  readonly againMs: number | undefined;
+}
+
+function outcome(mark: Attempt['mark'], sent: Sent<unknown> & { readonly lostAt?: string }): Note {
+  return { type: 'intent.outcome', body: { ...mark, ...sent } as unknown as Json };
+}
+
+/** The service shows something that a refused call may have become: from then on it is lost. */
+async function contradicted(attempt: Attempt): Promise<Performed> {
+  const { mark, port } = attempt;
+  const send = sendOf(attempt);
+  const body = { ...mark, sent: 'unknown', refused: true, failure: answerOf(send), lostAt: send.lostAt };
+  await port.write([{ type: 'intent.outcome', body: body as unknown as Json }]);
+  return judge(attempt);
+}
+
+/** That the look between two attempts showed nothing is on record before the second. */
+function noteNothing({ mark, port }: Attempt): Promise<void> {
+  return port.write([{ type: 'intent.judged', body: { ...mark, verdict: 'nothing' } }]);
+}
+
+/**
+ * Whether the service shows something that a refused call may have become; `absent` when it shows nothing and
+ * nothing can be under way any more. The failure where the service cannot be looked at.
+ */
+async function look(attempt: Attempt): Promise<'absent' | 'nothing' | 'something' | Failure> {
+  const { activity, input, context, port } = attempt;
+  for (;;) {
+    try {
+      const judgement = await activity.judge(input, memoryOf(sendOf(attempt), 0), context);
+      if (judgement.verdict === 'absent') return 'absent';
+      if (judgement.verdict !== 'wait') return 'something';
+      if (judgement.shows !== 'unknown') return judgement.shows;
+      context.report({ kind: 'wait', untilMs: judgement.untilMs, what: 'the service cannot be asked' });
+      await port.sleep(judgement.ms);
+    } catch (thrown) {
+      return failureOf(thrown);
+    }
+  }
+}
+
+/** Asks the service until it is certain, the in-flight window has passed, or a person has to decide. */
+async function judge(attempt: Attempt): Promise<Performed> {
+  const { activity, input, mark, context, port } = attempt;
+  for (let looks = 0; ; looks += 1) {
+    const send = sendOf(attempt);
+    let judgement: Awaited<ReturnType<Once['judge']>>;
+    try {
+      judgement = await activity.judge(input, memoryOf(send, looks), context);
+    } catch (thrown) {
+      return failed(unreadable(failureOf(thrown)));
+    }
+    if (judgement.verdict === 'wait') {
+      context.report({ kind: 'wait', untilMs: judgement.untilMs, what: waitingFor(send.answer) });
+      await port.sleep(judgement.ms);
+      continue;
+    }
+    const note: Note = { type: 'intent.judged', body: { ...mark, ...judgement } as unknown as Json };
+    if (judgement.verdict === 'landed')
+      return { how: 'done', output: judgement.output, notes: [note], ledger: [] };
+    if (judgement.verdict === 'absent') return absent({ ...send, evidence: judgement.evidence }, [note]);
+    return failed(judgement.failure, [note]);
+  }
+}
+
+/** What an activity judges by. */
+function memoryOf(send: Send, looks: number): InDoubt {
+  const { baseline, armedAt = '', firstArmedAt, answer: lost, isRefusal, lostAt } = send;
+  const refusal = isRefusal ? (isRefused(send) ? 'unchecked' : 'doubtful') : undefined;
+  return { baseline: baseline as Json, armedAt, firstArmedAt, refusal, looks, lost, lostAt };
+}
+
+/** An accepted request is only looked for; any other may still be under way. */
+function waitingFor(lost: Failure | undefined): string {
+  if (lost === undefined) return 'the lost request may still arrive';
+  if (lost.code === 'service.no-id') return 'the service accepted it and named no id';
+  if (lost.code === 'service.old-id') return lost.shortMessage;
+  return `${lost.shortMessage}; it may still be done`;
+}
+
+/** A list that cannot be read proves nothing: the doubt stays, and a person decides. */
+function unreadable(failure: Failure): Failure {
+  if (failure.code.startsWith('credentials.')) return failure;
+  return {
+    code: 'doubt.unreadable',
+    shortMessage: 'the answer was lost, and the service cannot be asked what became of the request',
+    hints: ['nothing is sent again until it is known', ...failure.hints],
+    evidence: { ...failure.evidence, cause: failure.shortMessage },
+  };
+}
+
+/** The service's list proves that it did not happen: the machine decides what comes next. */
+function absent({ answer, evidence }: Send, notes: readonly Note[]): Performed {
+  const known = { ...(answer && { lost: answer }), ...(evidence === undefined ? {} : { evidence }) };
+  return { how: 'done', output: { landed: false, ...known }, notes, ledger: [] };
+}
+
+function answerOf({ answer, state }: Send): Failure {
+  if (answer === undefined) throw new Error(`a send that is ${state} has an answer on record`);
+  return answer;
+}
+
+function sendOf({ mark, port }: Attempt): Send {
+  return foldSends(port.entries()).get(mark.intent) ?? { state: 'preparing', baseline: null };
+}
+
+function rejected(thrown: unknown): { readonly ok: false; readonly failure: Failure } {
+  return { ok: false, failure: failureOf(thrown) };
+}
