@@ -12,45 +12,45 @@ import { preflight } from './phases/preflight.ts';
 import { recordRecovery } from './phases/record.ts';
 import { freezeUpdates, releaseUpdates } from './phases/updates.ts';
 
-/** Whoever stops after updates were held back has them allowed again first. */
-const stop = '#release.stopping';
-
 /**
  * Restart, recreate or update an instance; maintenance updates are held back beside the first two, where a
- * person wants it.
+ * person wants it. A run that is stopped after that allows them again first (`release:stopping`).
  */
 export const changeInstanceMachine = lazyMachine({
   id: 'change-instance',
   version: '2',
   initial: 'preflight',
   states: phases({
-    preflight: preflight({ tolerant: true, restores: true, onDone: 'freeze' }),
-    freeze: freezeUpdates({ stop, onDone: 'confirm' }),
+    preflight: preflight({ tolerant: true, restores: true, exits: { done: 'freeze', stop: 'stopped' } }),
+    freeze: freezeUpdates({ exits: { done: 'confirm', stop: 'release:stopping' } }),
     confirm: confirm({
       order: ({ run }) => `${run.action} ${run.instance}`,
       stakes: stakesOfAction,
-      stop,
-      onDone: 'act',
+      exits: { done: 'act', stop: 'release:stopping' },
     }),
-    act: act({ again: 'confirm', stop, onDone: 'available' }),
-    available: available({ by: 'action', stop, onDone: 'release' }),
-    release: releaseUpdates({ onDone: 'followUps' }),
+    act: act({ exits: { done: 'available', again: 'confirm', stop: 'release:stopping' } }),
+    available: available({ by: 'action', exits: { done: 'release', stop: 'release:stopping' } }),
+    release: releaseUpdates({ exits: { done: 'followUps' } }),
     followUps: followUps({
       title: 'do the follow-ups',
-      ways: { 'release-updates': 'release' },
       fallback: actionFollowUpsFallback,
-      onDone: [
-        { guard: when('the run is being stopped', ({ updates }) => updates.isStopping), target: 'stopped' },
-        { target: 'record' },
-      ],
+      exits: {
+        done: [
+          { guard: when('the run is being stopped', ({ updates }) => updates.isStopping), target: 'stopped' },
+          { target: 'record' },
+        ],
+        'release-updates': 'release',
+      },
     }),
     record: recordRecovery({
       runbook: 'change-instance',
       byHand: 'Write down what was done, and when the instance was available again.',
-      onDone: [
-        { guard: when('the action is shown to be done', hasActed), target: 'done' },
-        { target: 'unproven' },
-      ],
+      exits: {
+        done: [
+          { guard: when('the action is shown to be done', hasActed), target: 'done' },
+          { target: 'unproven' },
+        ],
+      },
     }),
     done: ending('closed: done, and available again'),
     unproven: ending('closed without proof that it is available'),

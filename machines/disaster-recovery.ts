@@ -1,12 +1,15 @@
-import { isLookedAt } from './closing/evaluate.ts';
+import { isLookedAt, isRecovered } from './closing/evaluate.ts';
 import { stakesOfKey } from './closing/stakes.ts';
 import type { RunContext } from './context.ts';
 import { recoverByHand } from './fallback/disaster-recovery.ts';
+import { followUpsFallback } from './fallback/follow-ups.ts';
 import { lazyMachine } from './lazy-machine.ts';
-import { afterRestore } from './phases/after-restore.ts';
+import { countAfter, freshBackup } from './phases/after-restore.ts';
+import { available } from './phases/available.ts';
 import { keepBefore } from './phases/before.ts';
-import { makeCard } from './phases/card.ts';
+import { makeCard, renewCard } from './phases/card.ts';
 import { confirm } from './phases/confirm.ts';
+import { followUps } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { learnGuid } from './phases/guid.ts';
 import { newKey } from './phases/key.ts';
@@ -14,6 +17,7 @@ import { ending, only, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
 import { proofBackup } from './phases/proof-backup.ts';
 import { prove } from './phases/prove.ts';
+import { recordRecovery } from './phases/record.ts';
 import { restore } from './phases/restore.ts';
 import { chooseSource, recoveryInput } from './phases/source.ts';
 import { confirmTarget, inspectTarget } from './phases/target.ts';
@@ -37,44 +41,69 @@ export const disasterRecoveryMachine = lazyMachine({
       always: [{ guard: when('it is to be prepared', prepares), target: 'preflight' }, { target: 'source' }],
     }),
     ...only(prepares, {
-      preflight: preflight({ tolerant: true, withRecord: true, onDone: 'key' }),
+      preflight: preflight({ tolerant: true, withRecord: true, exits: { done: 'key', stop: 'stopped' } }),
       key: newKey({
         offered: true,
-        onDone: [{ guard: when('a new key is wanted', setsKey), target: 'confirmKey' }, { target: 'guid' }],
+        exits: {
+          done: [{ guard: when('a new key is wanted', setsKey), target: 'confirmKey' }, { target: 'guid' }],
+          stop: 'stopped',
+        },
       }),
       ...only(setsKey, {
         confirmKey: confirm({
           order: ({ key, run }) =>
             `prepare ${run.instance} with key ${key.stored?.fingerprint}, which replaces its key`,
           stakes: stakesOfKey,
-          onDone: 'guid',
+          exits: { done: 'guid', stop: 'stopped' },
         }),
       }),
-      guid: learnGuid({ confirm: 'confirmKey', backup: 'backup', without: 'prove', onDone: 'backup' }),
-      backup: proofBackup({ card: 'card', onDone: 'prove' }),
+      guid: learnGuid({
+        exits: {
+          done: 'backup',
+          again: 'confirmKey:again',
+          name: 'confirmKey',
+          another: 'backup:another',
+          keyOnRecord: 'prove:record',
+          stop: 'stopped',
+        },
+      }),
+      backup: proofBackup({ exits: { done: 'prove', withoutProof: 'card', stop: 'stopped' } }),
       prove: prove({
-        without: { target: 'card', hint: 'the card is made without a proven backup' },
-        notInForce: 'guid',
+        without: 'the card is made without a proven backup',
         recorded: true,
-        onDone: 'card',
+        exits: { done: 'card', unproven: 'card', notInForce: 'guid:notInForce', stop: 'stopped' },
       }),
       card: makeCard({
-        onDone: [
-          { guard: when('it is performed as well', performs), target: 'source' },
-          { target: 'prepared' },
-        ],
+        exits: {
+          done: [
+            { guard: when('it is performed as well', performs), target: 'source' },
+            { target: 'prepared' },
+          ],
+          stop: 'stopped',
+        },
       }),
     }),
     ...only(performs, {
-      source: chooseSource({ onDone: 'target' }),
+      source: chooseSource({ exits: { done: 'target', stop: 'stopped' } }),
       target: inspectTarget({
-        onDone: [
-          { guard: when('its data was counted before', isLookedAt), target: 'confirm' },
-          { target: 'before' },
-        ],
+        exits: {
+          done: [
+            { guard: when('its data was counted before', isLookedAt), target: 'confirm' },
+            { target: 'before' },
+          ],
+          stop: 'stopped',
+        },
       }),
-      before: keepBefore({ onDone: 'confirm' }),
-      confirm: confirmTarget({ target: 'target', source: 'source', onDone: 'restore' }),
+      before: keepBefore({ exits: { done: 'confirm', stop: 'stopped' } }),
+      confirm: confirmTarget({
+        exits: {
+          done: 'restore',
+          unreadable: 'target:unreadable',
+          blocked: 'target:blocked',
+          key: 'source:key',
+          stop: 'stopped',
+        },
+      }),
       restore: restore({
         verb: 'performRecovery',
         title: 'asking for the recovery',
@@ -87,15 +116,30 @@ export const disasterRecoveryMachine = lazyMachine({
           forever: 'everything that the target holds now is replaced',
         },
         wayBack: 'none for the target; the source and its backups are not touched',
-        again: 'target',
         fallback: recoverByHand,
-        onDone: 'available',
+        exits: { done: 'available', again: 'target', stop: 'stopped' },
       }),
-      ...afterRestore({
+      available: available({ on: 'target', by: 'restore', exits: { done: 'count' } }),
+      count: countAfter({ on: 'target', exits: { done: 'followUps' } }),
+      followUps: followUps({
+        title: 'bind the applications to it',
+        restored: true,
+        fallback: followUpsFallback,
+        exits: { done: 'record', 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
+      }),
+      fresh: freshBackup({ on: 'target', exits: { done: 'followUps' } }),
+      renewCard: renewCard({ on: 'target', exits: { done: 'followUps' } }),
+      record: recordRecovery({
         runbook: 'disaster-recovery',
-        on: 'target',
+        both: true,
         byHand:
           'Write down: the guid, the ids of the restore and of the fresh backup, restored_from, when the last application ran again, and what was lost.',
+        exits: {
+          done: [
+            { guard: when('the recovery is shown', isRecovered), target: 'done' },
+            { target: 'unproven' },
+          ],
+        },
       }),
     }),
     prepared: ending('prepared'),

@@ -1,12 +1,19 @@
+import { isRecovered } from './closing/evaluate.ts';
 import { stakesOfRestore } from './closing/stakes.ts';
+import { followUpsFallback } from './fallback/follow-ups.ts';
 import { restoreBackupByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
-import { afterRestore } from './phases/after-restore.ts';
+import { countAfter, freshBackup } from './phases/after-restore.ts';
+import { available } from './phases/available.ts';
 import { keepBefore, safetyBackup } from './phases/before.ts';
+import { renewCard } from './phases/card.ts';
 import { chooseBackup } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
+import { followUps } from './phases/follow-ups.ts';
+import { when } from './phases/guards.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
+import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 
 /**
@@ -19,14 +26,14 @@ export const restoreBackupMachine = lazyMachine({
   version: '2',
   initial: 'preflight',
   states: phases({
-    preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
-    choose: chooseBackup({ onDone: 'before' }),
-    before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
-    safeguard: safetyBackup({ onDone: 'confirm' }),
+    preflight: preflight({ tolerant: true, restores: true, exits: { done: 'choose', stop: 'stopped' } }),
+    choose: chooseBackup({ exits: { done: 'before', stop: 'stopped' } }),
+    before: keepBefore({ withRecord: true, exits: { done: 'safeguard', stop: 'stopped' } }),
+    safeguard: safetyBackup({ exits: { done: 'confirm', stop: 'stopped' } }),
     confirm: confirm({
       order: ({ choose, run }) => `restore backup ${choose.backup?.id} into ${run.instance}`,
       stakes: stakesOfRestore,
-      onDone: 'restore',
+      exits: { done: 'restore', stop: 'stopped' },
     }),
     restore: restore({
       verb: 'restoreBackup',
@@ -39,15 +46,26 @@ export const restoreBackupMachine = lazyMachine({
         forever: RESTORE_FOREVER,
       },
       wayBack: 'restore the backup of the present state, if one was taken',
-      again: 'confirm',
       fallback: restoreBackupByHand,
-      onDone: 'available',
+      exits: { done: 'available', again: 'confirm', stop: 'stopped' },
     }),
-    ...afterRestore({
+    available: available({ by: 'restore', mayBeUnsaid: true, exits: { done: 'count' } }),
+    count: countAfter({ exits: { done: 'followUps' } }),
+    followUps: followUps({
+      title: 'bind the applications again',
+      restored: true,
+      fallback: followUpsFallback,
+      exits: { done: 'record', 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
+    }),
+    fresh: freshBackup({ exits: { done: 'followUps' } }),
+    renewCard: renewCard({ exits: { done: 'followUps' } }),
+    record: recordRecovery({
       runbook: 'restore-backup',
-      mayBeUnsaid: true,
       byHand:
         'Write down: which backup was restored, the ids of the restore and of the fresh backup, when the last application ran again, and what was lost.',
+      exits: {
+        done: [{ guard: when('the recovery is shown', isRecovered), target: 'done' }, { target: 'unproven' }],
+      },
     }),
     done: ending('closed: restored, and no follow-up is open'),
     unproven: ending('closed without proof of the recovery'),

@@ -1,15 +1,20 @@
-import { isLookedAt } from './closing/evaluate.ts';
+import { isLookedAt, isRecovered } from './closing/evaluate.ts';
 import { stakesOfRestore } from './closing/stakes.ts';
 import type { RunContext } from './context.ts';
+import { followUpsFallback } from './fallback/follow-ups.ts';
 import { restoreToTimeByHand } from './fallback/restoring.ts';
 import { lazyMachine } from './lazy-machine.ts';
-import { afterRestore } from './phases/after-restore.ts';
+import { countAfter, freshBackup } from './phases/after-restore.ts';
+import { available } from './phases/available.ts';
 import { keepBefore, safetyBackup } from './phases/before.ts';
+import { renewCard } from './phases/card.ts';
 import { chooseTime, rereadRange } from './phases/choose.ts';
 import { confirm } from './phases/confirm.ts';
+import { followUps } from './phases/follow-ups.ts';
 import { when } from './phases/guards.ts';
 import { ending, phases } from './phases/phase.ts';
 import { preflight } from './phases/preflight.ts';
+import { recordRecovery } from './phases/record.ts';
 import { RESTORE_FOREVER, restore } from './phases/restore.ts';
 
 /**
@@ -21,16 +26,24 @@ export const restorePointInTimeMachine = lazyMachine({
   version: '2',
   initial: 'preflight',
   states: phases({
-    preflight: preflight({ tolerant: true, restores: true, onDone: 'choose' }),
+    preflight: preflight({ tolerant: true, restores: true, exits: { done: 'choose', stop: 'stopped' } }),
     choose: chooseTime({
-      onDone: [
-        { guard: when('its data was counted before', isLookedAt), target: 'confirm' },
-        { target: 'before' },
-      ],
+      exits: {
+        done: [
+          { guard: when('its data was counted before', isLookedAt), target: 'confirm' },
+          { target: 'before' },
+        ],
+        stop: 'stopped',
+      },
     }),
-    before: keepBefore({ withRecord: true, onDone: 'safeguard' }),
-    safeguard: safetyBackup({ onDone: 'confirm' }),
-    confirm: confirm({ order, stakes: stakesOfRestore, last: rereadRange('choose'), onDone: 'restore' }),
+    before: keepBefore({ withRecord: true, exits: { done: 'safeguard', stop: 'stopped' } }),
+    safeguard: safetyBackup({ exits: { done: 'confirm', stop: 'stopped' } }),
+    confirm: confirm({
+      order,
+      stakes: stakesOfRestore,
+      last: rereadRange,
+      exits: { done: 'restore', readAgain: 'choose', otherTime: 'choose:time', stop: 'stopped' },
+    }),
     restore: restore({
       verb: 'restoreToTime',
       title: 'asking for the restore to the chosen time',
@@ -42,14 +55,26 @@ export const restorePointInTimeMachine = lazyMachine({
         forever: `${RESTORE_FOREVER}; what was written after the chosen time is lost`,
       },
       wayBack: 'restore the backup of the present state, if one was taken',
-      again: 'confirm',
       fallback: restoreToTimeByHand,
-      onDone: 'available',
+      exits: { done: 'available', again: 'confirm', stop: 'stopped' },
     }),
-    ...afterRestore({
+    available: available({ by: 'restore', exits: { done: 'count' } }),
+    count: countAfter({ exits: { done: 'followUps' } }),
+    followUps: followUps({
+      title: 'bind the applications again',
+      restored: true,
+      fallback: followUpsFallback,
+      exits: { done: 'record', 'fresh-backup': 'fresh', 'renew-card': 'renewCard' },
+    }),
+    fresh: freshBackup({ exits: { done: 'followUps' } }),
+    renewCard: renewCard({ exits: { done: 'followUps' } }),
+    record: recordRecovery({
       runbook: 'restore-point-in-time',
       byHand:
         'Write down: the point in time, restored_from of the restore (it should be the same), the ids of the restore and of the fresh backup, and when the last application ran again.',
+      exits: {
+        done: [{ guard: when('the recovery is shown', isRecovered), target: 'done' }, { target: 'unproven' }],
+      },
     }),
     done: ending('closed: restored, and no follow-up is open'),
     unproven: ending('closed without proof of the recovery'),

@@ -1,25 +1,23 @@
 import { actFallback } from '../fallback/change-instance.ts';
 import { assignWith, changed } from '../setup.ts';
 import { once, sending } from './once.ts';
-import { type Phase, phase } from './phase.ts';
+import { type Exits, type Phase, phase, to } from './phase.ts';
 
 type Action = 'restart' | 'recreate' | 'update';
 
 interface Act {
-  /** Where facts are read anew before the name is asked for again. */
-  readonly again: string;
-  readonly stop: string;
-  readonly onDone: string;
+  /** `again`: where facts are read and the name is asked for before another send. */
+  readonly exits: Exits<'again' | 'stop'>;
 }
 
 /** The one send of an action. It leaves no task, so a lost answer is nearly always a question. */
-export function act({ again, stop, onDone }: Act): Phase {
+export function act({ exits }: Act): Phase {
   const task = 'act' as const;
   const head = {
     title: 'restart, recreate or update',
     slice: 'execute' as const,
     fallback: actFallback,
-    onDone,
+    exits,
   };
   return phase(head, (key) =>
     once(
@@ -28,9 +26,9 @@ export function act({ again, stop, onDone }: Act): Phase {
         key,
         task,
         what: 'an action',
-        again: `#${again}`,
+        again: to(exits.again),
         landed: 'over',
-        stop,
+        stop: to(exits.stop),
         doubt: {
           title: 'did it start?',
           otherwise: ({ run: { action } }) => `the answer to the ${action} was lost`,

@@ -6,7 +6,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, NO_STOP, noStop, type RunQuestion } from './asking.ts';
 import { failure, noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { waiting } from './task.ts';
 
 export const AvailableSlice = () => z.object({ ready: InstanceReady().optional() });
@@ -17,8 +17,7 @@ interface Available {
   readonly by: 'restore' | 'action';
   /** Whether the interface may have no call that says how the instance is: then a person is asked. */
   readonly mayBeUnsaid?: boolean;
-  readonly stop?: string;
-  readonly onDone: string;
+  readonly exits: Exits & { readonly stop?: string };
 }
 
 /**
@@ -26,7 +25,7 @@ interface Available {
  * interface says it (service-api.md section 4.4), a person may have seen it; whatever they say, `ready` stays
  * empty, so that the run closes without proof.
  */
-export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Available): Phase {
+export function available({ on, by, mayBeUnsaid = false, exits }: Available): Phase {
   const isRestored = by === 'restore';
   const head = {
     title: 'wait until it is available',
@@ -34,7 +33,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
     slice: 'execute' as const,
     tags: isRestored ? (['sent'] as const) : [],
     fallback: waitingFallback(on ?? 'instance'),
-    onDone,
+    exits,
   };
   return phase(head, (key) => ({
     ...(mayBeUnsaid ? unsaid(key) : {}),
@@ -67,7 +66,7 @@ export function available({ on, by, mayBeUnsaid = false, stop, onDone }: Availab
         title: 'the instance is not known to be available',
         retry: 'waiting',
         next: 'over',
-        stop,
+        stop: exits.stop && to(exits.stop),
         ways: {
           retry: 'waits for it again; nothing is sent',
           skip: isRestored

@@ -7,7 +7,7 @@ import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { type FailureWays, failure } from './failing.ts';
 import { once, sending, type TaskName } from './once.ts';
 import { closed } from './open-follow-ups.ts';
-import { type Phase, type PhaseConfig, phase } from './phase.ts';
+import { type Exits, type Phase, type PhaseConfig, phase, to } from './phase.ts';
 import { waiting } from './task.ts';
 
 export interface Backup {
@@ -23,12 +23,13 @@ export interface Backup {
   /**
    * Where the run goes on without the backup, and what that costs; nowhere where it is the point of the run.
    */
-  readonly without?: { readonly target?: string; readonly hint: string };
+  readonly without?: { readonly exit?: string; readonly hint: string };
   /** The follow-up that the backup closes. */
   readonly closes?: string;
   readonly needs?: string;
   readonly fallback?: FallbackPart<RunContext>;
-  readonly onDone: string;
+  /** Without `stop` the run is not stopped here: it closes a follow-up. */
+  readonly exits: Exits & { readonly stop?: string };
 }
 
 /**
@@ -36,11 +37,11 @@ export interface Backup {
  * again by itself only when it is proven that nothing arrived, waited for.
  */
 export function backup(given: Backup): Phase {
-  const { title, task, what, on, without, closes, slice, needs, onDone, fallback, offer } = given;
+  const { title, task, what, on, without, closes, slice, needs, exits, fallback, offer } = given;
   const isFollowUp = closes !== undefined;
-  const stop = isFollowUp ? undefined : '#stopped';
+  const stop = exits.stop && to(exits.stop);
   const unstoppable = isFollowUp ? { stop: { disabled: FOLLOW_UPS_OPEN } } : {};
-  const next = without === undefined ? undefined : (without.target ?? 'over');
+  const next = without && (without.exit === undefined ? 'over' : to(without.exit));
   const passing = closes === undefined ? undefined : closing(closes, next);
   const failed: FailureWays = {
     retry: 'asks for another backup',
@@ -51,7 +52,7 @@ export function backup(given: Backup): Phase {
         : 'which backup is it, and how do you know?',
     ...unstoppable,
   };
-  return phase({ title, like: 'backup', slice, fallback, onDone }, (key) => ({
+  return phase({ title, like: 'backup', slice, fallback, exits }, (key) => ({
     ...offer?.(key),
     ...once(
       {
@@ -117,6 +118,7 @@ export function backup(given: Backup): Phase {
         title: 'the backup is not known to be done',
         retry: 'waiting',
         next,
+        stop,
         ways: {
           retry: 'looks at the same backup again; no other one is asked for',
           skip: failed.skip,

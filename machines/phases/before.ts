@@ -7,7 +7,7 @@ import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { noteReason } from './failing.ts';
-import { type Phase, phase, type States, state } from './phase.ts';
+import { type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const BeforeSlice = () => z.object({ counted: Reconciliation().optional() });
@@ -15,7 +15,7 @@ export const BeforeSlice = () => z.object({ counted: Reconciliation().optional()
 /**
  * What the ledger has on record: the recovery card, proven backups, keys. Nothing of the service is called.
  */
-export function readRecord(step: string, next: string): States {
+export function readRecord(step: string, next: string, stop: string): States {
   return task('readingRecord', {
     verb: 'readCard',
     id: `readCard-${step}`,
@@ -28,6 +28,7 @@ export function readRecord(step: string, next: string): States {
       step,
       title: 'the record could not be read',
       next,
+      stop,
       ways: {
         retry: 'reads the ledger and the key store again',
         skip: 'the run goes on as if nothing were on record',
@@ -39,23 +40,24 @@ export function readRecord(step: string, next: string): States {
 
 interface Before {
   readonly withRecord?: boolean;
-  readonly onDone: string;
+  readonly exits: Exits<'stop'>;
 }
 
 /**
  * What is lost by a restore is noted before it: what the data says of itself, and how the applications are
  * bound.
  */
-export function keepBefore({ withRecord = false, onDone }: Before): Phase {
+export function keepBefore({ withRecord = false, exits }: Before): Phase {
   const head = {
     title: 'save what the restore loses',
     like: 'before',
     slice: 'decide' as const,
     fallback: keepBindingsFallback,
-    onDone,
+    exits,
   };
+  const stop = to(exits.stop);
   return phase(head, (step) => ({
-    ...(withRecord ? readRecord(step, 'counting') : {}),
+    ...(withRecord ? readRecord(step, 'counting', stop) : {}),
     ...task('counting', {
       verb: 'reconcile',
       id: 'countBefore',
@@ -68,6 +70,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
         step,
         title: 'the data could not be queried',
         next: 'keepingBindings',
+        stop,
         ways: {
           retry: 'runs the reconciliation command again',
           skip: 'what is lost is then measured by the time of the backup only',
@@ -93,6 +96,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
         step,
         title: 'what is bound is not known',
         next: 'over',
+        stop,
         ways: {
           retry: 'asks the platform again',
           skip: 'the platform is asked again after the restore; binding parameters may be lost by then',
@@ -104,7 +108,7 @@ export function keepBefore({ withRecord = false, onDone }: Before): Phase {
 }
 
 /** A backup of the present state, before it is replaced: the only way back from a restore in place. */
-export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
+export function safetyBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return backup({
     title: 'back up the present state',
     task: 'safeguard',
@@ -112,7 +116,7 @@ export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
     slice: 'decide',
     without: { hint: 'the present state is lost for good by the restore' },
     fallback: safetyFallback,
-    onDone,
+    exits,
     offer: (step) => ({
       offering: state({
         tags: ['question'],
@@ -127,7 +131,7 @@ export function safetyBackup({ onDone }: { readonly onDone: string }): Phase {
             target: 'over',
             actions: noteReason(step),
           },
-          'operator.stop': '#stopped',
+          'operator.stop': to(exits.stop),
         },
       }),
     }),

@@ -11,7 +11,7 @@ import { closing } from './backup.ts';
 import { when } from './guards.ts';
 import { NO_GUID } from './guid.ts';
 import { closed } from './open-follow-ups.ts';
-import { type Phase, phase, state, type Way } from './phase.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { provenBackup } from './prove.ts';
 import { task } from './task.ts';
 
@@ -26,8 +26,8 @@ export const CardSlice = () =>
   });
 
 /** The recovery card, with the newest backup that is proven. */
-export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
-  return phase({ title: 'make the recovery card', fallback: cardFallback, onDone }, (step) =>
+export function makeCard({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  return phase({ title: 'make the recovery card', fallback: cardFallback, exits }, (step) =>
     task('recording', {
       verb: 'recordCard',
       title: 'writing the recovery card',
@@ -37,6 +37,7 @@ export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
       failed: {
         step,
         title: 'the card is not written',
+        stop: to(exits.stop),
         ways: {
           retry: 'writes the card again',
           skip: { disabled: 'a card that is not recorded cannot be used' },
@@ -48,19 +49,19 @@ export function makeCard({ onDone }: { readonly onDone: Way }): Phase {
 }
 
 interface RenewCard {
-  readonly on?: 'target' | undefined;
-  readonly onDone: string;
+  readonly on?: 'target';
+  readonly exits: Exits;
 }
 
 /** The recovery card of the restored instance, made anew. */
-export function renewCard({ on, onDone }: RenewCard): Phase {
+export function renewCard({ on, exits }: RenewCard): Phase {
   const closes = 'renew-card';
   const head = {
     title: 'renew the recovery card',
     like: 'renew-card',
     slice: 'rebind' as const,
     fallback: currentFollowUpsFallback,
-    onDone,
+    exits,
   };
   return phase(head, (step) => ({
     ...task('asking', {
@@ -85,6 +86,7 @@ export function renewCard({ on, onDone }: RenewCard): Phase {
         step,
         title: 'the recovery card is not renewed',
         next: 'over',
+        stop: undefined,
         ways: {
           retry: 'asks for the guid again, which changes nothing',
           skip: 'the card on record stays the one from before the restore',

@@ -7,19 +7,18 @@ import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
 import { heldKey } from './key.ts';
 import { nextIntent } from './once.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-interface Change {
-  /** Where the name is typed, where another backup is asked for. */
-  readonly confirm: string;
-  readonly backup: string;
-  readonly onDone: string;
-}
+/**
+ * Exits of a phase that sends a key: `again`: where the instance is looked at before the same key is sent
+ * again; `name`: where the name is typed for it; `another`: where another backup is asked for.
+ */
+type KeyExits = Exits<'again' | 'name' | 'another' | 'stop'>;
 
 /** The new key is sent. A lost answer keeps both keys, and the same key may be sent twice. */
-export function changeKey({ confirm, backup, onDone }: Change): Phase {
-  const head = { title: 'change the key', fallback: setKeyFallback, onDone };
+export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
+  const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => ({
     ...task('sending', {
       verb: 'setKey',
@@ -36,8 +35,9 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
       failed: {
         step,
         title: 'the key was not set',
-        retry: `#${confirm}.lookingAgain`,
+        retry: to(exits.again),
         next: 'over',
+        stop: to(exits.stop),
         ways: {
           retry: 'checks the instance and sends the same key again',
           skip: 'no key is set by this run; the next backup shows which key is in force',
@@ -57,8 +57,8 @@ export function changeKey({ confirm, backup, onDone }: Change): Phase {
       meta: { title: 'checking the answer' },
       always: [{ guard: when('the answer was lost', answerWasLost), target: 'inDoubt' }, { target: 'over' }],
     }),
-    inDoubt: uncertain({ confirm, goOn: 'over', judge: JUDGE }),
-    notInForce: notInForce({ confirm, backup }),
+    inDoubt: uncertain({ exits, goOn: 'over', judge: JUDGE }),
+    notInForce: notInForce(step, exits),
   }));
 }
 
@@ -72,13 +72,13 @@ export function answerWasLost({ key }: RunContext): boolean {
 }
 
 interface Uncertain {
-  readonly confirm: string;
+  readonly exits: KeyExits;
   readonly goOn: string;
   readonly judge: { readonly label: string; readonly hint: string };
 }
 
 /** The answer to the change was lost: the same key again, or a backup judges. */
-export function uncertain({ confirm, goOn, judge }: Uncertain) {
+export function uncertain({ exits, goOn, judge }: Uncertain) {
   const question = ({ key: { stored } }: RunContext): RunQuestion =>
     choice('KEY UNCERTAIN: the answer to the change was lost; the old and the new key are both kept', [
       { event: { type: 'operator.goOn' }, ...judge, recommended: true },
@@ -94,48 +94,48 @@ export function uncertain({ confirm, goOn, judge }: Uncertain) {
     meta: { title: 'KEY UNCERTAIN', question },
     on: {
       'operator.goOn': goOn,
-      'operator.setAgain': `#${confirm}.lookingAgain`,
-      'operator.stop': '#stopped',
+      'operator.setAgain': to(exits.again),
+      'operator.stop': to(exits.stop),
     },
   });
 }
 
-interface NotInForce {
-  readonly confirm: string;
-  readonly backup: string;
-  /** Where the run goes on with the key that opens the backup. */
-  readonly without?: string;
-}
-
-/** The backup opens with a key other than the new one. */
-export function notInForce({ confirm, backup, without }: NotInForce) {
+/**
+ * The backup opens with a key other than the new one. With `keyOnRecord` the run can go on with the key that
+ * opens it.
+ */
+export function notInForce(step: string, exits: KeyExits, keyOnRecord?: string) {
   const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));
   return state({
+    id: door(step, 'notInForce'),
     tags: ['question', 'failed'],
-    meta: { title: 'the new key is not in force', question: askAboutKeyNotInForce(without !== undefined) },
+    meta: {
+      title: 'the new key is not in force',
+      question: askAboutKeyNotInForce(keyOnRecord !== undefined),
+    },
     on: {
       // One that was adopted after a lost answer can be older than the new key: it proves nothing against it.
-      'operator.retry': { target: `#${backup}.sendingAgain`, actions: afresh },
+      'operator.retry': { target: to(exits.another), actions: afresh },
       'operator.setAgain': {
-        target: `#${confirm}`,
+        target: to(exits.name),
         actions: [
           afresh,
           nextIntent('backup'),
           assign(({ context }) => changed(context, 'key', { setting: undefined })),
         ],
       },
-      ...(without === undefined
+      ...(keyOnRecord === undefined
         ? {}
         : {
             'operator.goOnWithout': {
-              target: without,
+              target: to(keyOnRecord),
               actions: [
                 assignWith(({ context }) => changed(context, 'key', { stored: undefined })),
                 noteReason('key'),
               ],
             },
           }),
-      'operator.stop': '#stopped',
+      'operator.stop': to(exits.stop),
     },
   });
 }

@@ -10,7 +10,7 @@ import { changed } from '../setup.ts';
 import { choice, type Option, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when, whenEvent } from './guards.ts';
-import { type Phase, phase, type States, state, type Way } from './phase.ts';
+import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 /** What can be restored, and what was chosen. */
@@ -23,13 +23,14 @@ export const ChooseSlice = () =>
   });
 
 /** Which backup is restored: the one that was named at the start, or one of the newest. */
-export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
+export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = {
     title: 'choose the backup',
     slice: 'decide' as const,
     fallback: chooseBackupFallback,
-    onDone,
+    exits,
   };
+  const leave = to(exits.stop);
   return phase(head, (step) => ({
     ...task('listing', {
       verb: 'listBackups',
@@ -41,6 +42,7 @@ export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
       failed: {
         step,
         title: 'the backups could not be listed',
+        stop: leave,
         ways: {
           retry: 'asks the service again; nothing has been changed',
           skip: { disabled: 'without a backup there is nothing to restore' },
@@ -83,7 +85,7 @@ export function chooseBackup({ onDone }: { readonly onDone: string }): Phase {
           ),
         },
         'operator.lookAgain': 'listing',
-        'operator.stop': '#stopped',
+        'operator.stop': leave,
       },
     }),
   }));
@@ -144,8 +146,9 @@ const RANGE_FAILED = {
  * Which moment the data is brought back to: the one that was named at the start, or one that is chosen within
  * the range.
  */
-export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
-  const head = { title: 'choose the moment', slice: 'decide' as const, fallback: chooseTimeFallback, onDone };
+export function chooseTime({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  const head = { title: 'choose the moment', slice: 'decide' as const, fallback: chooseTimeFallback, exits };
+  const leave = to(exits.stop);
   return phase(head, (step) => ({
     ...task('readingRange', {
       verb: 'pitrRange',
@@ -155,7 +158,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
       input: () => ({}),
       keep: (context, range) => changed(context, 'choose', { range }),
       next: 'evaluating',
-      failed: { step, ...RANGE_FAILED },
+      failed: { step, ...RANGE_FAILED, stop: leave },
     }),
     evaluating: state({
       meta: { title: 'whether a time was named at the start' },
@@ -171,6 +174,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
       ],
     }),
     asking: state({
+      id: door(step, 'time'),
       tags: ['question'],
       meta: {
         title: 'the moment that the data is brought back to',
@@ -191,7 +195,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
           })),
         },
         'operator.lookAgain': 'readingRange',
-        'operator.stop': '#stopped',
+        'operator.stop': leave,
       },
     }),
     nearingEdge: state({
@@ -219,7 +223,7 @@ export function chooseTime({ onDone }: { readonly onDone: Way }): Phase {
             ...changed(context, 'run', { asked: { ...context.run.asked, time: undefined } }),
           })),
         },
-        'operator.stop': '#stopped',
+        'operator.stop': leave,
       },
     }),
   }));
@@ -244,11 +248,11 @@ function askNearEdge({ choose: { range, time } }: RunContext): RunQuestion {
 }
 
 /**
- * The range once more, after the name was typed: it moves while people think. `choose` is where another time
- * is chosen.
+ * The range once more, after the name was typed: it moves while people think. Exits: `readAgain` where it is
+ * read again after a failure, `otherTime` where another time is chosen.
  */
-export function rereadRange(choose: string) {
-  return (step: string): States => ({
+export function rereadRange(step: string, exits: Exits<'readAgain' | 'otherTime' | 'stop'>): States {
+  return {
     ...task('readingRange', {
       verb: 'pitrRange',
       id: 'rereadRange',
@@ -257,7 +261,7 @@ export function rereadRange(choose: string) {
       input: () => ({}),
       keep: (context, range) => changed(context, 'choose', { range }),
       next: 'comparingTime',
-      failed: { step, ...RANGE_FAILED, retry: `#${choose}` },
+      failed: { step, ...RANGE_FAILED, retry: to(exits.readAgain), stop: to(exits.stop) },
     }),
     comparingTime: state({
       meta: { title: 'comparing the time with the range' },
@@ -269,7 +273,7 @@ export function rereadRange(choose: string) {
           target: 'over',
         },
         {
-          target: `#${choose}.asking`,
+          target: to(exits.otherTime),
           actions: assign(({ context }) => {
             const { time, range } = context.choose;
             const gone = `${time} can no longer be reached: the range is now ${range?.start} to ${range?.end}`;
@@ -281,7 +285,7 @@ export function rereadRange(choose: string) {
         },
       ],
     }),
-  });
+  };
 }
 
 function askForTime({ choose, confirm: { drift }, run, preflight, card }: RunContext): RunQuestion {

@@ -9,7 +9,7 @@ import { changed } from '../setup.ts';
 import { type RunQuestion, stop as stopOption, typedName } from './asking.ts';
 import { failTo, failure } from './failing.ts';
 import { when, whenEvent } from './guards.ts';
-import { type Phase, phase, type States, state } from './phase.ts';
+import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const ConfirmSlice = () =>
@@ -18,30 +18,34 @@ export const ConfirmSlice = () =>
     drift: z.array(z.string()),
   });
 
-interface Confirmation {
+interface Confirmation<More extends string = never> {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: (context: RunContext) => string;
   readonly stakes: (context: RunContext) => Stakes;
-  /** Where stopping leads. */
-  readonly stop?: string;
-  /** What is looked at once nothing has changed, and where else it leads. */
-  readonly last?: (key: string) => States;
-  readonly onDone: string;
+  /** What is looked at once nothing has changed, which may have exits of its own. */
+  readonly last?: (key: string, exits: Exits<'stop' | More>) => States;
+  readonly exits: Exits<'stop' | More>;
 }
 
 /**
  * The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed
  * again.
  */
-export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Confirmation): Phase {
+export function confirm<More extends string = never>({
+  order,
+  stakes,
+  last,
+  exits,
+}: Confirmation<More>): Phase {
+  const stop = to(exits.stop);
   const head = {
     title: 'confirm by name',
     like: 'confirm',
     slice: 'decide' as const,
-    onDone,
+    exits,
   };
   return phase(head, (step) => {
-    const lastly = last?.(step) ?? {};
+    const lastly = last?.(step, exits) ?? {};
     return {
       looking: state({
         meta: { title: 'looking at the instance again', calls: BASELINE_CALLS },
@@ -67,6 +71,7 @@ export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Conf
         },
       }),
       ...askAndCompare({
+        step,
         title: 'the last look before the change',
         question: askForConfirmation(order, stakes),
         stop,
@@ -102,6 +107,7 @@ export function confirm({ order, stakes, stop = '#stopped', last, onDone }: Conf
 }
 
 interface Asking {
+  readonly step: string;
   readonly title: string;
   readonly question: (context: RunContext) => RunQuestion;
   readonly stop: string;
@@ -111,7 +117,7 @@ interface Asking {
 }
 
 /** The typed name, another look, and the name again where anything has changed. */
-function askAndCompare({ title, question, stop, failed, next }: Asking): States {
+function askAndCompare({ step, title, question, stop, failed, next }: Asking): States {
   return {
     asking: state({
       tags: ['question'],
@@ -128,6 +134,7 @@ function askAndCompare({ title, question, stop, failed, next }: Asking): States 
       },
     }),
     ...task('lookingAgain', {
+      door: door(step, 'again'),
       verb: 'recheck',
       title: 'checking that nothing has changed',
       calls: BASELINE_CALLS,

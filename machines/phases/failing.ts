@@ -35,8 +35,8 @@ interface FailureState {
   readonly retry: string;
   /** Where skipping and marking as done lead, as far as the ways are open. */
   readonly next?: string | undefined;
-  /** Where stopping leads. */
-  readonly stop?: string | undefined;
+  /** Where stopping leads; nowhere where it is not offered. */
+  readonly stop: string | undefined;
   /** What happens instead of noting the reason. */
   readonly on?: Record<string, unknown> | undefined;
 }
@@ -46,7 +46,7 @@ interface FailureState {
  * sentence.
  */
 export function failure(given: FailureState): PhaseConfig {
-  const { step, title, ways, retry, next, stop = '#stopped', on } = given;
+  const { step, title, ways, retry, next, stop, on } = given;
   return {
     tags: ['question', 'failed'],
     meta: { title, question: askAboutFailure(ways) },

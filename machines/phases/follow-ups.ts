@@ -18,7 +18,7 @@ import { assignWith, changed } from '../setup.ts';
 import { NO_STOP, type Option, type RunQuestion } from './asking.ts';
 import { when, whenEvent } from './guards.ts';
 import { closed, currentApp, currentKey, hasCommand, isLeftToRun, withBound } from './open-follow-ups.ts';
-import { type Phase, phase, type States, state, type Way } from './phase.ts';
+import { type Exit, type Exits, type Phase, phase, type States, state, to, type Way } from './phase.ts';
 import { rebinding } from './rebind.ts';
 import { task } from './task.ts';
 
@@ -48,23 +48,24 @@ interface FollowUps {
   readonly title: string;
   /** Whether a restore leaves them: then it is found out who has to be bound again. */
   readonly restored?: boolean;
-  /** The phases that see to what the run itself can do, by the follow-up. */
-  readonly ways: Readonly<Record<string, string>>;
   readonly fallback: FallbackPart<RunContext>;
-  readonly onDone: Way;
+  /** Beside `done`: by the id of a follow-up that the run itself can do, the phase that does it. */
+  readonly exits: Exits & { readonly [followUp: string]: Way };
 }
 
 /**
  * The follow-ups, until none is open. Until then the run cannot be stopped and does not close: each follow-up
  * is done from here, done by hand with a proof, or skipped with a reason that stays on the record.
  */
-export function followUps({ title, restored = false, ways, fallback, onDone }: FollowUps): Phase {
+export function followUps({ title, restored = false, fallback, exits }: FollowUps): Phase {
+  const { done: _, ...phasesOf } = exits;
+  const ways = Object.fromEntries(Object.entries(phasesOf).map(([id, exit]) => [id, to(exit as Exit)]));
   const head = {
     title,
     like: restored ? 'follow-ups' : 'action-follow-ups',
     slice: 'rebind' as const,
     fallback,
-    onDone,
+    exits,
   };
   return phase(head, (step) => ({
     evaluating: evaluating(restored, ways),
@@ -75,7 +76,7 @@ export function followUps({ title, restored = false, ways, fallback, onDone }: F
       always: [
         ...Object.entries(ways).map(([id, target]) => ({
           guard: when(`${id} comes next`, ({ followUps: { doing } }) => doing === id),
-          target: `#${target}`,
+          target,
         })),
         ...(restored
           ? [
@@ -107,7 +108,7 @@ export function followUps({ title, restored = false, ways, fallback, onDone }: F
   }));
 }
 
-function evaluating(restored: boolean, ways: FollowUps['ways']) {
+function evaluating(restored: boolean, ways: Readonly<Record<string, string>>) {
   return state({
     meta: { title: 'checking which follow-ups are open' },
     always: [
@@ -133,7 +134,7 @@ function evaluating(restored: boolean, ways: FollowUps['ways']) {
       },
       ...(restored ? Object.entries(ways) : []).map(([id, target]) => ({
         guard: when(`${id} comes next`, (context) => isLeftToRun(context) && isOpen(context, id)),
-        target: `#${target}`,
+        target,
         actions: 'clearFailure' as const,
       })),
       { target: 'asking' },
@@ -165,6 +166,7 @@ function listing(step: string): States {
         markDone: { disabled: 'each application is closed on its own, in the next step' },
         stop: NO_STOP,
       },
+      stop: undefined,
       on: {
         'operator.skip': {
           target: 'evaluating',
@@ -189,7 +191,7 @@ function opened(context: RunContext): Partial<RunContext> {
   });
 }
 
-function asking(restored: boolean, ways: FollowUps['ways']) {
+function asking(restored: boolean, ways: Readonly<Record<string, string>>) {
   const { 'fresh-backup': fresh } = ways;
   const isNamed = whenEvent<{ id?: string }>('it is open', (context, { id }) => isOpen(context, id));
   const wasBegun = ({ followUps: { list } }: RunContext, named: string) =>
@@ -227,7 +229,7 @@ function asking(restored: boolean, ways: FollowUps['ways']) {
                 changed(context, 'followUps', { doingAll: true, stuck: [] }),
               ),
             },
-            'operator.goOn': { target: `#${fresh}`, actions: 'clearFailure' as const },
+            'operator.goOn': { target: fresh, actions: 'clearFailure' as const },
             'operator.runAgain': {
               ...doing('starting'),
               guard: whenEvent<{ id: string }>('its command was begun before', (context, { id }) =>

@@ -7,23 +7,25 @@ import { choice, type RunQuestion, stop } from './asking.ts';
 import { answerWasLost, notInForce, uncertain } from './change-key.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 interface Guid {
-  /** Where the name is typed for a new key, where another backup is asked for, where the proof is written. */
-  readonly confirm: string;
-  readonly backup: string;
-  readonly without: string;
-  readonly onDone: string;
+  /**
+   * `again`: where the instance is looked at before the same key is sent again; `name`: where the name is
+   * typed for it; `another`: where another backup is asked for; `keyOnRecord`: where the run goes on with the
+   * key that opens the backup.
+   */
+  readonly exits: Exits<'again' | 'name' | 'another' | 'keyOnRecord' | 'stop'>;
 }
 
 /**
  * The guid by which the backups are recovered elsewhere, with a new key where one is wanted, and whether it
  * can be right.
  */
-export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
-  return phase({ title: 'learn the guid', fallback: guidFallback, onDone }, (step) => ({
+export function learnGuid({ exits }: Guid): Phase {
+  const stop = to(exits.stop);
+  return phase({ title: 'learn the guid', fallback: guidFallback, exits }, (step) => ({
     evaluating: state({
       meta: { title: 'whether a new key is set with it' },
       always: [
@@ -59,8 +61,9 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
       failed: {
         step,
         title: 'the key was not set',
-        retry: `#${confirm}`,
+        retry: to(exits.name),
         next: 'asking',
+        stop,
         ways: {
           retry: 'asks for the name and sends the same key again',
           skip: 'the card is made without a new key; the next backup shows which key is in force',
@@ -76,14 +79,14 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
       ],
     }),
     inDoubt: uncertain({
-      confirm,
+      exits,
       goOn: 'asking',
       judge: {
         label: 'ask for the guid alone, and let a new backup decide',
         hint: 'it changes nothing; whichever key opens the next backup is in force',
       },
     }),
-    notInForce: notInForce({ confirm, backup, without: `#${without}.recording` }),
+    notInForce: notInForce(step, exits, exits.keyOnRecord),
     ...task('asking', {
       verb: 'prepareRecovery',
       id: 'prepare',
@@ -104,6 +107,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
       failed: {
         step,
         title: 'there is no guid',
+        stop,
         ways: {
           retry: 'asks for the guid again, which changes nothing',
           skip: { disabled: 'a card without a guid recovers nothing' },
@@ -152,7 +156,7 @@ export function learnGuid({ confirm, backup, without, onDone }: Guid): Phase {
             noteReason(step, 'guid used anyway: '),
           ],
         },
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
   }));

@@ -5,7 +5,7 @@ import { chooseKeyFallback } from '../fallback/keys.ts';
 import { GENERATED_KEY_LENGTH, KeySetting, StoredKey } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
-import { type Phase, phase, state, type Way } from './phase.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const KeySlice = () =>
@@ -21,20 +21,22 @@ export const KeySlice = () =>
 interface Key {
   /** Asks first whether a key is wanted at all. */
   readonly offered?: boolean;
-  readonly onDone: Way;
+  readonly exits: Exits<'stop'>;
 }
 
 /** The new key: chosen, stored, read back. Nothing is sent before it is safe. */
-export function newKey({ offered = false, onDone }: Key): Phase {
+export function newKey({ offered = false, exits }: Key): Phase {
+  const stop = to(exits.stop);
   const head = {
     title: offered ? 'a new key, if one is wanted' : 'choose the new key',
     like: 'key',
     fallback: offered ? undefined : chooseKeyFallback,
-    onDone,
+    exits,
   };
   const failed = {
     title: 'the new key is not safely stored',
     retry: 'choosing',
+    stop,
     ways: {
       retry: 'chooses and stores a key again; nothing has been sent to the service',
       skip: { disabled: 'a key that is not stored is never sent' },
@@ -43,7 +45,7 @@ export function newKey({ offered = false, onDone }: Key): Phase {
   };
   const aside = offered ? (['aside'] as const) : [];
   return phase(head, (step) => ({
-    ...(offered ? { offering } : {}),
+    ...(offered ? { offering: offering(stop) } : {}),
     choosing: state({
       tags: ['question', ...aside],
       meta: { title: 'the new key', question: askForOrigin },
@@ -55,7 +57,7 @@ export function newKey({ offered = false, onDone }: Key): Phase {
           ),
         },
         'operator.enterKey': 'entering',
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
     entering: state({
@@ -99,18 +101,19 @@ export function heldKey({ key: { stored } }: RunContext): StoredKey {
   return stored;
 }
 
-const offering = state({
-  tags: ['question'],
-  meta: { title: 'how the recovery is prepared', question: askForPreparation },
-  on: {
-    'operator.goOn': 'over',
-    'operator.rotate': {
-      target: 'choosing',
-      actions: assign(({ context }) => changed(context, 'key', { isWanted: true })),
+const offering = (stop: string) =>
+  state({
+    tags: ['question'],
+    meta: { title: 'how the recovery is prepared', question: askForPreparation },
+    on: {
+      'operator.goOn': 'over',
+      'operator.rotate': {
+        target: 'choosing',
+        actions: assign(({ context }) => changed(context, 'key', { isWanted: true })),
+      },
+      'operator.stop': stop,
     },
-    'operator.stop': '#stopped',
-  },
-});
+  });
 
 function askForPreparation({ run: { instance } }: RunContext): RunQuestion {
   return choice(`prepare the recovery of ${instance} with a new key, or without?`, [

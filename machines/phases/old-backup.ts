@@ -7,7 +7,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 /** What became of the newest backup under the old key before the rotation. */
@@ -19,8 +19,9 @@ export const OldBackupSlice = () =>
   });
 
 /** A last proof of the newest backup under the old key: the service may not offer it any more afterwards. */
-export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
-  return phase({ title: 'prove the old backup', fallback: oldBackupFallback, onDone }, (step) => {
+export function oldBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  const stop = to(exits.stop);
+  return phase({ title: 'prove the old backup', fallback: oldBackupFallback, exits }, (step) => {
     const begin = (purpose: 'prove' | 'archive') => ({
       target: 'downloading',
       actions: assignWith(({ context }) => changed(context, 'oldBackup', { purpose })),
@@ -50,7 +51,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
             target: 'over',
             actions: noteReason(step),
           },
-          'operator.stop': '#stopped',
+          'operator.stop': stop,
         },
       }),
       ...task('downloading', {
@@ -71,6 +72,7 @@ export function oldBackup({ onDone }: { readonly onDone: string }): Phase {
           step,
           title: 'the old backup is not proven',
           next: 'over',
+          stop,
           ways: {
             retry: 'downloads and reads the old backup again',
             skip: 'the old backup stays unproven',

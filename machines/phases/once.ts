@@ -10,7 +10,7 @@ import { effectOf, type InputOf, type VerbOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
 import { type FailureWays, failOrDoubt, failure } from './failing.ts';
 import { when } from './guards.ts';
-import type { PhaseConfig, States } from './phase.ts';
+import { door, type PhaseConfig, type States } from './phase.ts';
 
 /** A task that a run asks for: how often (the number names the current intent), and what became of it. */
 export const OnceSlice = () =>
@@ -146,6 +146,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
     },
     /** Another intent is given out only where a person has decided it. */
     sendingAgain: {
+      id: door(key, 'another'),
       meta: { title: 'sending it again' },
       always: { target: again ?? begin, actions: [forgetAbsences(task), nextIntent(task)] },
     },

@@ -7,33 +7,56 @@ export type PhaseConfig = Parameters<typeof runbook.createStateConfig>[0];
 export type States = Readonly<Record<string, PhaseConfig>>;
 /** A phase before it knows its name: the key that the machine's page gives it. */
 export type Phase = (key: string) => PhaseConfig;
-/** Where a phase leads when it is over: another one, or one of several. */
+/**
+ * Where an exit of a phase leads: the name of another phase, or `PHASE:DOOR` for a door that it has beside its
+ * beginning.
+ */
+export type Exit = string;
+/** Where a phase leads when it is over: to one phase, or to one of several. */
 export type Way =
-  | string
-  | readonly { readonly guard?: (_: { context: RunContext }) => boolean; readonly target: string }[];
+  | Exit
+  | readonly { readonly guard?: (_: { context: RunContext }) => boolean; readonly target: Exit }[];
+/** The exits of a phase. The page of a machine binds each to another phase; a phase has no exit besides. */
+export type Exits<Name extends string = never> = { readonly done: Way } & {
+  readonly [N in Name]: Exit;
+};
 
 interface Head extends Pick<StateMeta<RunContext, never>, 'title' | 'like' | 'slice' | 'when' | 'fallback'> {
-  readonly onDone: Way;
+  readonly exits: Exits & { readonly [name: string]: Way };
   readonly tags?: readonly StateTag[];
+}
+
+/** The target of a transition along an exit. */
+export function to(exit: Exit): string {
+  return `#${exit}`;
+}
+
+/** The id of a state by which other phases may enter: an exit names it `PHASE:DOOR`. */
+export function door(key: string, name: string): string {
+  return `${key}:${name}`;
 }
 
 /**
  * A phase of a runbook: a step of the rail, a section of the prose, a part of the plan and of the fallback
- * script. It begins with its first state, and is over with the state `over`, which leads out along its one
- * `onDone`.
+ * script. It begins with its first state, and is over with the state `over`, which leads out along the exit
+ * `done`.
  */
-export function phase({ onDone, tags = [], ...meta }: Head, statesOf: (key: string) => States): Phase {
+export function phase({ exits, tags = [], ...meta }: Head, statesOf: (key: string) => States): Phase {
   return (key) => {
     const states = statesOf(key);
     return runbook.createStateConfig({
       id: key,
       tags: [...tags],
-      meta,
+      meta: { ...meta, exits },
       initial: Object.keys(states)[0] ?? '',
       states: { ...states, over: { type: 'final', meta: { title: `${meta.title}: over` } } },
-      onDone: onDone as string,
+      onDone: along(exits.done) as string,
     });
   };
+}
+
+function along(way: Way) {
+  return typeof way === 'string' ? to(way) : way.map((one) => ({ ...one, target: to(one.target) }));
 }
 
 /** Phases that a run passes only under a condition, beside what each of them says of itself. */

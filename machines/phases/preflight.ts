@@ -7,7 +7,7 @@ import { changed } from '../setup.ts';
 import { readRecord } from './before.ts';
 import { failure } from './failing.ts';
 import { when } from './guards.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const PreflightSlice = () =>
@@ -39,27 +39,21 @@ interface Preflight {
   readonly needsAll?: boolean;
   /** Whether the recovery card on record is read as well. */
   readonly withRecord?: boolean;
-  readonly onDone: string;
+  readonly exits: Exits<'stop'>;
 }
 
 /** Looks at the instance; what stands in the way is passed by a person, with a reason. */
 export function preflight(given: Preflight): Phase {
-  const {
-    tolerant,
-    restores = false,
-    needsKey = false,
-    needsAll = false,
-    withRecord = false,
-    onDone,
-  } = given;
+  const { tolerant, restores = false, needsKey = false, needsAll = false, withRecord = false, exits } = given;
   const next = withRecord ? 'readingRecord' : 'over';
+  const stop = to(exits.stop);
   const calls = needsAll ? GETS.map(({ method, path, what }) => ({ method, path, what })) : GETS;
   const head = {
     title: 'look at the instance',
     like: 'preflight',
     slice: needsAll ? undefined : ('decide' as const),
     fallback: lookFallback,
-    onDone,
+    exits,
   };
   return phase(head, (step) => ({
     ...task('looking', {
@@ -80,6 +74,7 @@ export function preflight(given: Preflight): Phase {
       failed: {
         step,
         title: 'the instance could not be read',
+        stop,
         ways: {
           retry: 'asks the service again; nothing has been changed',
           skip: { disabled: 'without these facts there is nothing to confirm' },
@@ -106,12 +101,13 @@ export function preflight(given: Preflight): Phase {
       title: 'something stands in the way',
       retry: 'looking',
       next,
+      stop,
       ways: {
         retry: 'asks the service again; nothing has been changed',
         skip: 'the run goes on despite this finding',
         markDone: 'how was it resolved?',
       },
     }),
-    ...(withRecord ? readRecord(step, 'over') : {}),
+    ...(withRecord ? readRecord(step, 'over', stop) : {}),
   }));
 }

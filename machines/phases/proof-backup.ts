@@ -5,32 +5,29 @@ import { choice, type RunQuestion, stop } from './asking.ts';
 import { backup } from './backup.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { type Phase, state } from './phase.ts';
+import { type Exits, type Phase, state, to } from './phase.ts';
 
 const UNPROVEN = 'the card is made without a proven backup';
-
-interface ProofBackup {
-  /** Where the card is made without another proof. */
-  readonly card: string;
-  readonly onDone: string;
-}
 
 /**
  * What a card is worth: the backup that it names as proven. The newest one may be proven already, or can be.
  */
-export function proofBackup({ card, onDone }: ProofBackup): Phase {
+export function proofBackup({ exits }: { readonly exits: Exits<'withoutProof' | 'stop'> }): Phase {
   return backup({
     title: 'choose a backup for the card',
     task: 'backup',
     what: 'the instance',
-    without: { target: `#${card}`, hint: UNPROVEN },
+    without: { exit: exits.withoutProof, hint: UNPROVEN },
     fallback: proofBackupFallback,
-    onDone,
+    exits,
     offer: (step) => ({
       evaluatingRecord: state({
         meta: { title: 'whether the newest backup is proven already' },
         always: [
-          { guard: when('the newest one is proven on record', isProvenOnRecord), target: `#${card}` },
+          {
+            guard: when('the newest one is proven on record', isProvenOnRecord),
+            target: to(exits.withoutProof),
+          },
           { target: 'offering' },
         ],
       }),
@@ -41,10 +38,10 @@ export function proofBackup({ card, onDone }: ProofBackup): Phase {
           'operator.prove': 'over',
           'operator.backUp': 'sending',
           'operator.goOnWithout': {
-            target: `#${card}`,
+            target: to(exits.withoutProof),
             actions: noteReason(step),
           },
-          'operator.stop': '#stopped',
+          'operator.stop': to(exits.stop),
         },
       }),
     }),

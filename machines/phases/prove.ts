@@ -7,7 +7,7 @@ import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, sizeOf, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
 import { when } from './guards.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const ProofSlice = () =>
@@ -25,25 +25,26 @@ interface Proof {
   readonly keepsFile?: boolean;
   /** A person may have downloaded it, and tells where. */
   readonly mayBeGiven?: boolean;
-  /** Where the run goes on without the proof, and what that costs. */
-  readonly without: { readonly target: string; readonly hint: string };
-  /** Where it leads when a key other than the new one opens it. */
-  readonly notInForce?: string;
+  /** What it costs to go on without the proof. */
+  readonly without: string;
   /** Writes the proof into the ledger at once, because the run goes on to something else. */
   readonly recorded?: boolean;
-  readonly onDone: string;
+  /** `notInForce`: where it leads when a key other than the new one opens it. */
+  readonly exits: Exits<'unproven' | 'stop'> & { readonly notInForce?: string };
 }
 
 /** A backup is proven: downloaded, opened with a key that is held, and read to its last byte. */
 export function prove(given: Proof): Phase {
-  const { keepsFile = false, mayBeGiven = false, notInForce, recorded = false, onDone } = given;
-  const without = { target: `#${given.without.target}`, hint: given.without.hint };
+  const { keepsFile = false, mayBeGiven = false, recorded = false, exits } = given;
+  const { notInForce } = exits;
+  const without = { target: to(exits.unproven), hint: given.without };
+  const stop = to(exits.stop);
   const title = given.title ?? 'read it to its last byte';
   const head = {
     title,
     like: 'prove',
     fallback: proveFallback(given.expects ?? 'held-key'),
-    onDone,
+    exits,
   };
   const proven = recorded ? 'recording' : 'over';
   const next = notInForce === undefined ? proven : 'evaluating';
@@ -64,6 +65,7 @@ export function prove(given: Proof): Phase {
         step,
         title: 'the download failed',
         next: without.target,
+        stop,
         ways: {
           retry: 'downloads it again',
           skip: without.hint,
@@ -90,6 +92,7 @@ export function prove(given: Proof): Phase {
         title: 'the backup is not proven',
         retry: 'downloading',
         next: without.target,
+        stop,
         ways: {
           retry: 'downloads the backup again and reads it to its end',
           skip: without.hint,
@@ -114,7 +117,7 @@ export function prove(given: Proof): Phase {
         'operator.goOnWithout': { target: next, actions: noteReason(step, 'much smaller, and proven: ') },
         'operator.retry': 'downloading',
         'operator.skip': { target: without.target, actions: noteReason(step) },
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
     ...(notInForce === undefined
@@ -124,12 +127,13 @@ export function prove(given: Proof): Phase {
             meta: { title: 'which key opened it' },
             always: [
               { guard: when('the new key is in force', isInForce), target: proven },
-              { target: `#${notInForce}.notInForce` },
+              { target: to(notInForce) },
             ],
           }),
         }),
     ...(recorded
       ? task('recording', {
+          door: door(step, 'record'),
           verb: 'recordProof',
           title: 'writing the proof',
           input: proofOf,
@@ -138,6 +142,7 @@ export function prove(given: Proof): Phase {
             step,
             title: 'the proof is not written',
             next: 'over',
+            stop,
             ways: {
               retry: 'writes the proof again',
               skip: 'the card names the backup, and the ledger does not know it as proven',
@@ -214,17 +219,17 @@ export function proofOf(context: RunContext) {
 interface Negative {
   /** Which keys are tried: those that were in force before, or any other. */
   readonly keys: 'old' | 'other';
-  readonly onDone: string;
+  readonly exits: Exits<'stop'>;
 }
 
 /** No other key opens the backup: one that any key opened would prove nothing. */
-export function negative({ keys, onDone }: Negative): Phase {
+export function negative({ keys, exits }: Negative): Phase {
   const title = keys === 'old' ? 'the old key must fail' : 'other keys must fail';
   const found =
     keys === 'old'
       ? { code: 'rotation.old-key-opens', words: 'an old key still opens the new backup' }
       : { code: 'backup.another-key-opens', words: 'another key opens the backup as well' };
-  return phase({ title, like: 'negative', onDone }, (step) => ({
+  return phase({ title, like: 'negative', exits }, (step) => ({
     ...task('trying', {
       verb: 'negativeTest',
       title: `trying the ${keys} keys, which must fail`,
@@ -238,6 +243,7 @@ export function negative({ keys, onDone }: Negative): Phase {
         step,
         title: 'the negative test did not pass',
         next: 'over',
+        stop: to(exits.stop),
         ways: {
           retry: `tries the ${keys} keys on the backup again`,
           skip:

@@ -8,7 +8,7 @@ import { TaskBeside } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import type { OutputOf } from '../verbs.ts';
 import { heldKey } from './key.ts';
-import { type Phase, phase, type States, type Way } from './phase.ts';
+import { type Exits, type Phase, phase, type States, to } from './phase.ts';
 import { proofOf } from './prove.ts';
 import { task } from './task.ts';
 
@@ -27,7 +27,7 @@ export const RecordSlice = () =>
 interface Record {
   /** What a person writes down, because nobody else does. */
   readonly byHand: string;
-  readonly onDone: Way;
+  readonly exits: Exits<'stop'>;
 }
 
 const WAYS = {
@@ -36,12 +36,15 @@ const WAYS = {
   markDone: { disabled: 'only lifeboat writes this record' },
 } as const;
 
-function record({ byHand, onDone }: Record, statesOf: (step: string) => States): Phase {
+function record(
+  { byHand, exits }: Pick<Record, 'byHand'> & { readonly exits: Exits },
+  statesOf: (step: string) => States,
+): Phase {
   const head = {
     title: 'record it',
     like: 'record',
     fallback: recordFallback(byHand),
-    onDone,
+    exits,
   };
   return phase(head, statesOf);
 }
@@ -59,7 +62,7 @@ export function recordRotation(given: Record): Phase {
       keep: (context, { proven, leaves, beside, unlooked }) =>
         changed(context, 'record', { isProven: proven, leaves, beside, unlooked }),
       next: 'over',
-      failed: { step, ...FAILED },
+      failed: { step, ...FAILED, stop: to(given.exits.stop) },
     }),
   );
 }
@@ -74,7 +77,7 @@ export function recordProof(given: Record): Phase {
       input: proofOf,
       keep: keepLook,
       next: 'over',
-      failed: { step, ...FAILED },
+      failed: { step, ...FAILED, stop: to(given.exits.stop) },
     }),
   );
 }
@@ -91,7 +94,8 @@ function keepLook(
   return changed(context, 'record', { beside, unlooked });
 }
 
-interface Recovery extends Record {
+interface Recovery extends Omit<Record, 'exits'> {
+  readonly exits: Exits;
   readonly runbook: string;
   /** Also in the ledger of the instance whose data it is. */
   readonly both?: boolean;
@@ -111,7 +115,7 @@ export function recordRecovery({ runbook, both = false, ...given }: Recovery): P
       }),
       keep: keepLook,
       next: both ? 'recordingSource' : 'over',
-      failed: { step, ...FAILED, ways: { ...WAYS, stop } },
+      failed: { step, ...FAILED, ways: { ...WAYS, stop }, stop: undefined },
     }),
     ...(both
       ? task('recordingSource', {

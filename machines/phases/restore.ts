@@ -4,7 +4,7 @@ import type { RestoreFacts } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { failure } from './failing.ts';
 import { once, type Send, sending } from './once.ts';
-import { type Phase, phase } from './phase.ts';
+import { type Exits, type Phase, phase, to } from './phase.ts';
 import { waiting } from './task.ts';
 
 interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>
@@ -12,10 +12,9 @@ interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecov
   readonly on?: 'target';
   /** The one call that changes the instance. */
   readonly call: Required<Pick<PlannedCall, 'path' | 'what' | 'needs' | 'forever'>>;
-  /** Where facts are read anew before the name is asked for again. */
-  readonly again: string;
   readonly fallback: ManualRestore;
-  readonly onDone: string;
+  /** `again`: where facts are read and the name is asked for before another send. */
+  readonly exits: Exits<'again' | 'stop'>;
 }
 
 /** What is lost by a restore, for the plan. */
@@ -27,7 +26,8 @@ export const RESTORE_FOREVER = 'everything that the instance holds now is replac
 export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>(
   given: Restore<Verb>,
 ): Phase {
-  const { on, again, call, onDone } = given;
+  const { on, call, exits } = given;
+  const stop = to(exits.stop);
   const task = 'restore' as const;
   const outside = {
     target: 'over',
@@ -40,7 +40,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
     like: 'restore',
     slice: 'execute' as const,
     fallback: restoreFallback(given.fallback),
-    onDone,
+    exits,
   };
   return phase(head, (key) => ({
     ...once(
@@ -58,9 +58,9 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         task,
         what: 'a restore',
         tags: ['sent'],
-        again: `#${again}`,
+        again: to(exits.again),
         landed: 'waiting',
-        stop: '#stopped',
+        stop,
         doubt: {
           title: 'did the restore start?',
           otherwise: () => 'the answer to the restore was lost',
@@ -98,6 +98,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         step: key,
         title: 'the restore is not known to be done',
         retry: 'waiting',
+        stop,
         ways: {
           retry: 'looks at the same restore again; no other one is asked for',
           skip: { disabled: 'all that follows depends on it' },
@@ -113,6 +114,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         title: 'the restore has failed at the service',
         retry: 'sendingAgain',
         next: 'over',
+        stop,
         ways: {
           retry:
             on === undefined

@@ -5,11 +5,11 @@ import type { RunContext } from '../context.ts';
 import { sourceFallback } from '../fallback/disaster-recovery.ts';
 import { guidOf, isOneBackup } from '../parts/backup-id.ts';
 import { changed } from '../setup.ts';
-import { choice, type Option, type RunQuestion, stop } from './asking.ts';
+import { choice, type Option, type RunQuestion, stop as stopOption } from './asking.ts';
 import { readRecord } from './before.ts';
 import { expectedOrigin } from './expected-origin.ts';
 import { when } from './guards.ts';
-import { type Phase, phase, state } from './phase.ts';
+import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 /** The guid or `backup_id` that is sent, and the key that it takes. */
@@ -37,17 +37,18 @@ const IS_ID = new RegExp(`^(?:${ID.source})$`);
  * What is recovered, and with which key: from the card, from the list that the instance gave last, or typed.
  * Nothing of the source is called.
  */
-export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
+export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  const stop = to(exits.stop);
   const head = {
     title: 'choose what to recover',
     slice: 'decide' as const,
     fallback: sourceFallback,
-    onDone,
+    exits,
   };
   const take = (context: RunContext, guid: string) =>
     changed(context, 'source', { from: fromGuid(context, guid) });
   return phase(head, (step) => ({
-    ...readRecord(step, 'evaluating'),
+    ...readRecord(step, 'evaluating', stop),
     evaluating: state({
       meta: { title: 'whether anything of it is on record' },
       always: [
@@ -73,7 +74,7 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
           actions: assign(({ context, event }) => take(context, event.guid)),
         },
         'operator.typeGuid': 'enteringGuid',
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
     enteringGuid: state({
@@ -84,10 +85,11 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
           target: 'choosingKey',
           actions: assign(({ context, event }) => take(context, event.text)),
         },
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
     choosingKey: state({
+      id: door(step, 'key'),
       tags: ['question'],
       meta: { title: 'the key that the backup was made with', question: askForRestoreKey },
       on: {
@@ -96,7 +98,7 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
           actions: assign(({ context, event }) => withKey(context, event.fingerprint)),
         },
         'operator.enterKey': 'enteringKey',
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
     enteringKey: state({
@@ -123,6 +125,7 @@ export function chooseSource({ onDone }: { readonly onDone: string }): Phase {
         step,
         title: 'the key is not kept',
         retry: 'enteringKey',
+        stop,
         ways: {
           retry: 'asks for the key once more; nothing has been sent to the service',
           skip: { disabled: 'the recovery takes the key from the key store' },
@@ -240,7 +243,7 @@ function askForSource(context: RunContext): RunQuestion {
       label: 'enter a guid',
       hint: 'the guid of the backups, or the id of one backup',
     },
-    stop,
+    stopOption,
   ]);
 }
 
@@ -254,7 +257,7 @@ function askForGuid({ card: { onRecord }, run: { instance } }: RunContext): RunQ
     prompt,
     event: 'operator.provideGuid',
     pattern: ID,
-    options: [stop],
+    options: [stopOption],
   } as RunQuestion;
 }
 
@@ -272,7 +275,7 @@ function askForRestoreKey(context: RunContext): RunQuestion {
       }),
     ),
     { event: { type: 'operator.enterKey' }, label: 'enter a key', hint: 'typed or pasted, never shown' },
-    stop,
+    stopOption,
   ]);
 }
 

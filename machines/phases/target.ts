@@ -7,11 +7,11 @@ import { targetFallback } from '../fallback/disaster-recovery.ts';
 import { targetDifferences } from '../parts/baseline.ts';
 import { TargetFacts } from '../parts/recovery-data.ts';
 import { assignWith, changed } from '../setup.ts';
-import { type Option, type RunQuestion, stop, typedName } from './asking.ts';
+import { type Option, type RunQuestion, stop as stopOption, typedName } from './asking.ts';
 import { expectedTarget } from './expected-origin.ts';
 import { failureQuestion } from './failing.ts';
 import { when, whenEvent } from './guards.ts';
-import { type Phase, phase, state, type Way } from './phase.ts';
+import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { doubtOfKey } from './source.ts';
 import { task } from './task.ts';
 
@@ -33,12 +33,13 @@ const TARGET_CALLS = [
 /**
  * The target is looked at, and what speaks against it is overridden by its name, by a reason, or not at all.
  */
-export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
+export function inspectTarget({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  const stop = to(exits.stop);
   const head = {
     title: 'look at the target',
     slice: 'decide' as const,
     fallback: targetFallback,
-    onDone,
+    exits,
   };
   return phase(head, (step) => ({
     ...task('looking', {
@@ -51,6 +52,8 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
       failed: {
         step,
         title: 'the target could not be read',
+        door: door(step, 'unreadable'),
+        stop,
         ways: {
           retry: 'asks the target again, then for its name; nothing is sent before that',
           skip: { disabled: 'without these facts there is nothing to confirm' },
@@ -63,6 +66,7 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
       always: [{ ...ifBlocked, target: 'blocked' }, { target: 'over' }],
     }),
     blocked: state({
+      id: door(step, 'blocked'),
       tags: ['question', 'failed'],
       meta: { title: 'the target does not fit', question: askAboutTarget },
       on: {
@@ -83,26 +87,23 @@ export function inspectTarget({ onDone }: { readonly onDone: Way }): Phase {
           target: 'evaluating',
           actions: assign(({ context, event }) => overriding(context, step, `done outside: ${event.text}`)),
         },
-        'operator.stop': '#stopped',
+        'operator.stop': stop,
       },
     }),
   }));
 }
 
 interface ConfirmTarget {
-  /** Where the target is looked at. */
-  readonly target: string;
-  /** Where what is recovered was chosen, with its key. */
-  readonly source: string;
-  readonly onDone: Way;
+  /** `key`: where the key of what is recovered was chosen. */
+  readonly exits: Exits<'unreadable' | 'blocked' | 'key' | 'stop'>;
 }
 
 /**
  * The last look at the target: its name is typed, and it is read once more. Any difference is confirmed
  * again.
  */
-export function confirmTarget({ target, source, onDone }: ConfirmTarget): Phase {
-  const head = { title: 'confirm by the name of the target', slice: 'decide' as const, onDone };
+export function confirmTarget({ exits }: ConfirmTarget): Phase {
+  const head = { title: 'confirm by the name of the target', slice: 'decide' as const, exits };
   return phase(head, () => ({
     asking: state({
       tags: ['question'],
@@ -115,8 +116,8 @@ export function confirmTarget({ target, source, onDone }: ConfirmTarget): Phase 
           ),
           target: 'lookingAgain',
         },
-        'operator.back': `#${source}.choosingKey`,
-        'operator.stop': '#stopped',
+        'operator.back': to(exits.key),
+        'operator.stop': to(exits.stop),
       },
     }),
     ...task('lookingAgain', {
@@ -127,12 +128,12 @@ export function confirmTarget({ target, source, onDone }: ConfirmTarget): Phase 
       input: inspection,
       keep: (context, facts) => withTarget(context, facts, driftOf(context, facts)),
       next: 'comparing',
-      failed: `#${target}.lookingFailed`,
+      failed: to(exits.unreadable),
     }),
     comparing: state({
       meta: { title: 'comparing with what was confirmed' },
       always: [
-        { ...ifBlocked, target: `#${target}.blocked` },
+        { ...ifBlocked, target: to(exits.blocked) },
         {
           guard: when('the target has changed', ({ confirm: { drift } }) => drift.length > 0),
           target: 'asking',
@@ -219,7 +220,7 @@ function askForConfirmation(context: RunContext): RunQuestion {
       ? `type the name of the TARGET to ${order}`
       : `${doubts.join(', and ')}: type the name of the TARGET to ${order} anyway`;
   const stakes = stakesOfRestore(context);
-  return typedName({ prompt, order }, target, 'operator.confirm', stakes, [anotherKey, stop]);
+  return typedName({ prompt, order }, target, 'operator.confirm', stakes, [anotherKey, stopOption]);
 }
 
 const anotherKey: Option = {

@@ -12,6 +12,8 @@ interface Task<Verb extends AnyVerb>
   /** The name of the invocation, where it is not the verb's. */
   readonly id?: string;
   readonly tags?: readonly StateTag[];
+  /** Its id, where other phases enter by it (`door`). */
+  readonly door?: string;
   readonly input: (context: RunContext) => InputOf<Verb>;
   /** What the run knows afterwards. */
   readonly keep?: (context: RunContext, output: OutputOf<Verb>) => Partial<RunContext>;
@@ -32,19 +34,22 @@ interface ErrorWay {
 interface Failed {
   readonly step: string;
   readonly title: string;
+  /** Its id, where other phases enter by it (`door`). */
+  readonly door?: string;
   readonly ways: FailureWays;
   readonly retry?: string;
   readonly next?: string;
-  readonly stop?: string | undefined;
+  readonly stop: string | undefined;
   readonly on?: Record<string, unknown>;
 }
 
 /** Asks a verb that may be asked again, under a name of the phase; `NAMEFailed` is the failure of its own. */
 export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): States {
-  const { verb, id = verb, tags = [], input, keep, next, failed, onError, ...meta } = given;
+  const { verb, id = verb, tags = [], door, input, keep, next, failed, onError, ...meta } = given;
   const fails = typeof failed === 'string' ? failed : `${name}Failed`;
   return {
     [name]: {
+      ...(door === undefined ? {} : { id: door }),
       tags: [...tags],
       meta,
       invoke: {
@@ -60,7 +65,9 @@ export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): Sta
         onError: onError ?? failTo(fails),
       },
     } as unknown as PhaseConfig,
-    ...(typeof failed === 'string' ? {} : { [fails]: failure({ retry: name, ...failed }) }),
+    ...(typeof failed === 'string'
+      ? {}
+      : { [fails]: { ...(failed.door && { id: failed.door }), ...failure({ retry: name, ...failed }) } }),
   };
 }
 

@@ -10,7 +10,7 @@ import { choice, type RunQuestion, stop } from './asking.ts';
 import { failTo } from './failing.ts';
 import { when, whenEvent } from './guards.ts';
 import { closed, withoutRelease, withRelease } from './open-follow-ups.ts';
-import { type Phase, phase, state, type Way } from './phase.ts';
+import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
 export const UpdatesSlice = () =>
@@ -25,24 +25,20 @@ export const UpdatesSlice = () =>
 
 const TYPE = 'general';
 
-interface Freeze {
-  readonly stop: string;
-  readonly onDone: string;
-}
-
 /**
  * Maintenance updates are forbidden for the time of the run, so that none begins in the middle of a restart
  * or a recreate. No call reads the setting (service-api.md section 4.2 item 6), so it is touched only where a
  * person says that updates are allowed now: allowing them at the end would otherwise undo what somebody has
  * forbidden on purpose. Never in a run that is there to install them.
  */
-export function freezeUpdates({ stop: leads, onDone }: Freeze): Phase {
+export function freezeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
+  const leads = to(exits.stop);
   const head = {
     title: 'hold maintenance updates back',
     slice: 'decide' as const,
     when: holdsBack,
     fallback: freezeFallback,
-    onDone,
+    exits,
   };
   return phase(head, (step) => ({
     evaluating: state({
@@ -171,15 +167,15 @@ function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
 }
 
 /** Updates are allowed again, also when the run is to be stopped. If that fails, it stays a follow-up. */
-export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
+export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
   const head = {
     title: 'allow updates again',
     slice: 'rebind' as const,
     when: holdsBack,
     fallback: releaseFallback,
-    onDone,
+    exits,
   };
-  return phase(head, () => ({
+  return phase(head, (step) => ({
     evaluating: state({
       meta: { title: 'whether there is something to put back' },
       always: [
@@ -213,6 +209,7 @@ export function releaseUpdates({ onDone }: { readonly onDone: Way }): Phase {
     }),
     /** Updates are allowed again first; then the run is stopped. */
     stopping: state({
+      id: door(step, 'stopping'),
       meta: { title: 'what has to be put back before the run is stopped' },
       always: {
         target: 'evaluating',
