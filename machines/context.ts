@@ -92,7 +92,7 @@ const NO_INPUT = new TypeError('a run begins with an input');
 export function initialContext(runbook: RunbookId, input: RunInput): RunContext {
   if (input === undefined) throw NO_INPUT;
   const { instance, target, reason, incidentAt, apps, mode, action, rehearsal, backup, time } = input;
-  const task = { intents: 1, absences: 0 };
+  const task = { intents: 1, absences: 0, send: { is: 'open' as const } };
   return {
     run: {
       runbook,

@@ -15,6 +15,7 @@ import * as inputs from './inputs.ts';
 import type { LazyMachine } from './lazy-machine.ts';
 import type { Runbook } from './parts/runbook.ts';
 import { hasTagAt } from './parts/states.ts';
+import { landedOf } from './parts/task-data.ts';
 import { type RunbookId, touchesOf } from './parts/touches.ts';
 import { otherWays } from './phases/failing.ts';
 import { restoreBackupMachine } from './restore-backup.ts';
@@ -101,7 +102,7 @@ export function of<Id extends RunbookId, Input>(
 /** The new key until it is proven, and the key of the data until that is restored. */
 function keys({ key, source, proof, restore }: RunContext): readonly string[] {
   const { stored } = key;
-  const isRestored = restore.landed !== undefined || restore.outside !== undefined;
+  const isRestored = landedOf(restore) !== undefined || restore.outside !== undefined;
   return [
     ...(stored === undefined || proof.verification?.opens === stored.fingerprint ? [] : [stored.fingerprint]),
     ...(source.from === undefined || source.from.fingerprint === '' || isRestored

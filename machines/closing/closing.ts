@@ -1,6 +1,7 @@
 import type { RunContext } from '../context.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { Closing } from '../parts/runbook.ts';
+import { landedOf } from '../parts/task-data.ts';
 import { replacesData } from '../parts/touches.ts';
 import { leftUnbound, stillOpen, unboundWords } from '../parts/unfinished.ts';
 import { sentOf } from '../phases/once.ts';
@@ -127,7 +128,7 @@ export function closingOfRecovery(context: RunContext, finalState: string): Clos
 }
 
 export function closingOfBackup(context: RunContext, finalState: string): Closing {
-  const { landed } = context.backup;
+  const landed = landedOf(context.backup);
   const titles = {
     done: `backup ${landed?.id} is proven`,
     unproven: `closed without proof: backup ${landed?.id} is not shown to be good`,

@@ -4,7 +4,7 @@ import type { RunContext } from '../context.ts';
 import { guidOf } from '../parts/backup-id.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { ProvenBackup, ReachableRange } from '../parts/recovery-data.ts';
-import type { RestoreFacts } from '../parts/task-data.ts';
+import { landedOf, type RestoreFacts } from '../parts/task-data.ts';
 import { type Touches, touchesOf } from '../parts/touches.ts';
 import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
 import { isReplaced } from './beside.ts';
@@ -135,7 +135,7 @@ export function isRecovered(context: RunContext): boolean {
 
 /** What `isRestored` says of a restore, for an action of the instance. */
 export function hasActed({ act, available: { ready } }: RunContext): boolean {
-  return act.landed !== undefined && act.outside === undefined && ready !== undefined;
+  return landedOf(act) !== undefined && act.outside === undefined && ready !== undefined;
 }
 
 /** The backup that the ledger has on record as proven, by its id within the instance. */

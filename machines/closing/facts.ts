@@ -2,7 +2,7 @@ import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { Reconciliation } from '../parts/recovery-data.ts';
 import type { Fact, FactGroup } from '../parts/runbook.ts';
-import type { DownloadedFile, Verification } from '../parts/task-data.ts';
+import { type DownloadedFile, landedOf, type Verification } from '../parts/task-data.ts';
 import { stillOpen } from '../parts/unfinished.ts';
 import { sizeOf } from '../phases/asking.ts';
 import type { OnceSlice } from '../phases/once.ts';
@@ -124,11 +124,12 @@ function restoreFacts(context: RunContext): Fact[] {
 export function taskFact(
   label: string,
   {
-    landed,
+    send,
     backup: task,
-  }: Pick<OnceSlice, 'landed'> & { readonly backup?: { readonly status: string } | undefined },
+  }: Pick<OnceSlice, 'send'> & { readonly backup?: { readonly status: string } | undefined },
   adopted = ' (adopted)',
 ): Fact[] {
+  const landed = landedOf({ send });
   return fact(
     label,
     landed && `${landed.id}${landed.adopted ? adopted : ''}, ${task?.status ?? 'asked for'}`,

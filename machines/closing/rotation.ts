@@ -1,5 +1,6 @@
 import type { RunContext } from '../context.ts';
 import type { Closing, Fact } from '../parts/runbook.ts';
+import { landedOf } from '../parts/task-data.ts';
 import { backupsBeside } from './beside.ts';
 import { downloadFacts, fact, filled, noteFacts, taskFact, timeFact, verdictFact } from './facts.ts';
 
@@ -73,7 +74,7 @@ function oldKeyUnknown(held: readonly string[]): string {
 function settingFact({ key: { setting, stored: key }, proof, backup }: RunContext): Fact[] {
   const label = 'key change';
   const { verification } = proof;
-  const { id } = backup.landed ?? {};
+  const { id } = landedOf(backup) ?? {};
   if (setting === undefined) return [];
   const isShown = verification !== undefined && verification.opens === key?.fingerprint;
   if (setting.outside !== undefined)

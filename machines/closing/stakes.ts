@@ -2,6 +2,7 @@ import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { Stakes } from '../parts/question.ts';
+import { landedOf } from '../parts/task-data.ts';
 import type { Touches } from '../parts/touches.ts';
 import { sentOf } from '../phases/once.ts';
 import { restoredName, touchesOfRun } from './evaluate.ts';
@@ -117,7 +118,8 @@ function lostAfter(time: string | undefined, what: string, where: string): Lost 
 }
 
 function wayBackInPlace({ safeguard }: RunContext): string {
-  const { landed, backup, outside } = safeguard;
+  const { backup, outside } = safeguard;
+  const landed = landedOf(safeguard);
   if (landed !== undefined) {
     const made = backup?.finishedAt ?? backup?.triggeredAt;
     return `restore backup ${landed.id}, made of the present state${made === undefined ? '' : ` at ${made}`}`;

@@ -13,6 +13,7 @@ import type { FallbackAction, FallbackStep } from '../parts/fallback-step.ts';
 import type { FollowUp } from '../parts/follow-up.ts';
 import type { BoundApp, ServiceKey } from '../parts/recovery-data.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
+import { landedOf } from '../parts/task-data.ts';
 import { backupSteps } from './backing-up.ts';
 import { landedAt, targeting } from './steps.ts';
 
@@ -166,7 +167,7 @@ function freshSteps(context: RunContext, at: string, state: string): FallbackSte
         on,
         variable: 'FRESH_BACKUP',
         landed,
-        before: on === 'target' ? undefined : context.safeguard.landed?.id,
+        before: on === 'target' ? undefined : landedOf(context.safeguard)?.id,
         notes: ['Older backups are from before the restore.'],
       },
       at,

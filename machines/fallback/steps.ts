@@ -3,16 +3,17 @@ import type { RunContext } from '../context.ts';
 import type { FallbackAction, FallbackValue } from '../parts/fallback-step.ts';
 import type { FallbackPart } from '../parts/runbook.ts';
 import { innerOf, stepOf } from '../parts/states.ts';
+import { landedOf } from '../parts/task-data.ts';
 import type { OnceSlice } from '../phases/once.ts';
 
 /**
  * The id of a task of a phase, unless the run is about to ask for it (again): then the list has to be looked
  * at.
  */
-export function landedAt({ landed }: OnceSlice, phase: string, state: string): number | undefined {
+export function landedAt(slice: OnceSlice, phase: string, state: string): number | undefined {
   const isAsking = stepOf(state) === phase && !isUnderWay(state);
   // A backup that the new key does not open is not the one.
-  return isAsking || innerOf(state) === 'notInForce' ? undefined : landed?.id;
+  return isAsking || innerOf(state) === 'notInForce' ? undefined : landedOf(slice)?.id;
 }
 
 /** Whether the service works on the task of the phase that the run is in. */

@@ -289,3 +289,24 @@ export const Recorded = () =>
     unlooked: z.string().optional(),
   });
 export type Recorded = z.infer<ReturnType<typeof Recorded>>;
+
+/** What a run knows of the current send of a task (`machines/send.ts`), as its verb ended. */
+export const SendEnd = () =>
+  z.discriminatedUnion('is', [
+    z.object({ is: z.literal('open') }),
+    /** The answer was lost, and nothing has shown since what became of it. */
+    z.object({ is: z.literal('in-doubt') }),
+    z.object({
+      /** Proven not to have arrived: what came back, and what the service's list showed then. */
+      is: z.literal('absent'),
+      lost: Failure().optional(),
+      evidence: z.json().optional(),
+    }),
+    z.object({ is: z.literal('landed'), id: z.number(), adopted: z.boolean() }),
+  ]);
+export type SendEnd = z.infer<ReturnType<typeof SendEnd>>;
+
+/** Which task the current send became; undefined until it has landed. */
+export function landedOf({ send }: { readonly send: SendEnd }) {
+  return send.is === 'landed' ? send : undefined;
+}

@@ -1,7 +1,7 @@
 import { endOf } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import type { FallbackPart, TimeSlice } from '../parts/runbook.ts';
-import type { BackupFacts } from '../parts/task-data.ts';
+import { type BackupFacts, landedOf } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { FOLLOW_UPS_OPEN } from './asking.ts';
 import { type FailureWays, failure } from './failing.ts';
@@ -94,7 +94,7 @@ export function backup(given: Backup): Phase {
       what: `the backup of ${what}`,
       title: `waiting for the backup of ${what}`,
       input: (context) => ({
-        id: context[task].landed?.id ?? 0,
+        id: landedOf(context[task])?.id ?? 0,
         on,
         ...(isFollowUp ? { mustOpen: true } : {}),
       }),

@@ -1,6 +1,7 @@
 import { assign } from 'xstate';
 import type { RunContext } from '../context.ts';
 import { setKeyFallback } from '../fallback/keys.ts';
+import { landedOf } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, stop } from './asking.ts';
 import { noteReason } from './failing.ts';
@@ -144,7 +145,7 @@ const FORGOTTEN = { verification: undefined, file: undefined };
 
 function askAboutKeyNotInForce(mayGoWithout: boolean) {
   return ({ backup, proof: { verification } }: RunContext): RunQuestion => {
-    const { id, adopted } = backup.landed ?? {};
+    const { id, adopted } = landedOf(backup) ?? {};
     const finding = `backup ${id} opens with key ${verification?.opens}, not with the new one`;
     const prompt = adopted
       ? `${finding}; it was found in the list after a lost answer, and may be from before the change`

@@ -3,6 +3,7 @@ import { shellQuoted } from '../../src/base/shell-quote.ts';
 import { touchesOfRun } from '../closing/evaluate.ts';
 import type { RunContext } from '../context.ts';
 import { type OtherWay, type Question, type QuestionOption, recoverCommand } from '../parts/question.ts';
+import { landedOf } from '../parts/task-data.ts';
 import type { RunQuestion } from './asking.ts';
 import type { PhaseConfig } from './phase.ts';
 
@@ -160,7 +161,7 @@ export function otherWays(context: RunContext, isOver = false): readonly OtherWa
   }
   const isOfSource =
     source.from === undefined &&
-    restore.landed === undefined &&
+    landedOf(restore) === undefined &&
     touchesOfRun(context).source !== 'not-called';
   if (!isOfSource || !AWAY.test(failure.code)) return [];
   const named = run.target.kind === 'other' ? { target: run.target.name } : {};

@@ -1,10 +1,17 @@
 import * as z from 'zod';
-import { Failure } from '../../src/base/failure.ts';
+import type { Failure } from '../../src/base/failure.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import { adoptions, lookAgain, sendAgain } from '../parts/doubt-question.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
-import { BackupFacts, RestoreFacts, type Started, type Triggered } from '../parts/task-data.ts';
+import {
+  BackupFacts,
+  landedOf,
+  RestoreFacts,
+  SendEnd,
+  type Started,
+  type Triggered,
+} from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { effectOf, type InputOf, type VerbOf } from '../verbs.ts';
 import { choice, noStop, type Option, type OptionEvent, type RunQuestion, stop } from './asking.ts';
@@ -18,13 +25,10 @@ export const OnceSlice = () =>
     intents: z.number(),
     /** Sends proven not to have arrived, one after the other. */
     absences: z.number(),
-    /** What came back to the last of these sends, and what the service's list showed then. */
-    absence: z.object({ lost: Failure().optional(), evidence: z.json().optional() }).optional(),
-    landed: z.object({ id: z.number(), adopted: z.boolean() }).optional(),
+    send: SendEnd(),
+    /** The task itself, as it was when it was over. */
     backup: BackupFacts().optional(),
     restore: RestoreFacts().optional(),
-    /** The answer to the current send was lost, and nothing has shown since what became of it. */
-    inDoubt: z.boolean().optional(),
     /** What at most became of the sends before the current one. */
     earlier: z.enum(['accepted', 'in-doubt']).optional(),
     /** What the operator said when it was done outside of this run; the service's word is missing then. */
@@ -104,7 +108,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
       tags: [...tags],
       meta: { title: 'checking the answer' },
       always: [
-        { guard: when('it has arrived', (context) => context[task].landed !== undefined), target: landed },
+        { guard: when('it has arrived', (context) => landedOf(context[task]) !== undefined), target: landed },
         ...(again === undefined
           ? [
               {
@@ -129,7 +133,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
               'operator.adopt': {
                 target: landed,
                 actions: assignWith<{ id: number }>(({ context, event }) =>
-                  changed(context, task, { landed: { id: event.id, adopted: true } }),
+                  changed(context, task, { send: { is: 'landed', id: event.id, adopted: true } }),
                 ),
               },
             }
@@ -183,12 +187,17 @@ export function sending<Verb extends VerbOf<'once'>>(
       onDone: {
         target: 'evaluating',
         actions: assignWith<{ output: Triggered | Started }>(({ context, event }) =>
-          changed(context, task, landing(context[task], event.output)),
+          changed(context, task, endOf(context[task], event.output)),
         ),
       },
       onError: failOrDoubt('inDoubt', 'failed').map((way, index) => ({
         ...way,
-        actions: [assignWith(({ context }) => changed(context, task, { inDoubt: index === 0 })), way.actions],
+        actions: [
+          assignWith(({ context }) =>
+            changed(context, task, { send: { is: index === 0 ? 'in-doubt' : 'open' } }),
+          ),
+          way.actions,
+        ],
       })),
     },
   } as unknown as PhaseConfig;
@@ -204,19 +213,19 @@ function whichOf(sends: Readonly<Record<string, PhaseConfig>>): PhaseConfig {
   };
 }
 
-function landing({ absences }: OnceSlice, output: Triggered | Started): Partial<OnceSlice> {
+function endOf({ absences }: OnceSlice, output: Triggered | Started): Partial<OnceSlice> {
   if (!output.landed) {
     const { lost, evidence } = output;
-    return { landed: undefined, inDoubt: false, absences: absences + 1, absence: { lost, evidence } };
+    return { absences: absences + 1, send: { is: 'absent', lost, evidence } };
   }
-  const landed = { id: 'id' in output ? output.id : 0, adopted: output.adopted };
-  return { landed, inDoubt: false, absences: 0 };
+  const id = 'id' in output ? output.id : 0;
+  return { absences: 0, send: { is: 'landed', id, adopted: output.adopted } };
 }
 
 /** What at most became of all sends of a task so far; undefined where none of them has done anything. */
-export function sentOf({ landed, outside, inDoubt, earlier }: OnceSlice): OnceSlice['earlier'] {
-  if (landed !== undefined || outside !== undefined) return 'accepted';
-  return earlier ?? (inDoubt === true ? 'in-doubt' : undefined);
+export function sentOf({ send, outside, earlier }: OnceSlice): OnceSlice['earlier'] {
+  if (send.is === 'landed' || outside !== undefined) return 'accepted';
+  return earlier ?? (send.is === 'in-doubt' ? 'in-doubt' : undefined);
 }
 
 /** The number of the next intent: whatever has landed belongs to the one before. */
@@ -224,8 +233,7 @@ export function nextIntent(task: TaskName) {
   return assignWith(({ context }) =>
     changed(context, task, {
       intents: context[task].intents + 1,
-      landed: undefined,
-      inDoubt: undefined,
+      send: { is: 'open' },
       earlier: sentOf(context[task]),
     }),
   );
@@ -252,8 +260,8 @@ function askAboutDoubt({ doubt, stop: leads }: Once) {
  * That nothing came of the sends of a task, with what was answered, and what stood in the way, as far as it
  * is known. `what` has its article.
  */
-export function neverDone({ absences, absence }: OnceSlice, what: string): Failure {
-  const { lost, evidence } = absence ?? {};
+export function neverDone({ absences, send }: Pick<OnceSlice, 'absences' | 'send'>, what: string): Failure {
+  const { lost, evidence } = send.is === 'absent' ? send : {};
   const busy = underWay(evidence);
   const shown = {
     ...(lost === undefined ? {} : { answer: lost.shortMessage }),

@@ -8,8 +8,8 @@ export type States = Readonly<Record<string, PhaseConfig>>;
 /** A phase before it knows its name: the key that the machine's page gives it. */
 export type Phase = (key: string) => PhaseConfig;
 /**
- * Where an exit of a phase leads: the name of another phase, or `PHASE:DOOR` for a door that it has beside its
- * beginning.
+ * Where an exit of a phase leads: the name of another phase, or `PHASE:DOOR` for a door that it has beside
+ * its beginning.
  */
 export type Exit = string;
 /** Where a phase leads when it is over: to one phase, or to one of several. */

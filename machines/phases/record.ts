@@ -4,7 +4,7 @@ import type { RunContext } from '../context.ts';
 import { recordFallback } from '../fallback/steps.ts';
 import type { RecoveryRecord } from '../parts/recovery-data.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
-import { TaskBeside } from '../parts/task-data.ts';
+import { landedOf, TaskBeside } from '../parts/task-data.ts';
 import { changed } from '../setup.ts';
 import type { OutputOf } from '../verbs.ts';
 import { heldKey } from './key.ts';
@@ -135,7 +135,7 @@ function rotationOf(context: RunContext) {
   const { verification, negative } = proofOf(context);
   return {
     fingerprint: heldKey(context).fingerprint,
-    backup: backup.backup ?? { id: backup.landed?.id ?? 0, status: 'unknown' },
+    backup: backup.backup ?? { id: landedOf(backup)?.id ?? 0, status: 'unknown' },
     verification,
     negative,
     closes: key.setting?.answer !== 'accepted',
@@ -144,7 +144,7 @@ function rotationOf(context: RunContext) {
 
 function recoveryOf(context: RunContext, runbook: string): RecoveryRecord {
   const { restore, choose, fresh, run, source, card } = context;
-  const id = restore.restore?.id ?? restore.landed?.id;
+  const id = restore.restore?.id ?? landedOf(restore)?.id;
   const backup =
     choose.backup ?? card.onRecord?.proven.find(({ backupId }) => backupId === source.from?.guid);
   return {

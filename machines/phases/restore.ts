@@ -1,6 +1,6 @@
 import { type ManualRestore, restoreFallback } from '../fallback/restoring.ts';
 import type { PlannedCall } from '../parts/runbook.ts';
-import type { RestoreFacts } from '../parts/task-data.ts';
+import { landedOf, type RestoreFacts } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { failure } from './failing.ts';
 import { once, type Send, sending } from './once.ts';
@@ -84,7 +84,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
       what: 'the restore',
       title: 'waiting for the restore',
       tags: ['sent'],
-      input: ({ restore: { landed } }) => ({ id: landed?.id ?? 0, on }),
+      input: (context) => ({ id: landedOf(context.restore)?.id ?? 0, on }),
       calls: [{ method: 'GET', path: '/restores/:id', what: 'its status, until it is done', on }],
       done: { prompt: 'how do you know that the restore is done?', way: outside },
       onDone: {

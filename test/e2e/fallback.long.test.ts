@@ -84,7 +84,7 @@ describe('a fallback script followed with nothing but bash', () => {
     const { token, key, follow } = await openFallbackBench();
     const context = {
       ...startingRotation({ instance: 'orders' }),
-      backup: { intents: 1, absences: 0, landed: { id: 1, adopted: false } },
+      backup: { intents: 1, absences: 0, send: { is: 'landed' as const, id: 1, adopted: false } },
     };
     const answers = [DO_IT, `${key}x`, token, 'again', key, DO_IT, HAND_DONE];
     const { code, screen } = await follow(rotateKeyFallback(context, 'prove.downloading'), answers);

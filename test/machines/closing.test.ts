@@ -18,7 +18,7 @@ function rotated(setting: NonNullable<RunContext['key']['setting']>): RunContext
 
 const started = startingContext({ instance: 'orders' }, 'rotate-key');
 const proven = {
-  backup: { intents: 1, absences: 0, landed: { id: 4, adopted: false } },
+  backup: { intents: 1, absences: 0, send: { is: 'landed' as const, id: 4, adopted: false } },
   proof: {
     verification: outputOf<NonNullable<RunContext['proof']['verification']>>('verifyBackup'),
     negative: { tested: ['aaaaaaaaaaaa'], opened: [] },

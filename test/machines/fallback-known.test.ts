@@ -102,7 +102,10 @@ test('the head of a fallback script lists what the run has found and what is don
   const followUp = { kind: 'rebind' as const, subject: 'api', commands: [] };
   const context: RunContext = {
     ...startingContext({ instance: 'orders' }),
-    restore: { ...startingContext({ instance: 'orders' }).restore, landed: { id: 4, adopted: false } },
+    restore: {
+      ...startingContext({ instance: 'orders' }).restore,
+      send: { is: 'landed' as const, id: 4, adopted: false },
+    },
     followUps: {
       ...startingContext({ instance: 'orders' }).followUps,
       list: [

@@ -186,7 +186,9 @@ test('what is known is written out: the backup, the time, the guid, the id of a 
     }),
   );
   expect(JSON.stringify(steps)).toContain('fingerprint 0123456789ab');
-  const sent = contextWith({ restore: { intents: 1, absences: 0, landed: { id: 4, adopted: false } } });
+  const sent = contextWith({
+    restore: { intents: 1, absences: 0, send: { is: 'landed' as const, id: 4, adopted: false } },
+  });
   expect(actionsOf(stepsOf(restoreBackup, 'restore.waiting', sent))[0]).toMatchObject({
     do: 'wait',
     id: { known: '4' },

@@ -10,8 +10,8 @@ const CONFLICT = {
 };
 
 test('a restore that the service refused is described in its words, with the restore that stood in the way', () => {
-  const absence = { lost: CONFLICT, evidence: { underWay: [104] } };
-  expect(neverDone({ intents: 1, absences: 1, absence }, 'a restore')).toMatchObject({
+  const evidence = { underWay: [104] };
+  expect(neverDone({ absences: 1, send: { is: 'absent', lost: CONFLICT, evidence } }, 'a restore')).toMatchObject({
     shortMessage:
       'the service refused it: the same action is already in progress (409): "busy"; under way: restore 104',
     evidence: { answer: CONFLICT.shortMessage, list: { underWay: [104] } },
@@ -20,10 +20,10 @@ test('a restore that the service refused is described in its words, with the res
 
 test('a request that never arrived is described with what came back for an answer', () => {
   const lost = { ...CONFLICT, code: 'service.error', shortMessage: 'the router gave up (504)' };
-  const failure = neverDone({ intents: 2, absences: 2, absence: { lost } }, 'a backup');
+  const failure = neverDone({ absences: 2, send: { is: 'absent', lost } }, 'a backup');
   expect(failure.shortMessage).toBe('the request for a backup was sent 2 times and never arrived');
   expect(failure.hints).toContain('what came back: the router gave up (504)');
-  expect(neverDone({ intents: 1, absences: 1 }, 'a backup').shortMessage).toBe(
+  expect(neverDone({ absences: 1, send: { is: 'absent' } }, 'a backup').shortMessage).toBe(
     'the request for a backup never arrived',
   );
 });

@@ -39,7 +39,7 @@ describe('where the instance does not answer', () => {
       'a run that has replaced the data',
       'service.error',
       {},
-      { restore: { intents: 1, absences: 0, landed: { id: 7, adopted: false } } },
+      { restore: { intents: 1, absences: 0, send: { is: 'landed' as const, id: 7, adopted: false } } },
     ],
   ] as const)('%s does not', (_, code, more, known) => {
     expect(waysOf(code, more as Partial<RunInput>, known as Partial<RunContext>)).toEqual([]);

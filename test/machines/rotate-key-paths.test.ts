@@ -44,7 +44,7 @@ describe('every path through rotate-key', () => {
       ]);
     }
     for (const { snapshot } of found) {
-      const isAdopted = snapshot.context.backup.landed?.adopted === true;
+      const isAdopted = snapshot.context.backup.send.adopted === true;
       const question = questionAt(runbook, snapshot);
       expect(question?.prompt.includes('may be from before the change')).toBe(isAdopted);
       expect(question?.options.some(({ event }) => event.type === 'operator.retry')).toBe(isAdopted);

@@ -94,8 +94,7 @@ describe('one send, on every path', () => {
     const over = paths.filter(({ send }) => send !== undefined && isOver(send));
     expect(new Set(over.map(({ send }) => send?.state))).toEqual(new Set(['landed', 'absent', 'notSent']));
     const ends = new Map(over.map(({ send }) => [JSON.stringify(send), send]));
-    for (const send of ends.values())
-      for (const event of EVENTS) expect(advance(send, event)).toEqual(send);
+    for (const send of ends.values()) for (const event of EVENTS) expect(advance(send, event)).toEqual(send);
   });
 
   it('keeps when it was first armed, whatever came between', () => {

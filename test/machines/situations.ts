@@ -33,7 +33,7 @@ function basis(snapshot: AnyMachineSnapshot): unknown {
 
 function isUsed({ context }: AnyMachineSnapshot): boolean {
   const { restore, act } = context as RunContext;
-  return [restore, act].some(({ landed, outside }) => landed !== undefined || outside !== undefined);
+  return [restore, act].some(({ send, outside }) => send.is === 'landed' || outside !== undefined);
 }
 
 /** What later guards look at. Once what was confirmed is under way, what led to it is looked at no more. */
@@ -45,8 +45,8 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
     const { confirm, safeguard, backup, choose } = context;
     const isTasked = /^(?:safeguard|backup)\./.test(statePath(snapshot));
     const tasks = isTasked
-      ? [safeguard, backup].map(({ landed, absences }) => [landed !== undefined, absences])
-      : [backup.landed !== undefined];
+      ? [safeguard, backup].map(({ send, absences }) => [send.is === 'landed', absences])
+      : [backup.send.is === 'landed'];
     return [
       context.preflight.facts?.unsaid !== undefined,
       confirm.drift.length > 0,
@@ -61,7 +61,7 @@ function identity(snapshot: AnyMachineSnapshot): unknown {
   const isTaking = statePath(snapshot).startsWith('fresh.');
   return [
     context.preflight.facts?.unsaid !== undefined,
-    isTaking ? [fresh.landed !== undefined, fresh.absences] : [],
+    isTaking ? [fresh.send.is === 'landed', fresh.absences] : [],
     [isRestored(context), hasActed(context)],
     stillOpen(list)
       .map(({ id, doable }) => `${id} ${doable}`)

@@ -33,7 +33,7 @@ describe.each([
     const safeguard = {
       intents: 1,
       absences: 0,
-      landed: { id: 7, adopted: false },
+      send: { is: 'landed' as const, id: 7, adopted: false },
       backup: { id: 7, status: 'done', finishedAt: '2026-11-21T03:00:00Z' },
     };
     expect(stakesOf({ ...chosen, safeguard }).wayBack).toBe(

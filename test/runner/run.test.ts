@@ -130,7 +130,7 @@ describe('an intent that was armed', () => {
     const second = await world.takeUp();
     expect(await second.ended).toMatchObject({ exitCode: 0 });
     expect(sends).toBe(1);
-    expect(second.state().snapshot.context.backup.landed).toMatchObject({ adopted: true });
+    expect(second.state().snapshot.context.backup.send).toMatchObject({ adopted: true });
   });
 
   test('is sent anew, under a new intent, only when the service shows that it never arrived', async () => {
