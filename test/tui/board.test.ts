@@ -96,10 +96,21 @@ describe('the board', () => {
       answeredAt: new Map([['stock', NOW]]),
     });
     const rows = board(fact(waiting, true)).at(SIZE);
-    expect(rows.join('\n')).toContain('asked 1 of 3');
     expect(rows.join('\n')).toMatch(/orders +asking/u);
     expect(rows.join('\n')).toMatch(/spare +asking/u);
-    expect(rows[1]).toContain('waiting for 2 of 3 instances');
+    expect(rows[1]?.trim()).toBe('asked 1 of 3 instances');
+  });
+
+  test('gives no verdict on all instances before all have answered', () => {
+    const lost = statusOf('orders', { overview: failedPart('no'), backups: failedPart('no') });
+    const half = { answered: 2, answeredAt: new Map([...'ab'].map((name) => [name, NOW])) };
+    const some = [{ ...lost, name: 'a' }, { ...FINE, name: 'b' }, unaskedOf('c')];
+    const first = (fleet: Fact<Fleet>, size = SIZE) => board(fleet).at(size)[1]?.trim();
+    expect(first(fact(fleetOf(some, half), true))).toBe('asked 2 of 3 instances, so far 1 DOWN');
+    expect(first(fact(fleetOf(some, half), true), { columns: 40, rows: 12 })).toBe(
+      'asked 2 of 3 instances, so far 1 DOWN',
+    );
+    expect(first(fact(fleetOf([...some.slice(0, 2), FINE]), true))).toBe('✗ 1 of 3 instances DOWN');
   });
 
   test.each(SIZES)('fills $columns x $rows exactly, with and without Unicode', (size) => {
