@@ -150,7 +150,9 @@ test('a choice that cannot work says why and what would, and Enter does not take
   const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
   const { effects, text, press } = sitDown(known({ fleet: () => fleet }), { instance: 'orders' });
   press('down');
+  expect(text().split('it does not answer: the router gave 502')).toHaveLength(2);
   expect(text()).toContain('✗ orders: it does not answer: the router gave 502');
+  expect(text().match(/cannot work: see above/gu)).toHaveLength(9);
   expect(text()).toContain('if orders is gone, choose "the instance or its region is gone"');
   press('enter');
   expect(effects).toEqual([{ type: 'say', text: 'orders: it does not answer: the router gave 502' }]);
