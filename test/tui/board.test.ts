@@ -113,6 +113,23 @@ describe('the board', () => {
     expect(first(fact(fleetOf([...some.slice(0, 2), FINE]), true))).toBe('✗ 1 of 3 instances DOWN');
   });
 
+  test('tells an instance that its address does not know from one that is lost, and what to look at first', () => {
+    const no = { ...failedPart('the service does not know this (404)'), code: 'service.not-found' } as const;
+    const unknown = statusOf('orders', { overview: no, backups: no, window: no });
+    const lost = statusOf('billing', { overview: failedPart('no'), backups: failedPart('no') });
+    const { screen, at } = board(fact(fleetOf([unknown, lost])));
+    const size = { columns: 100, rows: 30 };
+    expect(at(size)[1]).toContain('✗ 1 of 2 instances DOWN, 1 NOT FOUND');
+    expect(names(at(size))).toEqual(['billing', 'orders']);
+    expect(at(size).join('\n')).toMatch(/orders +unknown +NOT FOUND/u);
+    press(screen, '/', 'n', 'o', 't', ' ', 'f', 'o', 'u', 'n', 'd', 'enter');
+    const told = at(size).join(' ').replaceAll(/\s+/gu, ' ');
+    expect(told).toContain('1 of 2');
+    expect(told).toContain('✗ NOT FOUND (never seen from here): the service does not know this (404)');
+    expect(told).toContain('compare its url in the config with `cf service NAME` before you call it lost');
+    expect(told).not.toContain('DOWN (');
+  });
+
   test.each(SIZES)('fills $columns x $rows exactly, with and without Unicode', (size) => {
     const hostile = statusOf('orders', {
       overview: failedPart('\u001b[31mno\u0007'.padEnd(400, 'x')),

@@ -159,6 +159,22 @@ test('a choice that cannot work says why and what would, and Enter does not take
   expect(text()).toContain('what has happened');
 });
 
+test('an instance that its address does not know is not taken for lost without a word', () => {
+  const no = { state: 'failed', at: NOW, code: 'service.not-found', why: 'unknown here (404)' } as const;
+  const fleet = {
+    instances: [status('orders', { overview: no, backups: no }), status('orders-dr')],
+    answered: 2,
+  };
+  const { text, press } = sitDown(known({ fleet: () => ({ ...fleet, drills: '' }) }), { instance: 'orders' });
+  expect(text()).toContain('❯ the instance or its region is gone');
+  expect(text()).toContain('! it is NOT FOUND, not DOWN: its address answers: compare its url in the config');
+  press('down');
+  expect(text()).toContain('✗ orders: it is NOT FOUND: unknown here (404)');
+  expect(text().replaceAll(/\s+/gu, ' ')).toContain(
+    'if orders is gone, choose "the instance or its region is gone"',
+  );
+});
+
 test('what the dry run found in the way is shown before Enter counts', () => {
   const inTheWay = { text: 'the disk is full', hints: ['make room first'] };
   const { effects, text, press, choose } = sitDown(known({ dryRun: () => ({ ...DRY_RUN, inTheWay }) }));

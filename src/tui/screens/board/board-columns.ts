@@ -87,8 +87,10 @@ export function serviceSpan(status: InstanceStatus, asked: Asked): Span {
   if (asked.isAsking && !asked.answeredAt.has(status.name)) return span('asking', 'text.dim');
   const word = serviceCell(status);
   if (word === 'yes' && silenceOf(status, asked, asked.now) !== undefined) return span('?', 'status.warn');
-  return span(word, word === 'DOWN' || word === 'NO' ? 'status.bad' : 'text');
+  return span(word, BAD_WORDS.has(word) ? 'status.bad' : 'text');
 }
+
+const BAD_WORDS: ReadonlySet<string> = new Set(['DOWN', 'NOT FOUND', 'NO']);
 
 function newestSpan(status: InstanceStatus): Span {
   const { newestBackup, recoverable } = status;

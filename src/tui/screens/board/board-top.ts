@@ -93,6 +93,7 @@ const KINDS: readonly {
   readonly word: string;
 }[] = [
   { kind: 'down', token: 'status.bad', words: 'DOWN', word: 'DOWN' },
+  { kind: 'notFound', token: 'status.bad', words: 'NOT FOUND', word: 'NOT FOUND' },
   { kind: 'no', token: 'status.bad', words: 'could not be recovered now', word: 'not recoverable' },
   { kind: 'outOfService', token: 'status.bad', words: 'out of service', word: 'out of service' },
   { kind: 'silent', token: 'status.warn', words: 'asked, and not answered', word: 'not answered' },
@@ -105,9 +106,9 @@ const AGED_SECONDS = 60;
 
 function progress({ fleet, sort, marked, now }: Top): Line {
   const known = fleet.last?.value;
-  const ages = [...(known?.answeredAt?.values() ?? [])].map((at) => (now.getTime() - at.getTime()) / 1000);
   // The first row says it as long as it has nothing else to say.
   const isFirst = known !== undefined && fleetCounts(known, now).waiting > 0;
+  const ages = [...(known?.answeredAt?.values() ?? [])].map((at) => (now.getTime() - at.getTime()) / 1000);
   const oldest = ages.reduce((most, age) => Math.max(most, age), 0);
   const asked =
     fleet.isAsking && known !== undefined

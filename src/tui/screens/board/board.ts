@@ -6,6 +6,7 @@ import {
   boardRows,
   keyCell,
   newestCell,
+  serviceCell,
 } from '../../../view/app/status-cells.ts';
 import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
@@ -202,8 +203,9 @@ function filterText(status: InstanceStatus): string {
 }
 
 /** What stands out about its service; that it is well is no word to look for. */
-function wordOfService({ down, inService }: InstanceStatus): string {
-  return down !== undefined ? 'DOWN' : inService.answer === 'no' ? 'out of service' : '';
+function wordOfService(status: InstanceStatus): string {
+  const word = serviceCell(status);
+  return word === 'NO' ? 'out of service' : word === 'yes' || word === '?' ? '' : word;
 }
 
 interface Shown {

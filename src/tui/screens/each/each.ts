@@ -84,10 +84,11 @@ function wordsOf(count: number): string {
 
 function whyOut(status: InstanceStatus | undefined): string | undefined {
   if (status === undefined) return 'it is not known here';
-  const { openRuns, down, recoverable } = status;
+  const { openRuns, down, notFound, recoverable } = status;
   const [run] = openRuns;
   if (run !== undefined) return `run ${run} is open`;
   if (down !== undefined) return 'it is DOWN';
+  if (notFound !== undefined) return 'it is NOT FOUND';
   return recoverable.answer === 'empty' ? 'it holds nothing of its own' : undefined;
 }
 

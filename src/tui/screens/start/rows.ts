@@ -2,8 +2,10 @@ import { formatBytes, formatTime, futureWords, utcTime } from '../../../base/for
 import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
 import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
 import {
+  choiceFor,
   type InstanceChoice,
   instanceChoices,
+  type KnownInstances,
   noSourceFor,
   targetChoices,
 } from '../../../view/app/start-choices.ts';
@@ -108,11 +110,22 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
       details: [
         { text: does, tone: 'plain' },
         { text: `needs ${needs}`, tone: 'plain' },
+        ...cautionsOf(situation, answers.instance, known),
         ...(out === undefined ? [] : outOf(out).slice(isSaid ? 1 : 0)),
       ],
     };
   });
   return { columns: SITUATION_COLUMNS, rows, empty: '', cause };
+}
+
+/** What is worth a word before a situation is chosen for an instance that is known. */
+function cautionsOf(
+  situation: Situation,
+  instance: string | undefined,
+  known: KnownInstances,
+): readonly Detail[] {
+  const choice = instance === undefined ? undefined : choiceFor(situation, instance, known);
+  return (choice?.cautions ?? []).map((text) => ({ text, tone: 'warn' }));
 }
 
 const INSTANCE_COLUMNS = columnsOf(
