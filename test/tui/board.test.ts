@@ -389,6 +389,26 @@ describe('the board', () => {
     expect(at(SIZE).join('\n')).not.toContain('marked');
   });
 
+  test('takes back with Esc the filter and the marks, the newer one first, and says which', () => {
+    const { screen, at, effects } = board(fact(fleetOf([FINE, statusOf('orders'), statusOf('orders-dr')])));
+    const foot = () => at(SIZE).at(-1);
+    at(SIZE);
+    press(screen, ' ', '/', 'o', 'r', 'd', 'enter');
+    expect(foot()).toContain('Esc all rows');
+    press(screen, 'a');
+    expect(foot()).toContain('Esc unmark 3');
+    press(screen, 'escape');
+    expect(at(SIZE).join('\n')).not.toContain('marked');
+    expect(foot()).toContain('Esc all rows');
+    press(screen, 'a', '/', 'e', 'enter', 'escape');
+    expect(names(at(SIZE))).toContain('stock');
+    expect(foot()).toContain('Esc unmark 2');
+    press(screen, 'escape');
+    expect(at(SIZE).join('\n')).not.toContain('marked');
+    expect(foot()).not.toContain('Esc');
+    expect(effects).toEqual([]);
+  });
+
   test('filters by why an instance could not be asked', () => {
     const { screen, at } = board(fact(fleetOf([FINE, statusOf('orders', { backups: failedPart('late') })])));
     press(screen, '/', 's', 'i', 'l', 'e', 'n', 't');

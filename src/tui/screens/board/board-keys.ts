@@ -1,7 +1,7 @@
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type BoundKey, letterKey } from '../../live-screen.ts';
-import { type ListIntent, type ListState, listKeys, MARK_KEY } from '../../parts/list.ts';
+import { escapeKeys, type ListIntent, type ListState, listKeys, MARK_KEY } from '../../parts/list.ts';
 
 export type BoardIntent =
   | 'open'
@@ -14,7 +14,6 @@ export type BoardIntent =
   | 'lab'
   | 'sort'
   | 'copy'
-  | 'unmark'
   | 'mark-all'
   | 'back-up'
   | ListIntent;
@@ -32,6 +31,7 @@ export function boardKeys(
   const none = here !== undefined ? undefined : isEmpty ? 'there is no instance in the list' : NOT_CHOSEN;
   const marks = list.marked.size;
   const [only] = open;
+  const clearing = escapeKeys(list);
   const isOne = open.length === 1 && only !== undefined;
   // What was marked or filtered is what somebody is about to do something with.
   const marking: readonly BoundKey<BoardIntent>[] = [
@@ -59,7 +59,7 @@ export function boardKeys(
       shown: 'u',
       label: 'unmark',
       description: 'unmark all',
-      inFooter: marks > 0,
+      inFooter: marks > 0 && clearing.every(({ intent }) => intent !== 'unmark'),
       disabled: marks === 0 ? 'nothing is marked' : undefined,
     },
   ];
@@ -85,7 +85,7 @@ export function boardKeys(
           ? `a run changes one instance, and ${marks} are marked: b backs them up, u unmarks them`
           : undefined,
     },
-    ...(marks > 0 || list.filter.text !== '' ? marking : []),
+    ...(marks > 0 || list.filter.text !== '' ? [...clearing, ...marking] : []),
     {
       intent: 'resume',
       keys: ['o'],
@@ -132,7 +132,7 @@ export function boardKeys(
       inFooter: marks > 0,
       disabled: none,
     },
-    ...listKeys(list),
+    ...listKeys(list).filter(({ keys }) => !keys.includes('escape')),
     ...EVERYWHERE,
   ];
 }

@@ -25,6 +25,7 @@ import {
   inOrder,
   isListIntent,
   type ListState,
+  markedAs,
   moved,
   placed,
   typedInto,
@@ -114,12 +115,9 @@ export function boardScreen(): OpenScreen {
           const { marked } = state.list;
           const isAll = names.every((name) => marked.has(name));
           const others = [...marked].filter((name) => !names.includes(name));
-          return [
-            { ...state, list: { ...state.list, marked: new Set(isAll ? others : [...marked, ...names]) } },
-          ];
+          const next = new Set(isAll ? others : [...marked, ...names]);
+          return [{ ...state, list: markedAs(state.list, next) }];
         }
-        case 'unmark':
-          return [{ ...state, list: { ...state.list, marked: new Set() } }];
         default:
           return [state, ...effectsOf(input.intent, state, here?.name, open(around))];
       }
@@ -129,7 +127,7 @@ export function boardScreen(): OpenScreen {
 }
 
 function effectsOf(
-  intent: Exclude<BoardIntent, 'sort' | 'unmark' | 'mark-all'>,
+  intent: Exclude<BoardIntent, 'sort' | 'mark-all'>,
   { list }: BoardState,
   here: string | undefined,
   open: readonly RunRow[],
