@@ -382,9 +382,17 @@ describe('the board', () => {
     const marked = ['orders', 'orders-dr'];
     expect(effects).toEqual([
       { type: 'say', text: 'nothing is marked: Space marks a row, a all that are shown' },
-      { type: 'say', text: 'a run changes one instance, and 2 are marked: b backs them up, u unmarks them' },
-      { type: 'open', screen: { name: 'each', instances: marked } },
+      {
+        type: 'say',
+        text: 'a run changes one instance, and 2 are marked: b backs them up, c makes their cards, u unmarks them',
+      },
+      { type: 'open', screen: { name: 'each', what: 'backup', instances: marked } },
     ]);
+    press(screen, 'c');
+    expect(effects.at(-1)).toEqual({
+      type: 'open',
+      screen: { name: 'each', what: 'card', instances: marked },
+    });
     press(screen, 'a');
     expect(at(SIZE).join('\n')).not.toContain('marked');
   });
@@ -422,7 +430,10 @@ describe('the board', () => {
     expect(effects).toEqual([
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
-      { type: 'say', text: 'a run changes one instance, and 2 are marked: b backs them up, u unmarks them' },
+      {
+        type: 'say',
+        text: 'a run changes one instance, and 2 are marked: b backs them up, c makes their cards, u unmarks them',
+      },
     ]);
     press(screen, 'y', 'u', 'y');
     expect(effects.slice(3)).toEqual([

@@ -219,7 +219,7 @@ function noAnswer({ parts }: InstanceStatus): string | undefined {
 }
 
 /** Whether it answers, and does not take the token. */
-function isRefused(status: InstanceStatus | undefined): boolean {
+export function isRefused(status: InstanceStatus | undefined): boolean {
   const code = status?.parts.backups.code ?? '';
   return code.startsWith('credentials.') || code === 'service.forbidden';
 }

@@ -16,6 +16,7 @@ export type BoardIntent =
   | 'copy'
   | 'mark-all'
   | 'back-up'
+  | 'cards'
   | ListIntent;
 
 /** The keys of the board, with why some do nothing now. */
@@ -51,7 +52,16 @@ export function boardKeys(
       label: `back up ${marks}`,
       description: 'back up and verify each instance that is marked, one after the other',
       inFooter: marks > 0,
-      disabled: marks === 0 ? 'nothing is marked: Space marks a row, a all that are shown' : undefined,
+      disabled: marks === 0 ? NONE_MARKED : undefined,
+    },
+    {
+      intent: 'cards',
+      keys: ['c'],
+      shown: 'c',
+      label: 'cards',
+      description: 'make a recovery card of each instance that is marked, one after the other',
+      inFooter: marks > 0,
+      disabled: marks === 0 ? NONE_MARKED : undefined,
     },
     {
       intent: 'unmark',
@@ -82,7 +92,7 @@ export function boardKeys(
       inFooter: true,
       disabled:
         marks > 1
-          ? `a run changes one instance, and ${marks} are marked: b backs them up, u unmarks them`
+          ? `a run changes one instance, and ${marks} are marked: b backs them up, c makes their cards, u unmarks them`
           : undefined,
     },
     ...(marks > 0 || list.filter.text !== '' ? [...clearing, ...marking] : []),
@@ -119,7 +129,8 @@ export function boardKeys(
     },
     {
       ...MARK_KEY,
-      description: 'mark or unmark the instance; b backs up all that are marked, y copies their names',
+      description:
+        'mark or unmark the instance; with all that are marked, b backs up, c makes recovery cards, y copies names',
       disabled: none,
     },
     ...(marks > 0 || list.filter.text !== '' ? [] : marking),
@@ -136,6 +147,8 @@ export function boardKeys(
     ...EVERYWHERE,
   ];
 }
+
+const NONE_MARKED = 'nothing is marked: Space marks a row, a all that are shown';
 
 /** While the instances are asked for the first time, and where the row of the cursor is gone. */
 const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';

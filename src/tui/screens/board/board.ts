@@ -141,7 +141,9 @@ function effectsOf(
       return [{ type: 'open', screen: { name: 'start', ...(instance === undefined ? {} : { instance }) } }];
     }
     case 'back-up':
-      return [{ type: 'open', screen: { name: 'each', instances: [...list.marked] } }];
+      return [{ type: 'open', screen: { name: 'each', what: 'backup', instances: [...list.marked] } }];
+    case 'cards':
+      return [{ type: 'open', screen: { name: 'each', what: 'card', instances: [...list.marked] } }];
     case 'resume': {
       const [run] = open;
       if (run === undefined || open.length > 1) return [{ type: 'open', screen: { name: 'runs' } }];

@@ -221,6 +221,11 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
     ),
     ...COMMAND_WORDS.map(({ name, about, words }) => commandItem(`lifeboat ${name}`, about, words)),
     commandItem(
+      'lifeboat report --all --format html --out lifeboat-all.html',
+      'a report on all instances, with the runs of the last 90 days',
+      'fleet evidence auditor estate',
+    ),
+    commandItem(
       'LIFEBOAT_THEME=contrast lifeboat',
       'the app in another theme: dark, light or contrast',
       'colours colors',
