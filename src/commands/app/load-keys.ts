@@ -3,7 +3,7 @@ import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { type Keyring, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
+import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
 import { wantsPassphrase } from '../../view/app/locked-vault.ts';
 import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
@@ -82,8 +82,25 @@ const opened = new WeakMap<CommandContext, Promise<Keyring>>();
  * of a processor. One that could not be opened is tried again by the next call. Rejects as `openKeys` does.
  */
 export function keptKeyring(context: CommandContext): Promise<Keyring> {
-  const keyring = opened.get(context) ?? openKeys(context, 'look');
+  const keyring = opened.get(context) ?? openKeys(context, 'look').then(onlyLookedInto);
   opened.set(context, keyring);
   keyring.catch(() => opened.delete(context));
   return keyring;
+}
+
+/** A look makes no vault where there is none, so it asks for no new passphrase to try whether it could. */
+function onlyLookedInto(keyring: Keyring): Keyring {
+  const { store } = keyring;
+  if (store.kind !== 'vault') return keyring;
+  const looked: KeyStore = {
+    kind: store.kind,
+    description: store.description,
+    probe: async () => void (await store.accounts()),
+    put: (account, secret) => store.put(account, secret),
+    exchange: (account, secret) => store.exchange(account, secret),
+    get: (account) => store.get(account),
+    accounts: () => store.accounts(),
+    remove: (account) => store.remove(account),
+  };
+  return { ...keyring, store: looked };
 }
