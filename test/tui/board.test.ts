@@ -51,6 +51,8 @@ describe('the board', () => {
         .split(/ +/u);
     expect(headOf(LATE)).toEqual(headOf(FINE));
     expect(headOf(CARDLESS)).toEqual(headOf(FINE));
+    const no = { ...failedPart('no'), code: 'service.not-found' } as const;
+    expect(headOf(statusOf('stock', { overview: no, backups: no }))).toEqual(headOf(FINE));
     expect(headOf(FINE)).toEqual(expect.arrayContaining(['backup', 'proven', 'RPO', 'key', 'asked']));
   });
 
@@ -278,6 +280,24 @@ describe('the board', () => {
       world.fleet = fact(fleetOf([FINE, LATE]), true);
       world.now = new Date(NOW.getTime() + 60_000);
       expect(shown().join('\n')).toContain('❯ orders');
+    });
+
+    test('chooses one of those that a filter leaves, once they have answered, whoever else is silent', () => {
+      const given = { answered: 1, answeredAt: new Map([['orders', NOW]]) };
+      const some = [unaskedOf('stock'), LATE, unaskedOf('stock-dr')];
+      const { screen, effects, shown } = moving(fact(fleetOf(some, given), true));
+      press(screen, '/', 's', 't', 'o', 'enter');
+      expect(shown().join('\n')).not.toContain('❯');
+      press(screen, 'escape', '/', 'o', 'r', 'd', 'enter');
+      expect(shown().join('\n')).toContain('❯ orders');
+      press(screen, 'enter');
+      expect(effects).toEqual([open('orders')]);
+    });
+
+    test('says beside the rows of a wide window that none is chosen yet', () => {
+      const some = fleetOf([unaskedOf('stock')], { answered: 0, answeredAt: new Map() });
+      const wide = board(fact(some, true)).at({ columns: 160, rows: 24 });
+      expect(wide.join('\n')).toContain('│ no instance is chosen: down chooses');
     });
 
     test('lets a person choose before that, and stays there', () => {

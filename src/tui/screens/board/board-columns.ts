@@ -48,7 +48,7 @@ export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
     { title: 'recoverable', cell: (status) => [answerSpan(status, asked)] },
-    { title: 'service', cell: (status) => [serviceSpan(status, asked)] },
+    { title: 'service', cell: (status) => [serviceSpan(status, asked)], kept: 'NOT FOUND'.length },
     { title: 'backup', cell: (status) => [newestSpan(status)], kept: AGE_LATE },
     { title: 'proven', cell: (status) => [provenSpan(status)], kept: AGE_LATE },
     { title: 'RPO', cell: (status) => [span(rpoCell(status))], drop: 3 },

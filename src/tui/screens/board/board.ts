@@ -11,7 +11,7 @@ import {
 import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
-import { cutLine } from '../../line.ts';
+import { cutLine, wrapLine } from '../../line.ts';
 import type { AppEffect, Around } from '../../live-screen.ts';
 import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
@@ -66,7 +66,7 @@ export function boardScreen(): OpenScreen {
     const rows = kept(all, list.filter, list.filter.text);
     const names = namesOf(rows);
     // Before all have answered no row is the worst one yet, so none is chosen for the person.
-    const known = isSorted(around) ? list : { ...list, isPlaced: true };
+    const known = isSorted(list, rows, around) ? list : { ...list, isPlaced: true };
     const cursor = cursorAt(known, names);
     return { rows, names, known, cursor, here: rows[cursor], all };
   };
@@ -106,7 +106,9 @@ export function boardScreen(): OpenScreen {
       if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
       if (isListIntent(input.intent)) {
         const list = moved(held(known), input.intent, names, input.page.height);
-        return [{ ...state, list }];
+        // Only a key that went to a row has chosen one.
+        const isPlaced = list.isPlaced && (before.list.isPlaced || list.cursor !== before.list.cursor);
+        return [{ ...state, list: { ...list, isPlaced } }];
       }
       switch (input.intent) {
         case 'sort':
@@ -171,11 +173,20 @@ function fleetNow(facts: Around['facts'], now: Date): Fleet | undefined {
   return known && fleetAt(known, now);
 }
 
-/** Whether every instance has answered once, so that the order means something. */
-function isSorted({ facts }: Around): boolean {
+/**
+ * Whether every instance has answered once, so that the order means something; behind a filter, whether those
+ * have that it lets through.
+ */
+function isSorted(
+  { filter, isFiltering }: ListState,
+  rows: readonly InstanceStatus[],
+  { facts }: Around,
+): boolean {
   const { last, isAsking } = facts.get('fleet', null);
   const known = last?.value;
-  return !isAsking || known?.instances.every(({ name }) => known.answeredAt?.has(name)) === true;
+  const isChosen = filter.text !== '' && !isFiltering;
+  const meant = isChosen ? rows : known?.instances;
+  return !isAsking || meant?.every(({ name }) => known?.answeredAt?.has(name)) === true;
 }
 
 function sortAfter(sort: BoardSort): BoardSort {
@@ -260,7 +271,11 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
       look,
     );
   const detail = (wide: number) =>
-    shown.here === undefined ? [] : detailLines(shown.here, asked, wide, look);
+    shown.here === undefined
+      ? width < WIDE || shown.rows.length === 0
+        ? []
+        : wrapLine([span('no instance is chosen: down chooses the first one', 'text.dim')], wide)
+      : detailLines(shown.here, asked, wide, look);
   const topBand = band(top, width);
   if (width >= WIDE) {
     const beside = Math.min(DETAIL_WIDTH.most, Math.max(DETAIL_WIDTH.least, width - GAP - WHOLE_TABLE));
