@@ -7,12 +7,11 @@ import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,
-  edited,
   type Field,
   type FieldIntent,
+  fieldAfter,
   fieldLine,
   PALETTE_KEY,
-  typed,
 } from '../../parts/field.ts';
 import {
   BACK_KEY,
@@ -139,10 +138,8 @@ function reduceField(
   around: Around,
 ): readonly [State, ...AppEffect[]] {
   const { how, row, field } = closing;
-  const withField = (next: Field): State => ({ ...state, closing: { ...closing, field: next } });
-  if (input.type === 'text') return [withField(typed(field, input.text))];
   const { closing: _, ...left } = state;
-  switch (input.intent) {
+  switch (input.type === 'text' ? undefined : input.intent) {
     case 'close':
       return [left];
     case 'take':
@@ -154,7 +151,7 @@ function reduceField(
         },
       ];
     default:
-      return [withField(edited(field, input.intent as FieldIntent))];
+      return [{ ...state, closing: { ...closing, field: fieldAfter(field, input) } }];
   }
 }
 
