@@ -123,7 +123,7 @@ export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   return [...MOVES, filter, ...escapeKeys(list)];
 }
 
-/** What Escape takes back in the list before it leads out: the filter or the marks, the newer of them first. */
+/** What Escape takes back before it leads out: the filter or the marks, the newer of them first. */
 export function escapeKeys(list: ListState): readonly BoundKey<ListIntent>[] {
   if (list.isFiltering) return [];
   const { filter, marked, isMarkedLast } = list;

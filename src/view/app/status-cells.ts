@@ -175,8 +175,9 @@ const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStat
 };
 
 /**
- * What is down comes before all else: people wait for it now; then what its address does not know. Applications that are locked out, or a node
- * that is stopped, count as much as an instance that could not be recovered.
+ * What is down comes before all else: people wait for it now; then what its address does not know.
+ * Applications that are locked out, or a node that is stopped, count as much as an instance that could not be
+ * recovered.
  */
 function dangerOf(status: InstanceStatus): number {
   const { recoverable, objectives, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
