@@ -167,7 +167,9 @@ test('an instance that its address does not know is not taken for lost without a
   };
   const { text, press } = sitDown(known({ fleet: () => ({ ...fleet, drills: '' }) }), { instance: 'orders' });
   expect(text()).toContain('❯ the instance or its region is gone');
-  expect(text()).toContain('! it is NOT FOUND, not DOWN: its address answers: compare its url in the config');
+  expect(text().replaceAll(/\s+/gu, ' ')).toContain(
+    '! it is NOT FOUND, not DOWN: its address answers: compare its url in the config with `cf service NAME` before you call it lost',
+  );
   press('down');
   expect(text()).toContain('✗ orders: it is NOT FOUND: unknown here (404)');
   expect(text().replaceAll(/\s+/gu, ' ')).toContain(

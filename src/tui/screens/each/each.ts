@@ -43,7 +43,7 @@ const GIFTS = {
   },
   card: {
     wish: { runbook: 'disaster-recovery', prepare: true },
-    title: 'recovery cards of the marked ones',
+    title: 'cards of the marked ones',
     label: 'prepare',
     description: 'make a recovery card of the marked instances, one after the other',
     none: 'none of these can get a recovery card now',

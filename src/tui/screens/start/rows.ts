@@ -108,9 +108,10 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
       ],
       disabled: why,
       details: [
+        // A low window cuts the end.
+        ...cautionsOf(situation, answers.instance, known),
         { text: does, tone: 'plain' },
         { text: `needs ${needs}`, tone: 'plain' },
-        ...cautionsOf(situation, answers.instance, known),
         ...(out === undefined ? [] : outOf(out).slice(isSaid ? 1 : 0)),
       ],
     };
