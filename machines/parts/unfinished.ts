@@ -9,6 +9,24 @@ export function stillOpen<One extends { readonly closed?: unknown }>(
   return followUps.filter(({ closed }) => closed === undefined);
 }
 
+interface LeftBehind {
+  readonly kind: string;
+  readonly doable?: FollowUp['doable'];
+  readonly closed?: unknown;
+}
+
+/**
+ * What a run does by itself as soon as nothing else is open but what can wait: a fresh backup, a card. None
+ * as long as a person or the platform has something to do before.
+ */
+export function leftToRun<One extends LeftBehind>(followUps: readonly One[]): readonly One[] {
+  const open = stillOpen(followUps).filter(({ kind }) => !LAST.includes(kind));
+  return open.every(({ doable }) => doable === 'run') ? open : [];
+}
+
+/** What can wait until everything else is done, and what only a person can do. */
+const LAST: readonly string[] = ['remove-target', 'old-binding'];
+
 /**
  * The part of a follow-up that shows whether something runs on the data; those of old journals count as well.
  */

@@ -15,7 +15,7 @@ import {
 import type { RunContext } from '../context.ts';
 import type { Closure, FollowUp } from '../parts/follow-up.ts';
 import type { Bound, BoundApp, ServiceKey } from '../parts/recovery-data.ts';
-import { stillOpen } from '../parts/unfinished.ts';
+import { leftToRun } from '../parts/unfinished.ts';
 
 /** A step at the platform: a part of doing a follow-up. */
 export type PlatformStep = RunContext['followUps']['proofs'][number]['step'];
@@ -132,12 +132,8 @@ export function closed(
 
 /** Whether only the run itself can do what is open, besides what can wait: a fresh backup, a card. */
 export function isLeftToRun({ followUps: { list } }: RunContext): boolean {
-  const open = stillOpen(list).filter(({ kind }) => !LAST.includes(kind));
-  return open.length > 0 && open.every(({ doable }) => doable === 'run');
+  return leftToRun(list).length > 0;
 }
-
-/** What can wait until everything else is done, and what only a person can do. */
-const LAST = ['remove-target', 'old-binding'];
 
 /** The application whose rebinding is being worked on. */
 export function currentApp({ followUps: { bound, doing } }: RunContext) {

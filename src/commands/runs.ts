@@ -54,7 +54,7 @@ function printRuns(context: CommandContext, wanted: readonly Listed[], areOfDril
     run.mode,
     formatTime(run.startedAt),
     show(run.by ?? '', 40),
-    run.status === 'closed' && run.proven ? 'proven' : run.status,
+    run.result ?? run.status,
     run.followUps === 0 ? '' : String(run.followUps),
     run.where,
     ...(run.drill === undefined ? [] : [basename(run.drill)]),

@@ -10,7 +10,7 @@ export interface LiveFacts extends Facts {
    * stays for who comes back.
    */
   want(needs: readonly Need[]): void;
-  /** Asks again for everything that is wanted, at once. */
+  /** Asks again for everything that is wanted, at once; for what else changes, once it is wanted again. */
   refresh(): void;
   subscribe(listener: () => void): () => void;
   /** Stops all that is under way. */
@@ -145,6 +145,7 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
       forgetOld();
     },
     refresh() {
+      for (const one of kept.values()) one.isWhole = false;
       for (const [key, need] of wanted) void ask(key, need);
     },
     subscribe(listener) {

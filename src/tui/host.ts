@@ -15,7 +15,7 @@ import type { AppEffect, LiveScreen, ScreenRequest } from './live-screen.ts';
 import type { OpenScreen } from './module-screen.ts';
 import { createOpening } from './opening.ts';
 import { copyTo } from './osc.ts';
-import { withSaid } from './parts/frame.ts';
+import { withRoomForSaid, withSaid } from './parts/frame.ts';
 import { createPresenting } from './presenting.ts';
 import { helpScreen } from './screens/help/help.ts';
 import { loadScreen } from './screens/index.ts';
@@ -281,8 +281,17 @@ export function createHost(options: HostOptions): Host {
     top: stack.top,
     layOut(size) {
       lastSize = size;
-      const layout = stack.top()?.layOut(size, look) ?? { bands: [], page: { height: 1, last: 0 } };
-      const shown = said === undefined ? layout : withSaid(layout, said, size, look);
+      const screen = stack.top();
+      const drawn = (room: Size): Layout =>
+        screen?.layOut(room, look) ?? { bands: [], page: { height: 1, last: 0 } };
+      // A run that is drawn anew in another size would take its question for one that was just shown.
+      const isRun = screen !== undefined && stack.is(screen, 'run');
+      const shown =
+        said === undefined
+          ? drawn(size)
+          : isRun
+            ? withSaid(drawn(size), said, size, look)
+            : withRoomForSaid(drawn, said, size, look);
       return presenting.cover(shown, size, look);
     },
     press,

@@ -22,8 +22,8 @@ export type ScreenRequest =
     }
   | { readonly name: 'runs' }
   | { readonly name: 'followups' }
-  /** Several instances, to back up and verify one after the other. */
-  | { readonly name: 'each'; readonly instances: readonly string[] }
+  /** Several instances, of which each gets the same, one after the other. */
+  | { readonly name: 'each'; readonly what: 'backup' | 'card'; readonly instances: readonly string[] }
   | { readonly name: 'watch'; readonly runId: string }
   | { readonly name: 'instance'; readonly instance: string }
   /** `addTo` only asks for the file with a key of this instance. */

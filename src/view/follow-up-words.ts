@@ -1,5 +1,5 @@
-import { stillOpen } from '../../machines/parts/unfinished.ts';
-import { counted } from '../base/format.ts';
+import { leftToRun, stillOpen } from '../../machines/parts/unfinished.ts';
+import { counted, readable } from '../base/format.ts';
 import { plain } from './fallback/shell-text.ts';
 import type { FollowUpView, OutcomeView, QuestionOption, QuestionView, Tone } from './run-view.ts';
 
@@ -7,7 +7,7 @@ import type { FollowUpView, OutcomeView, QuestionOption, QuestionView, Tone } fr
  * The words about follow-ups that every renderer uses. The renderer cleans the texts of the follow-up itself.
  */
 
-export { stillOpen };
+export { leftToRun, stillOpen };
 
 export type FollowUpsQuestion = QuestionView & { readonly kind: 'followUps' };
 
@@ -145,3 +145,9 @@ const DOERS = {
   command: ['run its command', 'the command of the config, now; then its proof has to end with 0'],
   run: ['let this run do it', 'a step of this run does it and proves it'],
 } as const;
+
+/** That a run goes on without being asked once its last other follow-up is closed, in one line. */
+export function runGoesOnWords(next: readonly { readonly what: string }[]): string {
+  const words = next.map(({ what }) => readable(what)).join('; ');
+  return `with this one closed, its run goes on by itself: ${words}`;
+}

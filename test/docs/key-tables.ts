@@ -10,7 +10,7 @@ const SCREENS: { readonly [Name in ScreenRequest['name']]: ScreenRequest & { rea
   start: { name: 'start' },
   runs: { name: 'runs' },
   followups: { name: 'followups' },
-  each: { name: 'each', instances: ['NAME'] },
+  each: { name: 'each', what: 'backup', instances: ['NAME'] },
   watch: { name: 'watch', runId: 'RUN' },
   instance: { name: 'instance', instance: 'NAME' },
   keys: { name: 'keys' },

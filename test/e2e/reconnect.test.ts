@@ -62,6 +62,24 @@ describe.concurrent("a team's own commands for an application, without a platfor
     expect(opened.ran()).toEqual([]);
   });
 
+  test('leave a follow-up whose end lets the run go on, which is said before and after', async (context) => {
+    const { expect } = context;
+    const opened = await withCommands(context);
+    expect((await opened.run(...opened.restore)).code).toBe(3);
+    const closed = await opened.run('followups', 'done', ID, '--proof', 'bound by hand, ticket 7');
+    expect(closed.code, closed.stderr).toBe(0);
+    expect(closed.stderr).toMatch(
+      /^with this one closed, its run goes on by itself: back up orders as it is now$/mu,
+    );
+    const lines = closed.stderr.trimEnd().split('\n');
+    expect(lines.at(-1)).toMatch(
+      /^the run went on by itself: back up orders as it is now \(by this run .+: backup \d+ is done\)$/u,
+    );
+    expect(lines.findIndex((line) => line.startsWith('with this one'))).toBeLessThan(
+      lines.findIndex((line) => line.includes('asked for a backup')),
+    );
+  });
+
   test('run once where the proof fails, and again only when a person says so', async (context) => {
     const { expect } = context;
     const opened = await withCommands(context);

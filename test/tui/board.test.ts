@@ -51,6 +51,8 @@ describe('the board', () => {
         .split(/ +/u);
     expect(headOf(LATE)).toEqual(headOf(FINE));
     expect(headOf(CARDLESS)).toEqual(headOf(FINE));
+    const no = { ...failedPart('no'), code: 'service.not-found' } as const;
+    expect(headOf(statusOf('stock', { overview: no, backups: no }))).toEqual(headOf(FINE));
     expect(headOf(FINE)).toEqual(expect.arrayContaining(['backup', 'proven', 'RPO', 'key', 'asked']));
   });
 
@@ -96,10 +98,38 @@ describe('the board', () => {
       answeredAt: new Map([['stock', NOW]]),
     });
     const rows = board(fact(waiting, true)).at(SIZE);
-    expect(rows.join('\n')).toContain('asked 1 of 3');
     expect(rows.join('\n')).toMatch(/orders +asking/u);
     expect(rows.join('\n')).toMatch(/spare +asking/u);
-    expect(rows[1]).toContain('waiting for 2 of 3 instances');
+    expect(rows[1]?.trim()).toBe('asked 1 of 3 instances');
+  });
+
+  test('gives no verdict on all instances before all have answered', () => {
+    const lost = statusOf('orders', { overview: failedPart('no'), backups: failedPart('no') });
+    const half = { answered: 2, answeredAt: new Map([...'ab'].map((name) => [name, NOW])) };
+    const some = [{ ...lost, name: 'a' }, { ...FINE, name: 'b' }, unaskedOf('c')];
+    const first = (fleet: Fact<Fleet>, size = SIZE) => board(fleet).at(size)[1]?.trim();
+    expect(first(fact(fleetOf(some, half), true))).toBe('asked 2 of 3 instances, so far 1 DOWN');
+    expect(first(fact(fleetOf(some, half), true), { columns: 40, rows: 12 })).toBe(
+      'asked 2 of 3 instances, so far 1 DOWN',
+    );
+    expect(first(fact(fleetOf([...some.slice(0, 2), FINE]), true))).toBe('✗ 1 of 3 instances DOWN');
+  });
+
+  test('tells an instance that its address does not know from one that is lost, and what to look at first', () => {
+    const no = { ...failedPart('the service does not know this (404)'), code: 'service.not-found' } as const;
+    const unknown = statusOf('orders', { overview: no, backups: no, window: no });
+    const lost = statusOf('billing', { overview: failedPart('no'), backups: failedPart('no') });
+    const { screen, at } = board(fact(fleetOf([unknown, lost])));
+    const size = { columns: 100, rows: 30 };
+    expect(at(size)[1]).toContain('✗ 1 of 2 instances DOWN, 1 NOT FOUND');
+    expect(names(at(size))).toEqual(['billing', 'orders']);
+    expect(at(size).join('\n')).toMatch(/orders +unknown +NOT FOUND/u);
+    press(screen, '/', 'n', 'o', 't', ' ', 'f', 'o', 'u', 'n', 'd', 'enter');
+    const told = at(size).join(' ').replaceAll(/\s+/gu, ' ');
+    expect(told).toContain('1 of 2');
+    expect(told).toContain('✗ NOT FOUND (never seen from here): the service does not know this (404)');
+    expect(told).toContain('compare its url in the config with `cf service NAME` before you call it lost');
+    expect(told).not.toContain('DOWN (');
   });
 
   test.each(SIZES)('fills $columns x $rows exactly, with and without Unicode', (size) => {
@@ -252,6 +282,24 @@ describe('the board', () => {
       expect(shown().join('\n')).toContain('❯ orders');
     });
 
+    test('chooses one of those that a filter leaves, once they have answered, whoever else is silent', () => {
+      const given = { answered: 1, answeredAt: new Map([['orders', NOW]]) };
+      const some = [unaskedOf('stock'), LATE, unaskedOf('stock-dr')];
+      const { screen, effects, shown } = moving(fact(fleetOf(some, given), true));
+      press(screen, '/', 's', 't', 'o', 'enter');
+      expect(shown().join('\n')).not.toContain('❯');
+      press(screen, 'escape', '/', 'o', 'r', 'd', 'enter');
+      expect(shown().join('\n')).toContain('❯ orders');
+      press(screen, 'enter');
+      expect(effects).toEqual([open('orders')]);
+    });
+
+    test('says beside the rows of a wide window that none is chosen yet', () => {
+      const some = fleetOf([unaskedOf('stock')], { answered: 0, answeredAt: new Map() });
+      const wide = board(fact(some, true)).at({ columns: 160, rows: 24 });
+      expect(wide.join('\n')).toContain('│ no instance is chosen: down chooses');
+    });
+
     test('lets a person choose before that, and stays there', () => {
       const asking = fleetOf([unaskedOf('stock'), unaskedOf('orders')], {
         answered: 0,
@@ -354,11 +402,39 @@ describe('the board', () => {
     const marked = ['orders', 'orders-dr'];
     expect(effects).toEqual([
       { type: 'say', text: 'nothing is marked: Space marks a row, a all that are shown' },
-      { type: 'say', text: 'a run changes one instance, and 2 are marked: b backs them up, u unmarks them' },
-      { type: 'open', screen: { name: 'each', instances: marked } },
+      {
+        type: 'say',
+        text: 'a run changes one instance, and 2 are marked: b backs them up, c makes their cards, u unmarks them',
+      },
+      { type: 'open', screen: { name: 'each', what: 'backup', instances: marked } },
     ]);
+    press(screen, 'c');
+    expect(effects.at(-1)).toEqual({
+      type: 'open',
+      screen: { name: 'each', what: 'card', instances: marked },
+    });
     press(screen, 'a');
     expect(at(SIZE).join('\n')).not.toContain('marked');
+  });
+
+  test('takes back with Esc the filter and the marks, the newer one first, and says which', () => {
+    const { screen, at, effects } = board(fact(fleetOf([FINE, statusOf('orders'), statusOf('orders-dr')])));
+    const foot = () => at(SIZE).at(-1);
+    at(SIZE);
+    press(screen, ' ', '/', 'o', 'r', 'd', 'enter');
+    expect(foot()).toContain('Esc all rows');
+    press(screen, 'a');
+    expect(foot()).toContain('Esc unmark 3');
+    press(screen, 'escape');
+    expect(at(SIZE).join('\n')).not.toContain('marked');
+    expect(foot()).toContain('Esc all rows');
+    press(screen, 'a', '/', 'e', 'enter', 'escape');
+    expect(names(at(SIZE))).toContain('stock');
+    expect(foot()).toContain('Esc unmark 2');
+    press(screen, 'escape');
+    expect(at(SIZE).join('\n')).not.toContain('marked');
+    expect(foot()).not.toContain('Esc');
+    expect(effects).toEqual([]);
   });
 
   test('filters by why an instance could not be asked', () => {
@@ -374,7 +450,10 @@ describe('the board', () => {
     expect(effects).toEqual([
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
       { type: 'open', screen: { name: 'start', instance: 'orders' } },
-      { type: 'say', text: 'a run changes one instance, and 2 are marked: b backs them up, u unmarks them' },
+      {
+        type: 'say',
+        text: 'a run changes one instance, and 2 are marked: b backs them up, c makes their cards, u unmarks them',
+      },
     ]);
     press(screen, 'y', 'u', 'y');
     expect(effects.slice(3)).toEqual([

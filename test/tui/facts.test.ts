@@ -53,6 +53,28 @@ describe('facts', () => {
     facts.stop();
   });
 
+  it('ask again after a refresh for what is fresh, once it is wanted again', async () => {
+    let asked = 0;
+    const facts = createFacts(
+      loaders(async (_, emit) => {
+        asked += 1;
+        emit([run('A')]);
+      }),
+      () => new Date('2026-01-01T00:00:00Z'),
+    );
+    facts.want([RUNS]);
+    await vi.waitFor(() => expect(facts.get('runs', null).isAsking).toBe(false));
+    facts.want([]);
+    facts.want([RUNS]);
+    expect(asked).toBe(1);
+    facts.want([]);
+    facts.refresh();
+    expect(asked).toBe(1);
+    facts.want([RUNS]);
+    expect(asked).toBe(2);
+    facts.stop();
+  });
+
   it('ask again when an answer is old, as long as somebody wants it', async () => {
     vi.useFakeTimers();
     let asked = 0;

@@ -5,9 +5,11 @@ import {
   EMPTY_FIELD,
   edited,
   type FieldIntent,
+  fieldAfter,
   fieldIntentOf,
   fieldLine,
   fieldOf,
+  inserted,
   typed,
 } from '../../src/tui/parts/field.ts';
 
@@ -74,4 +76,13 @@ describe('a field', () => {
       undefined,
     ]);
   });
+});
+
+it('takes a text as a screen wants it, edits by its own keys, and is left alone by any other', () => {
+  const page = { height: 1, last: 0 };
+  const before = field('ord|');
+  expect(fieldAfter(before, { type: 'text', text: 'er\ts' })).toEqual(field('order s|'));
+  expect(fieldAfter(before, { type: 'text', text: 'er\ts' }, inserted)).toEqual(field('order\ts|'));
+  expect(fieldAfter(before, { type: 'intent', intent: 'erase', page })).toEqual(field('or|'));
+  expect(fieldAfter(before, { type: 'intent', intent: 'take', page })).toBe(before);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { instanceScreen } from '../../src/tui/screens/instance/instance.ts';
 import type { BackupList } from '../../src/view/app/backup-list.ts';
+import { errandWords } from '../../src/view/app/errand.ts';
 import type { Fact, InstanceDetail } from '../../src/view/app/sources.ts';
 import {
   ASCII,
@@ -132,6 +133,16 @@ describe('the screen of an instance', () => {
       { type: 'errand', errand: { do: 'verify', instance: 'orders', id: 7 } },
       { type: 'errand', errand: { do: 'download', instance: 'orders', id: 7 } },
     ]);
+  });
+
+  test('says of a verification, before and while it runs, that it puts no proof on record', () => {
+    const { screen, at } = instance();
+    at(SIZE);
+    press(screen, '2');
+    const key = screen.keys().find(({ shown }) => shown === 'v');
+    expect(key?.description).toContain('no proof goes on record');
+    const { meanwhile } = errandWords({ do: 'verify', instance: 'orders', id: 7 });
+    expect(meanwhile).toContain('no proof of it goes on record');
   });
 
   test('lists restores and metrics, with a chart of the one under the cursor', () => {

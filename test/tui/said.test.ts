@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { band, tooSmall } from '../../src/tui/bands.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { withSaid } from '../../src/tui/parts/frame.ts';
+import { withRoomForSaid, withSaid } from '../../src/tui/parts/frame.ts';
+import { eachScreen } from '../../src/tui/screens/each/each.ts';
 import { span } from '../../src/tui/span.ts';
+import { fact, factsOf, fleetOf, opened, press, SIZE, statusOf } from './fake-fleet.ts';
 import { rowOf, troublesOf } from './walker-checks.ts';
 
 const LOOK = { glyphs: glyphsFor({ LANG: 'C.UTF-8' }), colour: false };
@@ -38,4 +40,26 @@ test('a window that is too small still says so when something else is said', () 
   expect(troublesOf(said, size)).toEqual([]);
   expect(rowOf(said, 1)).toBe('this window is too small');
   expect(rowOf(said, 10).trimEnd()).toBe(' copied run 7');
+});
+
+test('a list keeps the row of its cursor in sight above what is said in several rows', () => {
+  const instances = Array.from({ length: 60 }, (_, at) => `orders-${at}`);
+  const facts = factsOf({ fleet: fact(fleetOf(instances.map((name) => statusOf(name)))) });
+  const { screen, at } = opened(eachScreen({ name: 'each', what: 'backup', instances }), facts);
+  at(SIZE);
+  press(screen, 'G');
+  const said = withRoomForSaid(
+    (size) => screen.layOut(size, LOOK),
+    'why it does nothing now '.repeat(9),
+    SIZE,
+    LOOK,
+  );
+  expect(troublesOf(said, SIZE)).toEqual([]);
+  const rows = Array.from({ length: SIZE.rows }, (_, row) => rowOf(said, row));
+  expect(rows.join('\n')).toContain('❯ orders-59');
+  expect(rows.at(-1)).toContain('why it does nothing now');
+  const small = { columns: 40, rows: 12 };
+  const covered = withRoomForSaid((size) => screen.layOut(size, LOOK), 'why '.repeat(30), small, LOOK);
+  expect(troublesOf(covered, small)).toEqual([]);
+  expect(rowOf(covered, 0)).toContain('lifeboat');
 });

@@ -57,7 +57,7 @@ test('says how many are backed up and which are left out, and begins only by Ent
   const down = statusOf('down', { overview: no, backups: no, window: no });
   const fleet = fact(fleetOf([statusOf('orders'), statusOf('stock'), down, unaskedOf('spare', 'target')]));
   const { screen, at, effects } = opened(
-    eachScreen({ name: 'each', instances: ['stock', 'down', 'orders', 'gone'] }),
+    eachScreen({ name: 'each', what: 'backup', instances: ['stock', 'down', 'orders', 'gone'] }),
     factsOf({ fleet }),
   );
   const text = at(SIZE).join('\n');
@@ -68,5 +68,23 @@ test('says how many are backed up and which are left out, and begins only by Ent
   expect(effects).toEqual([]);
   press(screen, 'enter');
   const wishes = [backUp('stock'), backUp('orders')];
+  expect(effects).toEqual([{ type: 'instead', effect: { type: 'start-each', wishes } }]);
+});
+
+test('makes a recovery card of each that answers, and of none whose run would wait for a token', () => {
+  const refused = {
+    ...failedPart('the service refuses the token (401)'),
+    code: 'credentials.refused',
+  } as const;
+  const locked = statusOf('locked', { overview: refused, backups: refused, window: refused });
+  const { screen, at, effects } = opened(
+    eachScreen({ name: 'each', what: 'card', instances: ['orders', 'locked'] }),
+    factsOf({ fleet: fact(fleetOf([statusOf('orders'), locked])) }),
+  );
+  const text = at(SIZE).join('\n');
+  expect(text).toContain('a recovery card of 1 instance names the guid');
+  expect(text).toMatch(/orders .*gets a card\s+locked .*left out: its token is not taken/u);
+  press(screen, 'enter');
+  const wishes = [{ runbook: 'disaster-recovery', prepare: true, instance: 'orders' }];
   expect(effects).toEqual([{ type: 'instead', effect: { type: 'start-each', wishes } }]);
 });

@@ -150,11 +150,31 @@ test('a choice that cannot work says why and what would, and Enter does not take
   const fleet = { instances: [gone('orders'), status('orders-dr')], answered: 2, drills: '' };
   const { effects, text, press } = sitDown(known({ fleet: () => fleet }), { instance: 'orders' });
   press('down');
+  expect(text().split('it does not answer: the router gave 502')).toHaveLength(2);
   expect(text()).toContain('✗ orders: it does not answer: the router gave 502');
+  expect(text().match(/cannot work: see above/gu)).toHaveLength(9);
   expect(text()).toContain('if orders is gone, choose "the instance or its region is gone"');
   press('enter');
   expect(effects).toEqual([{ type: 'say', text: 'orders: it does not answer: the router gave 502' }]);
   expect(text()).toContain('what has happened');
+});
+
+test('an instance that its address does not know is not taken for lost without a word', () => {
+  const no = { state: 'failed', at: NOW, code: 'service.not-found', why: 'unknown here (404)' } as const;
+  const fleet = {
+    instances: [status('orders', { overview: no, backups: no }), status('orders-dr')],
+    answered: 2,
+  };
+  const { text, press } = sitDown(known({ fleet: () => ({ ...fleet, drills: '' }) }), { instance: 'orders' });
+  expect(text()).toContain('❯ the instance or its region is gone');
+  expect(text().replaceAll(/\s+/gu, ' ')).toContain(
+    '! it is NOT FOUND, not DOWN: its address answers: compare its url in the config with `cf service NAME` before you call it lost',
+  );
+  press('down');
+  expect(text()).toContain('✗ orders: it is NOT FOUND: unknown here (404)');
+  expect(text().replaceAll(/\s+/gu, ' ')).toContain(
+    'if orders is gone, choose "the instance or its region is gone"',
+  );
 });
 
 test('what the dry run found in the way is shown before Enter counts', () => {

@@ -49,7 +49,11 @@ const REQUESTS: {
     name: 'journal',
     ...(runIds.length > 0 && random.inPercent(50) ? { stream: `run/${random.one(runIds)}` } : {}),
   }),
-  each: ({ names }, random) => ({ name: 'each', instances: random.inPercent(20) ? [] : [...names] }),
+  each: ({ names }, random) => ({
+    name: 'each',
+    what: random.inPercent(50) ? 'backup' : 'card',
+    instances: random.inPercent(20) ? [] : [...names],
+  }),
   followups: () => ({ name: 'followups' }),
   lab: () => ({ name: 'lab' }),
   report: ({ runIds }, random) => ({ name: 'report', runId: random.one(['not-a-run', ...runIds]) }),
@@ -179,7 +183,7 @@ async function sit(random: Random, most: number, { walked, acts }: Notes): Promi
     const wished = named?.needs() ?? [];
     host.press(stroke, window);
     const wish = world.begun[begun];
-    const isListed = named?.request?.name === 'each' && isOneOf(named.request.instances, wish);
+    const isListed = named?.request?.name === 'each' && isListedIn(named.request, wish);
     if (wish !== undefined && !isListed && !wished.some((need) => isAbout(need, wish)))
       throw new Error(`a run was begun that no page had shown: ${JSON.stringify(wish)}`);
     if (isShown || isDone || isTooSmall(window) || host.top() === undefined) return;
@@ -282,8 +286,13 @@ function isFor(screen: LiveScreen, stroke: Stroke): boolean {
 }
 
 /** Of several instances that a page has listed, each gets a backup and nothing else. */
-function isOneOf(instances: readonly string[], wish: World['begun'][number] | undefined): boolean {
-  return wish?.runbook === 'back-up-and-verify' && instances.includes(wish.instance);
+type Each = ScreenRequest & { readonly name: 'each' };
+
+function isListedIn({ what, instances }: Each, wish: World['begun'][number] | undefined): boolean {
+  if (wish === undefined || wish.perform === true || !instances.includes(wish.instance)) return false;
+  return what === 'backup'
+    ? wish.runbook === 'back-up-and-verify'
+    : wish.runbook === 'disaster-recovery' && wish.prepare === true;
 }
 
 function isAbout(need: ReturnType<LiveScreen['needs']>[number], wish: World['begun'][number]): boolean {

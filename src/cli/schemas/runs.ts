@@ -66,6 +66,10 @@ export const runs = {
       startedAt: time,
       lastAt: time,
       status: z.enum(['open', 'closed', 'abandoned']),
+      result: z
+        .enum(['proven', 'not proven', 'stopped', 'abandoned'])
+        .optional()
+        .describe('how it ended; missing while it is open'),
       where: z.string().describe('its progress, in words'),
       proven: z.boolean(),
       followUps: z.int().nonnegative().describe('how many are open in this run'),

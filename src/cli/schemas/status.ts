@@ -97,7 +97,7 @@ const instanceStatus = z.object({
   inPlace: verdict.describe('could a backup be brought back into the instance itself?'),
   elsewhere: verdict.describe('could it be brought back elsewhere, had it been lost?'),
   recoverable: verdict.describe(
-    'the worst of both; of one that does not answer, whether it could be brought back elsewhere',
+    'the worst of both; of one that is down or not found, whether it could be brought back elsewhere',
   ),
   objectives: verdict
     .optional()
@@ -120,6 +120,10 @@ const instanceStatus = z.object({
     .object({ why: z.string(), seenAt: time.optional() })
     .optional()
     .describe('of one that does not answer: why, and when it was seen last'),
+  notFound: z
+    .object({ why: z.string(), seenAt: time.optional() })
+    .optional()
+    .describe('of one whose address answers that there is no such instance: in which words'),
   cautions: z.array(z.string()),
   parts: z.object({ overview: part, backups: part, window: part, record: part, held: part }),
 });

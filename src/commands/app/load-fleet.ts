@@ -8,7 +8,6 @@ import { checkedAs } from '../../compose/store-seen.ts';
 import { troubleInHome } from '../../compose/warn-rolled-back.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import type { Keyring } from '../../keys/key-store.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-due.ts';
 import type { Fleet, Loaders, Trouble } from '../../view/app/sources.ts';
 import {
@@ -20,15 +19,13 @@ import {
 import { instanceStatus } from '../../view/fleet/instance-status.ts';
 import { homeTrouble } from '../doctor/home-trouble.ts';
 import { knownDrills } from '../drill/drill-records.ts';
-import { keptKeyring, openedKeyring } from './load-keys.ts';
+import { keyringOfEachLook } from './load-keys.ts';
 
 /** As `lifeboat status` asks. */
 const AT_ONCE = 8;
 const LIMIT_MS = 20_000;
 /** Metrics are the largest answer of all, and a disk fills slowly. */
 const DISK_MS = 5 * 60_000;
-/** A key store that did not open is left alone for so long: it may have asked for a passphrase in vain. */
-const KEYS_AGAIN_MS = 5 * 60_000;
 
 type Record = ReadonlyMap<string, InstanceFacts['record']>;
 
@@ -47,7 +44,7 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
   const answeredAt = new Map<string, Date>();
   /** When each listed its backups last; what is kept on disk is dated anew more seldom. */
   const listedAt = new Map<string, string>();
-  const keyring = keyringOnce(context);
+  const nextKeyring = keyringOfEachLook(context);
 
   return async (_, emit, signal) => {
     const statuses = new Map<string, InstanceStatus>();
@@ -58,7 +55,9 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     };
     let known: Pick<Fleet, 'startedBy' | 'troubles'> = {};
     let answered = 0;
-    const drills = dueWords(drillDue(knownDrills(context.env), config.drills?.every, new Date()));
+    const due = drillDue(knownDrills(context.env), config.drills?.every, new Date());
+    // A row of the board has no room for how one is planned; `lifeboat status` says that.
+    const drills = due.everySeconds === undefined ? 'none is planned' : dueWords(due);
     const tell = () => {
       if (signal.aborted) return;
       emit({
@@ -81,9 +80,9 @@ export function fleetLoader(context: CommandContext, config: LoadedConfig): Load
     tell();
     await askFleet({
       config,
-      names,
+      names: lockedFirst(names, kept),
       record,
-      keyring,
+      keyring: nextKeyring(),
       limitMs: LIMIT_MS,
       atOnce: AT_ONCE,
       remember: rememberBackups(context, config),
@@ -123,24 +122,10 @@ function judgedAt(facts: readonly InstanceFacts[]): NonNullable<Fleet['instances
   return (now) => facts.map((one) => instanceStatus(one, now));
 }
 
-/** The key store is opened once, and asks for its passphrase once. */
-function keyringOnce(context: CommandContext): () => Promise<Keyring> {
-  let opened: Promise<Keyring> | undefined;
-  let failedAt: number | undefined;
-  return () => {
-    // Somebody may have opened it elsewhere.
-    const elsewhere = openedKeyring(context);
-    if (elsewhere !== undefined) return elsewhere;
-    if (failedAt !== undefined && performance.now() - failedAt > KEYS_AGAIN_MS) opened = undefined;
-    if (opened === undefined) {
-      failedAt = undefined;
-      opened = keptKeyring(context);
-      opened.catch(() => {
-        failedAt = performance.now();
-      });
-    }
-    return opened;
-  };
+/** First those of which only the key store kept something unknown: it may be open by now. */
+function lockedFirst(names: readonly string[], kept: ReadonlyMap<string, InstanceFacts>): readonly string[] {
+  const isLocked = (name: string) => kept.get(name)?.held.state === 'failed';
+  return names.toSorted((one, other) => Number(isLocked(other)) - Number(isLocked(one)));
 }
 
 function isFresh(disk: InstanceFacts['disk']): boolean {

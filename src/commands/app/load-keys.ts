@@ -1,8 +1,10 @@
+import { failureOf } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { type Keyring, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
+import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
+import { wantsPassphrase } from '../../view/app/locked-vault.ts';
 import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 
@@ -39,9 +41,38 @@ async function ownersIn({ store }: Keyring): Promise<readonly string[]> {
     .filter((owner) => owner !== '');
 }
 
-/** The key store that is open for this context, or being opened; undefined where somebody has to begin. */
-export function openedKeyring(context: CommandContext): Promise<Keyring> | undefined {
-  return opened.get(context);
+/** A key store that did not open is left alone for so long: it may have asked somebody in vain. */
+const KEYS_AGAIN_MS = 5 * 60_000;
+
+/**
+ * The key store for one look at all instances after the other. Each look opens it once at most. One that does
+ * not open is left alone for some minutes, but for a vault that waits for its passphrase: the next look takes
+ * the one that was entered for something else, and asks nobody.
+ */
+export function keyringOfEachLook(context: CommandContext): () => () => Promise<Keyring> {
+  let failed:
+    | { readonly keyring: Promise<Keyring>; readonly atMs: number; readonly code: string }
+    | undefined;
+  return () => {
+    const isOver =
+      failed !== undefined &&
+      (wantsPassphrase(failed.code) || performance.now() - failed.atMs > KEYS_AGAIN_MS);
+    let keyring = isOver ? undefined : failed?.keyring;
+    return () => {
+      // Somebody may have opened it elsewhere.
+      const elsewhere = opened.get(context);
+      if (elsewhere !== undefined) return elsewhere;
+      if (keyring === undefined) {
+        failed = undefined;
+        const opening = keptKeyring(context);
+        keyring = opening;
+        opening.catch((thrown: unknown) => {
+          failed = { keyring: opening, atMs: performance.now(), code: failureOf(thrown).code };
+        });
+      }
+      return keyring;
+    };
+  };
 }
 
 const opened = new WeakMap<CommandContext, Promise<Keyring>>();
@@ -51,8 +82,25 @@ const opened = new WeakMap<CommandContext, Promise<Keyring>>();
  * of a processor. One that could not be opened is tried again by the next call. Rejects as `openKeys` does.
  */
 export function keptKeyring(context: CommandContext): Promise<Keyring> {
-  const keyring = opened.get(context) ?? openKeys(context, 'look');
+  const keyring = opened.get(context) ?? openKeys(context, 'look').then(onlyLookedInto);
   opened.set(context, keyring);
   keyring.catch(() => opened.delete(context));
   return keyring;
+}
+
+/** A look makes no vault where there is none, so it asks for no new passphrase to try whether it could. */
+function onlyLookedInto(keyring: Keyring): Keyring {
+  const { store } = keyring;
+  if (store.kind !== 'vault') return keyring;
+  const looked: KeyStore = {
+    kind: store.kind,
+    description: store.description,
+    probe: async () => void (await store.accounts()),
+    put: (account, secret) => store.put(account, secret),
+    exchange: (account, secret) => store.exchange(account, secret),
+    get: (account) => store.get(account),
+    accounts: () => store.accounts(),
+    remove: (account) => store.remove(account),
+  };
+  return { ...keyring, store: looked };
 }

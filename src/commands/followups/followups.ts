@@ -1,16 +1,24 @@
+import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
-import { secondsOf } from '../../base/format.ts';
+import { readable, secondsOf } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
-import { printResult } from '../../cli/print-result.ts';
-import { followUpNamed, gatherFollowUps, type OpenFollowUp } from '../../compose/open-follow-ups.ts';
+import { isForPeople, printResult } from '../../cli/print-result.ts';
+import {
+  followUpNamed,
+  followUpsOfRun,
+  gatherFollowUps,
+  type OpenFollowUp,
+} from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, type Workspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
-import { type FollowUpRow, followUpLines, followUpRow } from '../../view/view-follow-ups.ts';
+import type { RunSummary } from '../../store/projections/runs.ts';
+import { leftToRun, runGoesOnWords } from '../../view/follow-up-words.ts';
+import { type FollowUpRow, followUpLines, followUpRow, viewClosed } from '../../view/view-follow-ups.ts';
 
 interface AnswerFlags {
   readonly tokenFile?: string;
@@ -77,6 +85,8 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
     const found = followUpNamed(await gatherFollowUps(workspace.journal), id);
     const { run } = found;
     if (run === undefined) return await closeInLedger(context, workspace, found, word);
+    const next = await nextOfRun(workspace.journal, run, found);
+    announce(context, next);
     const { instancesOfRun, openInstances } = await import('../../compose/instances.ts');
     const { drive } = await import('../run/drive.ts');
     const { drivingOptions } = await import('../run/run.ts');
@@ -88,12 +98,44 @@ async function close(context: CommandContext, id: string, word: Word, flags: Ans
       overlay: config.runbooks,
     };
     const exitCode = await drive(context, instances, workspace, run, options);
+    await tellWhatRunDid(context, workspace.journal, run, next);
     const isLeft = exitCode === EXIT.waiting;
     // Left at another one: this one is closed, which is what was asked for.
     return isLeft && !(await isOpen(workspace.journal, run.runId, found)) ? EXIT.closed : exitCode;
   } finally {
     await workspace.close();
   }
+}
+
+/** What the run does by itself once this follow-up is closed. */
+async function nextOfRun(
+  journal: Workspace['journal'],
+  run: RunSummary,
+  { followUp }: OpenFollowUp,
+): Promise<readonly FollowUp[]> {
+  const others = (await followUpsOfRun(journal, run)).filter(({ id }) => id !== followUp.id);
+  return leftToRun(others);
+}
+
+function announce(context: CommandContext, next: readonly FollowUp[]): void {
+  if (next.length === 0 || !isForPeople(context)) return;
+  context.stderr.write(`${runGoesOnWords(next)}\n`);
+}
+
+/** So that nobody has to find in the record what the run did beyond what was asked for. */
+async function tellWhatRunDid(
+  context: CommandContext,
+  journal: Workspace['journal'],
+  run: RunSummary,
+  next: readonly FollowUp[],
+): Promise<void> {
+  if (next.length === 0 || !isForPeople(context)) return;
+  const after = new Map((await followUpsOfRun(journal, run)).map((one) => [one.id, one]));
+  const told = next.map(({ id, what }) => {
+    const closed = after.get(id)?.closed;
+    return `${readable(what)} (${closed === undefined ? 'still open' : viewClosed(closed).text})`;
+  });
+  context.stderr.write(`the run went on by itself: ${told.join('; ')}\n`);
 }
 
 async function isOpen(

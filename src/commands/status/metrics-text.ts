@@ -36,6 +36,9 @@ const METRICS: readonly Metric[] = [
       Number(status.inService.answer === 'yes'),
     ),
     one('down', 'Whether it does not answer.', ({ down }) => Number(down !== undefined)),
+    one('not_found', 'Whether its address knows no such instance.', ({ notFound }) =>
+      Number(notFound !== undefined),
+    ),
     each('recoverable_answer', 'The answer in words: 1 for the one that holds.', answers),
     each('part_known', 'Whether a part of the status was answered; 0 where it failed.', partsKnown),
     one('rto_seconds', 'Its recovery time objective.', ({ rto }) => rto),

@@ -4,11 +4,12 @@ import { printResult, printTable } from '../../cli/print-result.ts';
 import { DRILL_WORDS, type DrillDue, dueWords, futureDrillWords } from '../../report/drill/drill-due.ts';
 import {
   ANSWER_WORDS,
+  absenceWords,
   backupCell,
   cardCell,
-  downWords,
   followUpCell,
   keyCell,
+  NOT_FOUND_NEXT,
   newestCell,
   notesOf,
   objectivesCell,
@@ -91,19 +92,20 @@ function drillLine(due: DrillDue): string {
 /** Why, and what else is worth a word. */
 function linesBelow(status: InstanceStatus, now: Date): string[] {
   const { name, recoverable, objectives, inService } = status;
-  const [seen, down, opener] = [seenWords(status), downWords(status, now), openerWords(status)];
+  const [seen, absent, opener] = [seenWords(status), absenceWords(status, now), openerWords(status)];
   const reasonsOf = (what: string, verdict: Verdict | undefined) =>
     (verdict?.reasons ?? []).map(({ answer, text }) => `${name}: ${ANSWER_WORDS[answer]} (${what}): ${text}`);
   return [
-    ...(down === undefined ? [] : [`${name}: ${down}`]),
+    ...(absent === undefined ? [] : [`${name}: ${absent}`]),
+    ...(status.notFound === undefined ? [] : [`${name}: ${NOT_FOUND_NEXT}`]),
     ...recoverable.reasons.map((reason) => {
       const way = wayOf(status, reason);
       return `${name}: ${ANSWER_WORDS[reason.answer]}${way === '' ? '' : ` (${way})`}: ${reason.text}`;
     }),
     ...reasonsOf('within RPO', objectives),
-    ...(down === undefined ? reasonsOf('in service', inService) : []),
+    ...(absent === undefined ? reasonsOf('in service', inService) : []),
     // What a recovery would take is worth a line where it is not simply the newest one.
-    ...(opener === undefined || (recoverable.answer === 'yes' && down === undefined)
+    ...(opener === undefined || (recoverable.answer === 'yes' && absent === undefined)
       ? []
       : [`${name}: would take: ${opener}`]),
     ...(seen === undefined ? [] : [`${name}: newest backup: ${seen}`]),

@@ -16,13 +16,18 @@ export interface RunSummary {
   readonly startedAt: string;
   readonly lastAt: string;
   readonly status: 'open' | 'closed' | 'abandoned';
+  /** How it ended; undefined while it is open. */
+  readonly result?: RunResult;
   /** The state it is in, as its title. */
   readonly where: string;
   readonly proven: boolean;
 }
 
+/** How a run ended. `not proven`: it came to its end, and what it did is not shown to be good. */
+export type RunResult = 'proven' | 'not proven' | 'stopped' | 'abandoned';
+
 /** How far an open run is, for whoever is notified of it. */
-export interface RunProgress extends Omit<RunSummary, 'where'> {
+export interface RunProgress extends Omit<RunSummary, 'where' | 'result'> {
   /** The leaf of its first entry. */
   readonly begunIndex: number;
   /** Its recovery time objective, as the config had it when it began. */
@@ -51,6 +56,8 @@ interface Folded extends Omit<RunProgress, 'title'> {
   readonly title?: string;
   /** The title of the end. */
   readonly outcome?: string;
+  /** Whether somebody stopped it before its end. */
+  readonly isStopped?: boolean;
 }
 
 const PREFIX = 'run/';
@@ -58,7 +65,7 @@ const PREFIX = 'run/';
 /** Each run as one row: its id is the key, its status the group, the time of its first entry the order. */
 export const runs: Projection = {
   name: 'runs',
-  version: 3,
+  version: 4,
   vouched: ['open'],
   keysOf: ({ stream }) => (stream.startsWith(PREFIX) ? [stream.slice(PREFIX.length)] : []),
   fold: (row, entry, key) => {
@@ -71,9 +78,24 @@ export const runs: Projection = {
 /** The summaries of these rows, in their order. */
 export function summariesOf(rows: readonly ProjectedRow[]): RunSummary[] {
   return rows.map(({ value }) => {
-    const { title, outcome, isPaused, isLeft, begunIndex, rtoSeconds, incidentAt, reached, ...summary } =
-      value as unknown as Folded;
-    return { ...summary, where: outcome ?? whereOf(title, summary.status === 'open' && isPaused) };
+    const {
+      title,
+      outcome,
+      isPaused,
+      isLeft,
+      isStopped,
+      begunIndex,
+      rtoSeconds,
+      incidentAt,
+      reached,
+      ...summary
+    } = value as unknown as Folded;
+    const result = resultOf(summary, isStopped === true);
+    return {
+      ...summary,
+      ...(result === undefined ? {} : { result }),
+      where: outcome ?? whereOf(title, summary.status === 'open' && isPaused),
+    };
   });
 }
 
@@ -88,6 +110,15 @@ export async function progressOfOpenRuns(
 ): Promise<readonly RunProgress[]> {
   const rows = await journal.rows(runs.name, { group: 'open' });
   return rows.map(({ value }) => value as unknown as RunProgress);
+}
+
+function resultOf(
+  { status, proven }: Pick<RunSummary, 'status' | 'proven'>,
+  isStopped: boolean,
+): RunResult | undefined {
+  if (status === 'open') return undefined;
+  if (status === 'abandoned') return 'abandoned';
+  return isStopped ? 'stopped' : proven ? 'proven' : 'not proven';
 }
 
 function rowOf(folded: Folded): FoldedRow {
@@ -128,7 +159,11 @@ function next(before: Folded, entry: Entry): Folded {
     isPaused: pauses(entry) ?? before.isPaused,
     isLeft: entry.type === 'run.detached' || (before.isLeft && !MOVES.has(entry.type)),
   };
-  const { title, proven } = fieldsOf(entry.body) as { readonly title?: string; readonly proven?: boolean };
+  const { title, proven, outcome } = fieldsOf(entry.body) as {
+    readonly title?: string;
+    readonly proven?: boolean;
+    readonly outcome?: string;
+  };
   if (entry.type === 'event') {
     const { title: _, ...rest } = after;
     const reached = reachedBy(entry, String(fieldsOf(entry.body)['to']));
@@ -143,6 +178,7 @@ function next(before: Folded, entry: Entry): Folded {
     ...after,
     status: 'closed',
     proven: proven ?? false,
+    ...(outcome === 'stopped' ? { isStopped: true } : {}),
     ...(title === undefined ? {} : { outcome: title }),
   };
 }

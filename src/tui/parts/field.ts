@@ -1,7 +1,7 @@
 import { show } from '../../base/text.ts';
 import { GraphemeSegmenter } from '../../plain/graphemes.ts';
 import { cells, cutText } from '../../plain/width.ts';
-import type { BoundKey } from '../live-screen.ts';
+import type { BoundKey, Input } from '../live-screen.ts';
 import { type Line, type Look, span, TEXT_LIMIT } from '../span.ts';
 
 /** A field of one line: its text, and before which character the cursor is. Characters are graphemes. */
@@ -64,6 +64,26 @@ export const PALETTE_KEY: BoundKey<never> = {
 /** What a key means in a field; undefined where it means nothing there. */
 export function fieldIntentOf(key: string): FieldIntent | undefined {
   return FIELD_KEYS.find(({ keys }) => keys.includes(key))?.intent;
+}
+
+/** Whether an intent of a screen is one of its field's. */
+export function isFieldIntent(intent: string): intent is FieldIntent {
+  return FIELD_INTENTS.has(intent);
+}
+
+const FIELD_INTENTS: ReadonlySet<string> = new Set(FIELD_KEYS.map(({ intent }) => intent));
+
+/**
+ * The field after an input: a text is put in, by `put` where it is not taken as it comes, and a key of the
+ * field edits it. Unchanged by an intent that is not the field's.
+ */
+export function fieldAfter(
+  field: Field,
+  input: Input<string>,
+  put: (field: Field, text: string) => Field = typed,
+): Field {
+  if (input.type === 'text') return put(field, input.text);
+  return isFieldIntent(input.intent) ? edited(field, input.intent) : field;
 }
 
 /** The field with a text put in where the cursor is. Control characters and line ends become blanks. */

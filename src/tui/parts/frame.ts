@@ -79,15 +79,35 @@ export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
 /** What is said takes no more rows than this. */
 const MOST_SAID = 4;
 
-/** The lowest rows say it, until the next key; in a window that is too small only the lowest. */
-export function withSaid(layout: Layout, said: string, size: Size, look: Look): Layout {
+/**
+ * What is said below a screen that makes room for it: the row of its cursor stays in sight, because the next
+ * key acts on it. A window that then were too small is covered instead.
+ */
+export function withRoomForSaid(
+  layOut: (size: Size) => Layout,
+  said: string,
+  size: Size,
+  look: Look,
+): Layout {
+  const left = { ...size, rows: size.rows - saidLines(said, size, look).length + 1 };
+  return withSaid(layOut(isTooSmall(left) ? size : left), said, size, look);
+}
+
+function saidLines(said: string, size: Size, look: Look): readonly Line[] {
   const { columns } = size;
   const most = isTooSmall(size) ? 1 : MOST_SAID;
   const rows = wrapLine([span(said, 'selected')], columns - 2);
-  const lines = limitRows(rows, most, columns - 2, look).map((row) =>
+  return limitRows(rows, most, columns - 2, look).map((row) =>
     padLine([span(' ', 'selected'), ...row, span(' ', 'selected')], columns),
   );
-  let missing = lines.length;
+}
+
+/** The lowest rows say it, until the next key; in a window that is too small only the lowest. */
+export function withSaid(layout: Layout, said: string, size: Size, look: Look): Layout {
+  const { columns } = size;
+  const lines = saidLines(said, size, look);
+  const laidOut = layout.bands.reduce((sum, { height }) => sum + height, 0);
+  let missing = lines.length - (size.rows - laidOut);
   const above = layout.bands.toReversed().flatMap((whole) => {
     const height = Math.max(0, whole.height - missing);
     missing -= whole.height - height;

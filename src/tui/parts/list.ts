@@ -28,6 +28,8 @@ export interface ListState {
   readonly filter: Field;
   readonly isFiltering: boolean;
   readonly marked: ReadonlySet<string>;
+  /** Whether something was marked since the filter was changed last. */
+  readonly isMarkedLast?: boolean;
 }
 
 export const FRESH_LIST: ListState = {
@@ -50,6 +52,7 @@ export type ListIntent =
   | 'end-filter'
   | 'keep-filter'
   | 'mark'
+  | 'unmark'
   | `field:${string}`;
 
 const KEY = { inFooter: false } as const;
@@ -117,15 +120,19 @@ export function listKeys(list: ListState): readonly BoundKey<ListIntent>[] {
     description: 'show only the rows that contain some text',
     inFooter: true,
   };
-  const drop: BoundKey<ListIntent> = {
-    intent: 'end-filter',
-    keys: ['escape'],
-    shown: 'Esc',
-    label: 'all rows',
-    description: 'drop the filter',
-    inFooter: true,
-  };
-  return [...MOVES, filter, ...(list.filter.text === '' ? [] : [drop])];
+  return [...MOVES, filter, ...escapeKeys(list)];
+}
+
+/** What Escape takes back before it leads out: the filter or the marks, the newer of them first. */
+export function escapeKeys(list: ListState): readonly BoundKey<ListIntent>[] {
+  if (list.isFiltering) return [];
+  const { filter, marked, isMarkedLast } = list;
+  const key = { keys: ['escape'], shown: 'Esc', inFooter: true } as const;
+  if (filter.text !== '' && (marked.size === 0 || isMarkedLast !== true))
+    return [{ ...key, intent: 'end-filter', label: 'all rows', description: 'drop the filter' }];
+  return marked.size === 0
+    ? []
+    : [{ ...key, intent: 'unmark', label: `unmark ${marked.size}`, description: 'unmark all rows' }];
 }
 
 /** The key that leads back; the stack of screens takes it, so that no screen has an intent for it. */
@@ -167,6 +174,7 @@ export function isListIntent(intent: string): intent is ListIntent {
 const LIST_INTENTS: ReadonlySet<string> = new Set<string>([
   ...[...MOVES, ...FILTERING, MARK_KEY].map(({ intent }) => intent),
   'filter',
+  'unmark',
 ]);
 
 /** The rows that the filter lets through: those in which each of its words occurs, in any case. */
@@ -238,7 +246,7 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
   });
   if (intent.startsWith('field:')) {
     const field = fieldIntentOf(intent.slice('field:'.length));
-    return field === undefined ? list : { ...list, filter: edited(list.filter, field), isPlaced: false };
+    return field === undefined ? list : filterAs(list, edited(list.filter, field));
   }
   switch (intent) {
     case 'up':
@@ -254,7 +262,7 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
     case 'last':
       return to(keys.length - 1);
     case 'filter':
-      return { ...list, isFiltering: true };
+      return { ...list, isFiltering: true, isMarkedLast: false };
     case 'keep-filter':
       return { ...list, isFiltering: false };
     case 'end-filter':
@@ -264,8 +272,10 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
       if (key === undefined) return list;
       const marked = new Set(list.marked);
       if (!marked.delete(key)) marked.add(key);
-      return { ...to(at + 1), marked };
+      return markedAs(to(at + 1), marked);
     }
+    case 'unmark':
+      return markedAs(list, new Set());
     default:
       return list;
   }
@@ -273,7 +283,16 @@ export function moved(list: ListState, intent: ListIntent, keys: readonly string
 
 /** The list with a text typed into its filter. */
 export function typedInto(list: ListState, text: string): ListState {
-  return { ...list, filter: typed(list.filter, text), isPlaced: false };
+  return filterAs(list, typed(list.filter, text));
+}
+
+/** The list with these rows marked. */
+export function markedAs(list: ListState, marked: ReadonlySet<string>): ListState {
+  return { ...list, marked, isMarkedLast: true };
+}
+
+function filterAs(list: ListState, filter: Field): ListState {
+  return { ...list, filter, isPlaced: false, isMarkedLast: false };
 }
 
 /**

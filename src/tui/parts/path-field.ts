@@ -14,6 +14,7 @@ import {
   fieldLine,
   graphemes,
   inserted,
+  isFieldIntent,
   PALETTE_KEY,
   printedField,
   typed,
@@ -98,12 +99,10 @@ const HISTORY: readonly BoundKey<PathIntent>[] = [
   },
 ];
 
-const INTENTS: ReadonlySet<string> = new Set(
-  [COMPLETE, ...HISTORY, ...EDITING_KEYS].map(({ intent }) => intent),
-);
+const OWN: ReadonlySet<string> = new Set([COMPLETE, ...HISTORY].map(({ intent }) => intent));
 
 function isPathIntent(intent: string): intent is PathIntent {
-  return INTENTS.has(intent);
+  return OWN.has(intent) || isFieldIntent(intent);
 }
 
 /** The field after an input; unchanged by an intent that is not its own. */

@@ -33,7 +33,7 @@ export function errandWords(errand: Errand): { readonly title: string; readonly 
     case 'verify':
       return {
         title: `backup ${errand.id}`,
-        meanwhile: `reading backup ${errand.id} to its last byte; nothing is kept of it`,
+        meanwhile: `reading backup ${errand.id} to its last byte; no proof of it goes on record`,
       };
     case 'follow-up':
       return { title: 'the follow-up', meanwhile: 'having the follow-up done' };

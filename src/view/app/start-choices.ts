@@ -1,6 +1,7 @@
 import type { InstanceStatus } from '../fleet/fleet-facts.ts';
 import type { HomeInstance } from './home.ts';
 import { asksSource, type Situation } from './situations.ts';
+import { NOT_FOUND_NEXT } from './status-cells.ts';
 
 /** An instance that can be chosen, or why it cannot. Every text is printable by `show`. */
 export interface InstanceChoice {
@@ -54,7 +55,24 @@ function sourceChoice(situation: Situation, one: HomeInstance, known: KnownInsta
   const disabled = openRun(status) ?? sourceProblem(situation, one, status, known);
   const role = one.role === 'target' ? ['the config calls it a target'] : [];
   const login = asksSource(situation) && isRefused(status) ? [LOG_IN] : [];
-  return { ...choiceOf(one, status, disabled), cautions: [...login, ...role] };
+  const cautions = [...login, ...lostByMistake(situation, status), ...role];
+  return { ...choiceOf(one, status, disabled), cautions };
+}
+
+/** What is worth a look before an instance is taken for lost whose address answers. */
+function lostByMistake(situation: Situation, status: InstanceStatus | undefined): readonly string[] {
+  if (status?.notFound === undefined || asksSource(situation)) return [];
+  return [`it is NOT FOUND, not DOWN: ${NOT_FOUND_NEXT}`];
+}
+
+/** The same instance as one that a situation can be about; undefined where the config has no such one. */
+export function choiceFor(
+  situation: Situation,
+  instance: string,
+  known: KnownInstances,
+): InstanceChoice | undefined {
+  const one = known.home.find(({ name }) => name === instance);
+  return one && sourceChoice(situation, one, known);
 }
 
 /** A frame asks for each instance of a fleet, and a fleet stays the same for many frames. */
@@ -120,6 +138,12 @@ function sourceProblem(
   if (!asksSource(situation) || status === undefined) return undefined;
   // It did answer, and the run waits for a token that is taken.
   const why = isRefused(status) ? undefined : noAnswer(status);
+  if (status.notFound !== undefined) {
+    return {
+      why: `it is NOT FOUND: ${status.notFound.why}`,
+      instead: `${NOT_FOUND_NEXT}; if ${name} is gone, choose "the instance or its region is gone"`,
+    };
+  }
   if (why !== undefined) {
     return {
       why: `it does not answer: ${why}`,
@@ -159,6 +183,8 @@ function targetProblem(
       instead: 'to allow that, give it `role: target` in the config',
     };
   }
+  if (status?.notFound !== undefined)
+    return { why: `it is NOT FOUND: ${status.notFound.why}`, instead: NOT_FOUND_NEXT };
   const why = status && noAnswer(status);
   if (why !== undefined) {
     return {
@@ -193,7 +219,7 @@ function noAnswer({ parts }: InstanceStatus): string | undefined {
 }
 
 /** Whether it answers, and does not take the token. */
-function isRefused(status: InstanceStatus | undefined): boolean {
+export function isRefused(status: InstanceStatus | undefined): boolean {
   const code = status?.parts.backups.code ?? '';
   return code.startsWith('credentials.') || code === 'service.forbidden';
 }

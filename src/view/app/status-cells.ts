@@ -17,9 +17,17 @@ export const ANSWER_WORDS: Readonly<Record<Answer, string>> = {
   empty: 'target',
 };
 
-/** Whether applications can work with it now: `yes`, `NO`, `DOWN` where it does not answer, or `?`. */
-export function serviceCell({ down, inService }: Pick<InstanceStatus, 'down' | 'inService'>): string {
+/**
+ * Whether applications can work with it now: `yes`, `NO`, `DOWN` where it does not answer, `NOT FOUND` where
+ * its address knows no such instance, or `?`.
+ */
+export function serviceCell({
+  down,
+  notFound,
+  inService,
+}: Pick<InstanceStatus, 'down' | 'notFound' | 'inService'>): string {
   if (down !== undefined) return 'DOWN';
+  if (notFound !== undefined) return 'NOT FOUND';
   return inService.answer === 'unknown' ? '?' : ANSWER_WORDS[inService.answer];
 }
 
@@ -37,15 +45,19 @@ export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string 
   return `backup ${id}, ${age}, ${how === 'proven' ? `proven with key ${key}` : `key ${key} fits`}`;
 }
 
-/** Since when it does not answer: `DOWN, last seen 5m ago: connection refused`. */
-export function downWords({ down }: Pick<InstanceStatus, 'down'>, now: Date): string | undefined {
-  if (down === undefined) return undefined;
-  const { seenAt, why } = down;
+/** Since when it is not there: `DOWN (last seen 5m ago, 2026-03-10 11:55:00 UTC): connection refused`. */
+export function absenceWords(
+  { down, notFound }: Pick<InstanceStatus, 'down' | 'notFound'>,
+  now: Date,
+): string | undefined {
+  const absence = down ?? notFound;
+  if (absence === undefined) return undefined;
+  const { seenAt, why } = absence;
   const seen =
     seenAt === undefined
       ? 'never seen from here'
       : `last seen ${briefly((now.getTime() - msOf(seenAt)) / 1000)} ago, ${formatTime(seenAt)} UTC`;
-  return `DOWN (${seen}): ${why}`;
+  return `${down === undefined ? 'NOT FOUND' : 'DOWN'} (${seen}): ${why}`;
 }
 
 /** In place of an age: by how much a time of the service lies in its own future. */
@@ -151,6 +163,10 @@ export function boardRows(
     .map(({ status }) => status);
 }
 
+/** What to do about one that is not found. */
+export const NOT_FOUND_NEXT =
+  'its address answers: compare its url in the config with `cf service NAME` before you call it lost';
+
 const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStatus) => number>> = {
   danger: dangerOf,
   'newest backup': ({ newestBackup }) => newestBackup?.ageSeconds ?? Number.MAX_VALUE,
@@ -159,15 +175,17 @@ const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStat
 };
 
 /**
- * What is down comes before all else: people wait for it now. Applications that are locked out, or a node
- * that is stopped, count as much as an instance that could not be recovered.
+ * What is down comes before all else: people wait for it now; then what its address does not know.
+ * Applications that are locked out, or a node that is stopped, count as much as an instance that could not be
+ * recovered.
  */
 function dangerOf(status: InstanceStatus): number {
-  const { recoverable, objectives, inService, inDoubt = 0, followUps, openRuns, cautions, down } = status;
+  const { recoverable, objectives, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
   const answer = { no: 4_000, unknown: 2_000, yes: 1_000, empty: 0 }[recoverable.answer];
   return (
     answer +
-    (down === undefined ? 0 : 16_000) +
+    (status.down === undefined ? 0 : 16_000) +
+    (status.notFound === undefined ? 0 : 8_000) +
     (inService.answer === 'no' ? 4_000 : 0) +
     (objectives?.answer === 'no' ? 1_500 : 0) +
     (inDoubt > 0 ? 500 : 0) +
@@ -182,6 +200,8 @@ function dangerOf(status: InstanceStatus): number {
 export interface FleetCounts {
   /** It does not answer. */
   readonly down: number;
+  /** Its address knows no such instance. */
+  readonly notFound: number;
   /** It could not be recovered now. */
   readonly no: number;
   /** Applications cannot work with it. */
@@ -204,6 +224,7 @@ export function fleetCounts(
 ): FleetCounts {
   const counts = {
     down: 0,
+    notFound: 0,
     no: 0,
     outOfService: 0,
     silent: 0,
@@ -220,10 +241,11 @@ export function fleetCounts(
 }
 
 function kindOf(status: InstanceStatus, asking: Asking, now: Date): keyof FleetCounts | undefined {
-  const { name, recoverable, objectives, inService, down } = status;
+  const { name, recoverable, objectives, inService, down, notFound } = status;
   if (asking.answeredAt?.has(name) !== true) return 'waiting';
   if (recoverable.answer === 'empty') return undefined;
   if (down !== undefined) return 'down';
+  if (notFound !== undefined) return 'notFound';
   if (recoverable.answer === 'no') return 'no';
   if (inService.answer === 'no') return 'outOfService';
   if (silenceOf(status, asking, now) !== undefined) return 'silent';

@@ -223,6 +223,12 @@ export interface WindowStatus {
   readonly meetsRpo: boolean | undefined;
 }
 
+/** Why an instance is not there, and when it was seen last. RFC 3339. */
+export interface Absence {
+  readonly why: string;
+  readonly seenAt: string | undefined;
+}
+
 /** How a part of the status was found out. */
 export interface PartAge {
   readonly state: Part<unknown>['state'];
@@ -268,15 +274,19 @@ export interface InstanceStatus {
   readonly inPlace: Verdict;
   /** Could the instance be brought back elsewhere, had it been lost? */
   readonly elsewhere: Verdict;
-  /** The worst of both; of one that does not answer, whether it could be brought back elsewhere. */
+  /**
+   * The worst of both; of one that is down or not found, whether it could be brought back elsewhere.
+   */
   readonly recoverable: Verdict;
   /** Whether what could be brought back keeps the RPO; undefined where the config names none. */
   readonly objectives: Verdict | undefined;
   /** Whether applications can work with it now. */
   readonly inService: Verdict;
   readonly opener: OpenerStatus | undefined;
-  /** Of one that does not answer: why, and when it was seen last. RFC 3339. */
-  readonly down: { readonly why: string; readonly seenAt: string | undefined } | undefined;
+  /** Of one that does not answer. */
+  readonly down: Absence | undefined;
+  /** Of one whose address answers that there is no such instance. It may be a wrong address. */
+  readonly notFound: Absence | undefined;
   /** What does not stand in the way, and should not stay so. One printable line each. */
   readonly cautions: readonly string[];
   readonly parts: Readonly<Record<'overview' | 'backups' | 'window' | 'record' | 'held', PartAge>> & {

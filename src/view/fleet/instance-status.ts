@@ -25,7 +25,7 @@ import {
   withinObjectives,
   worstOf,
 } from './recoverable.ts';
-import { downOf, seenBackups, seenStatus } from './seen-backup.ts';
+import { absenceOf, seenBackups, seenStatus } from './seen-backup.ts';
 
 /**
  * An answer that is older is not known any more. A board that asks again in the background passes its own.
@@ -48,9 +48,9 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   const aheadOf = (at: string | undefined) => futureSeconds(at, now.getTime() + skewMs);
   const statusOf = (backup: ListedBackup) => backupStatus(backup, { ageOf, aheadOf, meets });
   const newest = first && statusOf(first);
-  const down = downOf(facts);
-  const listed =
-    facts.backups.state === 'known' ? done : down === undefined ? undefined : seenBackups(facts.seen);
+  const { down, notFound } = absenceOf(facts);
+  const isAbsent = down !== undefined || notFound !== undefined;
+  const listed = facts.backups.state === 'known' ? done : isAbsent ? seenBackups(facts.seen) : undefined;
   const opened = provenStatuses(facts, now, ageOf, meets);
   const [proven] = opened;
   const range = knownOf(facts.window);
@@ -59,11 +59,11 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
       ? { ...range, ageSeconds: ageOf(range.end), meetsRpo: meets(ageOf(range.end)) }
       : undefined;
   const key = keyStatus(facts, first, skewMs);
-  const known = { facts, done: listed?.map(statusOf), down, window, opened };
+  const known = { facts, done: listed?.map(statusOf), down, notFound, window, opened };
   const empty = { answer: 'empty', reasons: [] } as const;
   const isEmpty = isEmptyTarget(facts);
   const [here, there] = isEmpty ? [empty, empty] : [inPlace(known), elsewhere(known)];
-  const recoverable = isEmpty ? empty : down === undefined ? worstOf([here, there]) : there;
+  const recoverable = isEmpty ? empty : isAbsent ? there : worstOf([here, there]);
   const card = record?.ledger.card;
   const status = {
     name: facts.name,
@@ -94,6 +94,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
     inService: inService(known),
     opener: isEmpty ? undefined : openerOf(known),
     down,
+    notFound,
   };
   const parts = {
     overview: partAge(given.overview, now),

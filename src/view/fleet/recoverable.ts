@@ -25,6 +25,7 @@ export interface Known {
    */
   readonly done: readonly BackupStatus[] | undefined;
   readonly down: InstanceStatus['down'];
+  readonly notFound: InstanceStatus['notFound'];
   readonly window: WindowStatus | undefined;
   /** The backups that were opened to their last byte, those that the service still lists first. */
   readonly opened: readonly ProvenStatus[];
@@ -53,8 +54,8 @@ export function inPlace(known: Known): Verdict {
  * of a backup may do, which is never a yes.
  */
 export function elsewhere(known: Known): Verdict {
-  const { facts, done, down } = known;
-  const isSeen = down !== undefined && done !== undefined;
+  const { facts, done, down, notFound } = known;
+  const isSeen = (down !== undefined || notFound !== undefined) && done !== undefined;
   return verdictOf([
     ...unanswered('the journal', facts.record),
     ...cardReasons(known),
@@ -86,10 +87,12 @@ export function withinObjectives(known: Known): Verdict | undefined {
 }
 
 /** Whether applications can work with it now, as far as that shows from here. */
-export function inService({ facts, down }: Known): Verdict {
+export function inService({ facts, down, notFound }: Known): Verdict {
   const { overview, record, disk } = facts;
   const reasons: Reason[] = [];
   if (down !== undefined) reasons.push(no('instance.down', `it does not answer: ${down.why}`));
+  else if (notFound !== undefined)
+    reasons.push(no('instance.not-found', `its address knows no such instance: ${notFound.why}`));
   else if (overview.state !== 'missing') reasons.push(...unanswered('the instance', overview));
   const state = knownOf(overview)?.state;
   if (state !== undefined && OUT_OF_SERVICE.has(state)) reasons.push(no('instance.state', `it is ${state}`));

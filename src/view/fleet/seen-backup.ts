@@ -45,16 +45,26 @@ const AWAY: ReadonlySet<string> = new Set([
   'service.timeout',
   'service.reset',
   'service.error',
-  'service.not-found',
   'answer.late',
 ]);
 
-/** Why it is down: it answers neither what it is nor which backups it has. Undefined where it does. */
-export function downOf({ overview, backups, seen }: InstanceFacts): InstanceStatus['down'] {
-  if (backups.state !== 'failed' || !AWAY.has(backups.code)) return undefined;
-  if (overview.state === 'known' || (overview.state === 'failed' && !AWAY.has(overview.code)))
-    return undefined;
-  return { why: backups.why, seenAt: seen?.at };
+const NOT_FOUND = 'service.not-found';
+
+/**
+ * Why it is not there: it answers neither what it is nor which backups it has, or its address answers that
+ * there is no such instance. Neither where it does.
+ */
+export function absenceOf({
+  overview,
+  backups,
+  seen,
+}: InstanceFacts): Pick<InstanceStatus, 'down' | 'notFound'> {
+  const there = { down: undefined, notFound: undefined };
+  if (backups.state !== 'failed' || overview.state === 'known') return there;
+  const codes = [backups.code, ...(overview.state === 'failed' ? [overview.code] : [])];
+  const absence = { why: backups.why, seenAt: seen?.at };
+  if (codes.every((code) => code === NOT_FOUND)) return { ...there, notFound: absence };
+  return codes.every((code) => AWAY.has(code) || code === NOT_FOUND) ? { ...there, down: absence } : there;
 }
 
 /** The earliest of its times: a later one would make the data look younger than it is. */

@@ -150,6 +150,23 @@ test('what cannot be read changes no row and breaks no fold', () => {
   );
 });
 
+test.each([
+  ['proven', 'run.closed', { outcome: 'done', proven: true }],
+  ['not proven', 'run.closed', { outcome: 'done-unproven', proven: false }],
+  ['stopped', 'run.closed', { outcome: 'stopped', proven: false }],
+  ['abandoned', 'run.abandoned', { reason: 'superseded' }],
+  [undefined, 'run.detached', { why: 'left' }],
+] as const)('a list of runs says of a run that it is %s', async (result, type, body) => {
+  const begun = { runbook: 'rotate-key', version: '1', instance: 'shop', mode: 'LIVE', input: {} };
+  const stream = 'run/R';
+  const entries = journalOf([
+    { stream, type: 'run.started', body: begun },
+    { stream, type, body },
+  ]);
+  const [run] = await listRuns(readerOf(entries));
+  expect(run?.result).toBe(result);
+});
+
 test('no run that is closed costs a command anything, but where it is listed', async () => {
   const [history = []] = recorded().filter((entries) => entries.at(-1)?.type === 'run.closed');
   const costs = [10, 200].map(async (count) => {

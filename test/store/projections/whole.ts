@@ -32,9 +32,14 @@ export function wholeRun(entries: readonly Entry[]) {
     startedAt: first.at,
     lastAt: last.at,
     status: end === undefined ? 'open' : closed === undefined ? 'abandoned' : 'closed',
+    ...(end === undefined ? {} : { result: closed === undefined ? 'abandoned' : resultOf(closed) }),
     where: closed?.['title'] ?? (end === undefined && waits ? words : (title ?? 'just begun')),
     proven: closed?.['proven'] ?? false,
   };
+}
+
+function resultOf({ outcome, proven }: Body): string {
+  return outcome === 'stopped' ? 'stopped' : proven === true ? 'proven' : 'not proven';
 }
 
 /**

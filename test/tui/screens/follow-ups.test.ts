@@ -83,6 +83,27 @@ describe('the screen of follow-ups', () => {
     ]);
   });
 
+  test('says before the last one is closed what its run then does by itself', () => {
+    const fresh = row('fresh-backup', {
+      kind: 'fresh-backup',
+      run: OF_RUN.run,
+      what: 'back up orders',
+      doable: 'run',
+    });
+    const target = row('remove-target', { kind: 'remove-target', run: OF_RUN.run });
+    const words = 'with this one closed, its run goes on by itself: back up orders';
+    const told = (...rows: readonly FollowUpRow[]) => {
+      const { screen, at } = screenOf(OF_RUN, ...rows);
+      const before = at(SIZE).join(' ').replaceAll(/\s+/gu, ' ');
+      press(screen, 'd');
+      return [before, at(SIZE).join(' ').replaceAll(/\s+/gu, ' ')];
+    };
+    for (const text of told(fresh, target)) expect(text).toContain(words);
+    const another = row('rebind-report', { run: OF_RUN.run });
+    for (const text of told(fresh, another)) expect(text).not.toContain('by itself');
+    for (const text of told({ ...fresh, run: '01OTHER' })) expect(text).not.toContain('by itself');
+  });
+
   test('skips none without a reason, and Escape leaves it open', () => {
     const { screen, at, effects } = screenOf(OF_RUN);
     at(SIZE);

@@ -315,11 +315,21 @@ describe('the runs', () => {
     expect(one.text()).toContain('runs of drills');
   });
 
+  test.each(['proven', 'not proven', 'stopped', 'abandoned'] as const)(
+    'a run that is over says that it is %s, and is found by that',
+    (result) => {
+      const status = result === 'abandoned' ? 'abandoned' : 'closed';
+      const one = press(run({ status, result, proven: result === 'proven' }), '/', ...result, 'enter');
+      expect(one.text()).toMatch(new RegExp(`orders .* ${result} `, 'u'));
+      expect(one.text()).toMatch(/ 1 of 1$/mu);
+    },
+  );
+
   test.each(['LIVE', 'REHEARSAL'] as const)(
     'when a %s run began, and by whom, stands in its row at 80 columns',
     (mode) => {
-      const one = press(run({ by: 'ada', mode, status: 'closed' }));
-      expect(one.text()).toMatch(/11-23 11:00 +restore-backup +orders .*ada .*closed/u);
+      const one = press(run({ by: 'ada', mode, status: 'closed', result: 'not proven' }));
+      expect(one.text()).toMatch(/11-23 11:00 +restore-backup +orders .*ada .*not proven/u);
       expect(one.text().replaceAll(/\s+/gu, ' ')).toContain('started 2026-11-23 11:00:00 UTC by ada');
     },
   );

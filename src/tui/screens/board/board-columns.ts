@@ -48,7 +48,7 @@ export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
   return [
     { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
     { title: 'recoverable', cell: (status) => [answerSpan(status, asked)] },
-    { title: 'service', cell: (status) => [serviceSpan(status, asked)] },
+    { title: 'service', cell: (status) => [serviceSpan(status, asked)], kept: 'NOT FOUND'.length },
     { title: 'backup', cell: (status) => [newestSpan(status)], kept: AGE_LATE },
     { title: 'proven', cell: (status) => [provenSpan(status)], kept: AGE_LATE },
     { title: 'RPO', cell: (status) => [span(rpoCell(status))], drop: 3 },
@@ -87,8 +87,10 @@ export function serviceSpan(status: InstanceStatus, asked: Asked): Span {
   if (asked.isAsking && !asked.answeredAt.has(status.name)) return span('asking', 'text.dim');
   const word = serviceCell(status);
   if (word === 'yes' && silenceOf(status, asked, asked.now) !== undefined) return span('?', 'status.warn');
-  return span(word, word === 'DOWN' || word === 'NO' ? 'status.bad' : 'text');
+  return span(word, BAD_WORDS.has(word) ? 'status.bad' : 'text');
 }
+
+const BAD_WORDS: ReadonlySet<string> = new Set(['DOWN', 'NOT FOUND', 'NO']);
 
 function newestSpan(status: InstanceStatus): Span {
   const { newestBackup, recoverable } = status;

@@ -2,12 +2,13 @@ import { formatSpan } from '../../../base/format.ts';
 import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
 import { silenceOf, silenceWords } from '../../../view/app/silence.ts';
 import {
+  absenceWords,
   backupCell,
   cardCell,
   diskWords,
-  downWords,
   followUpCell,
   keyCell,
+  NOT_FOUND_NEXT,
   notesOf,
   objectivesCell,
   openerWords,
@@ -56,12 +57,14 @@ export function verdictLines(
   if (recoverable.answer === 'empty')
     return signed(span(glyphs.bullet, 'text.dim'), 'a target that holds nothing of its own yet', width);
   return [
-    ...(status.down === undefined ? [] : downLines(status, asked, width, look)),
+    ...absenceLines(status, asked, width, look),
     ...silentLines(status, asked, width, look),
     ...recoverableLines(status, asked, width, look),
     ...beside('within RPO', status.objectives, isWaiting, width, look),
     // That it does not answer stands above.
-    ...(status.down === undefined ? beside('in service', status.inService, isWaiting, width, look) : []),
+    ...(absenceWords(status, asked.now) === undefined
+      ? beside('in service', status.inService, isWaiting, width, look)
+      : []),
   ];
 }
 
@@ -69,11 +72,22 @@ function isAwaited({ name }: InstanceStatus, { isAsking, answeredAt }: Asked): b
   return isAsking && !answeredAt.has(name);
 }
 
-function downLines(status: InstanceStatus, { now }: Asked, width: number, look: Look): readonly Line[] {
+function absenceLines(status: InstanceStatus, { now }: Asked, width: number, look: Look): readonly Line[] {
+  const words = absenceWords(status, now);
+  if (words === undefined) return [];
   const isSource = status.role === 'source' && status.elsewhere.answer !== 'no';
   return [
-    ...signed(span(look.glyphs.failed, 'status.bad'), downWords(status, now) ?? '', width),
-    ...(isSource ? signed(span(look.glyphs.bullet, 'text.dim'), 's begins a recovery elsewhere', width) : []),
+    ...signed(span(look.glyphs.failed, 'status.bad'), words, width),
+    ...(status.notFound === undefined
+      ? []
+      : signed(span(look.glyphs.warn, 'status.warn'), NOT_FOUND_NEXT, width)),
+    ...(isSource
+      ? signed(
+          span(look.glyphs.bullet, 'text.dim'),
+          `${status.notFound === undefined ? '' : 'if it is gone, '}s begins a recovery elsewhere`,
+          width,
+        )
+      : []),
   ];
 }
 
@@ -86,11 +100,12 @@ function silentLines(status: InstanceStatus, asked: Asked, width: number, look: 
 
 function recoverableLines(status: InstanceStatus, asked: Asked, width: number, look: Look): readonly Line[] {
   const { glyphs } = look;
-  const { recoverable, down } = status;
+  const { recoverable } = status;
   const isWaiting = isAwaited(status, asked);
   const opener = openerWords(status);
   if (recoverable.answer === 'yes') {
-    const where = down === undefined ? 'in place and elsewhere' : 'elsewhere';
+    const isThere = status.down === undefined && status.notFound === undefined;
+    const where = isThere ? 'in place and elsewhere' : 'elsewhere';
     const from = opener === undefined ? '' : `, from ${opener}`;
     if (silenceOf(status, asked, asked.now) !== undefined)
       return signed(span(glyphs.bullet, 'text.dim'), `then it could be recovered, ${where}${from}`, width);

@@ -1,7 +1,7 @@
 import type { RunRow } from '../../../view/app/run-row.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type BoundKey, letterKey } from '../../live-screen.ts';
-import { type ListIntent, type ListState, listKeys, MARK_KEY } from '../../parts/list.ts';
+import { escapeKeys, type ListIntent, type ListState, listKeys, MARK_KEY } from '../../parts/list.ts';
 
 export type BoardIntent =
   | 'open'
@@ -14,9 +14,9 @@ export type BoardIntent =
   | 'lab'
   | 'sort'
   | 'copy'
-  | 'unmark'
   | 'mark-all'
   | 'back-up'
+  | 'cards'
   | ListIntent;
 
 /** The keys of the board, with why some do nothing now. */
@@ -32,6 +32,7 @@ export function boardKeys(
   const none = here !== undefined ? undefined : isEmpty ? 'there is no instance in the list' : NOT_CHOSEN;
   const marks = list.marked.size;
   const [only] = open;
+  const clearing = escapeKeys(list);
   const isOne = open.length === 1 && only !== undefined;
   // What was marked or filtered is what somebody is about to do something with.
   const marking: readonly BoundKey<BoardIntent>[] = [
@@ -51,7 +52,16 @@ export function boardKeys(
       label: `back up ${marks}`,
       description: 'back up and verify each instance that is marked, one after the other',
       inFooter: marks > 0,
-      disabled: marks === 0 ? 'nothing is marked: Space marks a row, a all that are shown' : undefined,
+      disabled: marks === 0 ? NONE_MARKED : undefined,
+    },
+    {
+      intent: 'cards',
+      keys: ['c'],
+      shown: 'c',
+      label: 'cards',
+      description: 'make a recovery card of each instance that is marked, one after the other',
+      inFooter: marks > 0,
+      disabled: marks === 0 ? NONE_MARKED : undefined,
     },
     {
       intent: 'unmark',
@@ -59,7 +69,7 @@ export function boardKeys(
       shown: 'u',
       label: 'unmark',
       description: 'unmark all',
-      inFooter: marks > 0,
+      inFooter: marks > 0 && clearing.every(({ intent }) => intent !== 'unmark'),
       disabled: marks === 0 ? 'nothing is marked' : undefined,
     },
   ];
@@ -82,10 +92,10 @@ export function boardKeys(
       inFooter: true,
       disabled:
         marks > 1
-          ? `a run changes one instance, and ${marks} are marked: b backs them up, u unmarks them`
+          ? `a run changes one instance, and ${marks} are marked: b backs them up, c makes their cards, u unmarks them`
           : undefined,
     },
-    ...(marks > 0 || list.filter.text !== '' ? marking : []),
+    ...(marks > 0 || list.filter.text !== '' ? [...clearing, ...marking] : []),
     {
       intent: 'resume',
       keys: ['o'],
@@ -119,7 +129,8 @@ export function boardKeys(
     },
     {
       ...MARK_KEY,
-      description: 'mark or unmark the instance; b backs up all that are marked, y copies their names',
+      description:
+        'mark or unmark the instance; with all that are marked, b backs up, c makes recovery cards, y copies names',
       disabled: none,
     },
     ...(marks > 0 || list.filter.text !== '' ? [] : marking),
@@ -132,10 +143,12 @@ export function boardKeys(
       inFooter: marks > 0,
       disabled: none,
     },
-    ...listKeys(list),
+    ...listKeys(list).filter(({ keys }) => !keys.includes('escape')),
     ...EVERYWHERE,
   ];
 }
+
+const NONE_MARKED = 'nothing is marked: Space marks a row, a all that are shown';
 
 /** While the instances are asked for the first time, and where the row of the cursor is gone. */
 const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';

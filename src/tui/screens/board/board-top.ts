@@ -60,8 +60,13 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
   const worst = KINDS.filter(({ kind }) => counts[kind] > 0);
   const [first] = worst;
   const of = `of ${counted(all, 'instance')}`;
-  if (first === undefined && waiting > 0)
-    return say('text.dim', `waiting for ${waiting} ${of}`, `waiting for ${waiting}`);
+  const brief = worst.map(({ kind, word }) => `${counts[kind]} ${word}`).join(', ');
+  if (waiting > 0) {
+    // A count that still grows is no verdict: it could be read as the whole.
+    const asked = `asked ${all - waiting}`;
+    const soFar = first === undefined ? '' : `, so far ${brief}`;
+    return say('text.dim', `${asked} ${of}${soFar}`, `${asked} of ${all}${soFar}`);
+  }
   if (first === undefined && good === 0)
     return say('text.dim', 'there is nothing to recover yet', 'nothing to recover yet');
   if (first === undefined)
@@ -73,7 +78,6 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
   const [, ...others] = worst;
   const sign = first.token === 'status.bad' ? glyphs.failed : glyphs.warn;
   const rest = others.map(({ kind, word }) => `, ${counts[kind]} ${word}`).join('');
-  const brief = worst.map(({ kind, word }) => `${counts[kind]} ${word}`).join(', ');
   return say(
     first.token,
     `${sign} ${counts[first.kind]} ${of} ${first.words}${rest}`,
@@ -89,6 +93,7 @@ const KINDS: readonly {
   readonly word: string;
 }[] = [
   { kind: 'down', token: 'status.bad', words: 'DOWN', word: 'DOWN' },
+  { kind: 'notFound', token: 'status.bad', words: 'NOT FOUND', word: 'NOT FOUND' },
   { kind: 'no', token: 'status.bad', words: 'could not be recovered now', word: 'not recoverable' },
   { kind: 'outOfService', token: 'status.bad', words: 'out of service', word: 'out of service' },
   { kind: 'silent', token: 'status.warn', words: 'asked, and not answered', word: 'not answered' },
@@ -101,12 +106,14 @@ const AGED_SECONDS = 60;
 
 function progress({ fleet, sort, marked, now }: Top): Line {
   const known = fleet.last?.value;
+  // The first row says it as long as it has nothing else to say.
+  const isFirst = known !== undefined && fleetCounts(known, now).waiting > 0;
   const ages = [...(known?.answeredAt?.values() ?? [])].map((at) => (now.getTime() - at.getTime()) / 1000);
   const oldest = ages.reduce((most, age) => Math.max(most, age), 0);
   const asked =
     fleet.isAsking && known !== undefined
       ? [
-          `asked ${known.answered} of ${known.instances.length}`,
+          ...(isFirst ? [] : [`asked ${known.answered} of ${known.instances.length}`]),
           ...(oldest < AGED_SECONDS ? [] : [`answers up to ${briefly(oldest)} old`]),
         ]
       : ages.length === 0

@@ -6,11 +6,12 @@ import {
   boardRows,
   keyCell,
   newestCell,
+  serviceCell,
 } from '../../../view/app/status-cells.ts';
 import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
-import { cutLine } from '../../line.ts';
+import { cutLine, wrapLine } from '../../line.ts';
 import type { AppEffect, Around } from '../../live-screen.ts';
 import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
@@ -24,6 +25,7 @@ import {
   inOrder,
   isListIntent,
   type ListState,
+  markedAs,
   moved,
   placed,
   typedInto,
@@ -64,7 +66,7 @@ export function boardScreen(): OpenScreen {
     const rows = kept(all, list.filter, list.filter.text);
     const names = namesOf(rows);
     // Before all have answered no row is the worst one yet, so none is chosen for the person.
-    const known = isSorted(around) ? list : { ...list, isPlaced: true };
+    const known = isSorted(list, rows, around) ? list : { ...list, isPlaced: true };
     const cursor = cursorAt(known, names);
     return { rows, names, known, cursor, here: rows[cursor], all };
   };
@@ -104,7 +106,9 @@ export function boardScreen(): OpenScreen {
       if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
       if (isListIntent(input.intent)) {
         const list = moved(held(known), input.intent, names, input.page.height);
-        return [{ ...state, list }];
+        // Only a key that went to a row has chosen one.
+        const isPlaced = list.isPlaced && (before.list.isPlaced || list.cursor !== before.list.cursor);
+        return [{ ...state, list: { ...list, isPlaced } }];
       }
       switch (input.intent) {
         case 'sort':
@@ -113,12 +117,9 @@ export function boardScreen(): OpenScreen {
           const { marked } = state.list;
           const isAll = names.every((name) => marked.has(name));
           const others = [...marked].filter((name) => !names.includes(name));
-          return [
-            { ...state, list: { ...state.list, marked: new Set(isAll ? others : [...marked, ...names]) } },
-          ];
+          const next = new Set(isAll ? others : [...marked, ...names]);
+          return [{ ...state, list: markedAs(state.list, next) }];
         }
-        case 'unmark':
-          return [{ ...state, list: { ...state.list, marked: new Set() } }];
         default:
           return [state, ...effectsOf(input.intent, state, here?.name, open(around))];
       }
@@ -128,7 +129,7 @@ export function boardScreen(): OpenScreen {
 }
 
 function effectsOf(
-  intent: Exclude<BoardIntent, 'sort' | 'unmark' | 'mark-all'>,
+  intent: Exclude<BoardIntent, 'sort' | 'mark-all'>,
   { list }: BoardState,
   here: string | undefined,
   open: readonly RunRow[],
@@ -142,7 +143,9 @@ function effectsOf(
       return [{ type: 'open', screen: { name: 'start', ...(instance === undefined ? {} : { instance }) } }];
     }
     case 'back-up':
-      return [{ type: 'open', screen: { name: 'each', instances: [...list.marked] } }];
+      return [{ type: 'open', screen: { name: 'each', what: 'backup', instances: [...list.marked] } }];
+    case 'cards':
+      return [{ type: 'open', screen: { name: 'each', what: 'card', instances: [...list.marked] } }];
     case 'resume': {
       const [run] = open;
       if (run === undefined || open.length > 1) return [{ type: 'open', screen: { name: 'runs' } }];
@@ -170,11 +173,20 @@ function fleetNow(facts: Around['facts'], now: Date): Fleet | undefined {
   return known && fleetAt(known, now);
 }
 
-/** Whether every instance has answered once, so that the order means something. */
-function isSorted({ facts }: Around): boolean {
+/**
+ * Whether every instance has answered once, so that the order means something; behind a filter, whether those
+ * have that it lets through.
+ */
+function isSorted(
+  { filter, isFiltering }: ListState,
+  rows: readonly InstanceStatus[],
+  { facts }: Around,
+): boolean {
   const { last, isAsking } = facts.get('fleet', null);
   const known = last?.value;
-  return !isAsking || known?.instances.every(({ name }) => known.answeredAt?.has(name)) === true;
+  const isChosen = filter.text !== '' && !isFiltering;
+  const meant = isChosen ? rows : known?.instances;
+  return !isAsking || meant?.every(({ name }) => known?.answeredAt?.has(name)) === true;
 }
 
 function sortAfter(sort: BoardSort): BoardSort {
@@ -202,8 +214,9 @@ function filterText(status: InstanceStatus): string {
 }
 
 /** What stands out about its service; that it is well is no word to look for. */
-function wordOfService({ down, inService }: InstanceStatus): string {
-  return down !== undefined ? 'DOWN' : inService.answer === 'no' ? 'out of service' : '';
+function wordOfService(status: InstanceStatus): string {
+  const word = serviceCell(status);
+  return word === 'NO' ? 'out of service' : word === 'yes' || word === '?' ? '' : word;
 }
 
 interface Shown {
@@ -258,7 +271,11 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
       look,
     );
   const detail = (wide: number) =>
-    shown.here === undefined ? [] : detailLines(shown.here, asked, wide, look);
+    shown.here === undefined
+      ? width < WIDE || shown.rows.length === 0
+        ? []
+        : wrapLine([span('no instance is chosen: down chooses the first one', 'text.dim')], wide)
+      : detailLines(shown.here, asked, wide, look);
   const topBand = band(top, width);
   if (width >= WIDE) {
     const beside = Math.min(DETAIL_WIDTH.most, Math.max(DETAIL_WIDTH.least, width - GAP - WHOLE_TABLE));

@@ -1,5 +1,6 @@
 import { counted } from '../../../base/format.ts';
-import { newestCell } from '../../../view/app/status-cells.ts';
+import { isRefused } from '../../../view/app/start-choices.ts';
+import { cardCell, newestCell } from '../../../view/app/status-cells.ts';
 import { fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { wrapLine } from '../../line.ts';
@@ -28,11 +29,33 @@ interface Row {
   readonly out: string | undefined;
 }
 
-/**
- * What is done to several instances, before it is begun: each gets a backup that is proven, one after the
- * other. What replaces anything is never done to several.
- */
-export function eachScreen({ instances }: ScreenRequest & { readonly name: 'each' }): OpenScreen {
+/** What each of several instances can get. What replaces anything is never done to several. */
+const GIFTS = {
+  backup: {
+    wish: { runbook: 'back-up-and-verify' },
+    title: 'back up the marked ones',
+    label: 'back up',
+    description: 'back up and verify the marked instances, one after the other',
+    none: 'none of these can be backed up now',
+    gets: 'gets a backup',
+    a: 'a new backup',
+    each: 'is downloaded and read to its last byte. Nothing is replaced',
+  },
+  card: {
+    wish: { runbook: 'disaster-recovery', prepare: true },
+    title: 'cards of the marked ones',
+    label: 'prepare',
+    description: 'make a recovery card of the marked instances, one after the other',
+    none: 'none of these can get a recovery card now',
+    gets: 'gets a card',
+    a: 'a recovery card',
+    each: 'names the guid, the key and a backup that is read to its last byte. Each run first asks about the key',
+  },
+} as const;
+
+/** What is done to several instances, one after the other, before it is begun. */
+export function eachScreen({ what, instances }: ScreenRequest & { readonly name: 'each' }): OpenScreen {
+  const gift = GIFTS[what];
   const rowsOf = ({ facts, now }: Pick<Around, 'facts' | 'now'>): readonly Row[] => {
     const known = facts.get('fleet', null).last?.value;
     const statuses = known === undefined ? [] : fleetAt(known, now).instances;
@@ -43,17 +66,15 @@ export function eachScreen({ instances }: ScreenRequest & { readonly name: 'each
   };
   const begun = (rows: readonly Row[]): AppEffect => ({
     type: 'start-each',
-    wishes: rows
-      .filter(({ out }) => out === undefined)
-      .map(({ name }) => ({ runbook: 'back-up-and-verify', instance: name })),
+    wishes: rows.filter(({ out }) => out === undefined).map(({ name }) => ({ ...gift.wish, instance: name })),
   });
   return screen<ListState, Intent>({
     init: FRESH_LIST,
     subject: () => '',
-    title: () => 'back up the marked ones',
+    title: () => gift.title,
     badge: (_, around) => badgeOfHome(around),
     isTyping: () => false,
-    keys: (_, around) => keysOf(rowsOf(around).filter(({ out }) => out === undefined).length),
+    keys: (_, around) => keysOf(gift, rowsOf(around).filter(({ out }) => out === undefined).length),
     needs: () => [{ source: 'fleet', of: null }],
     reduce: (list, input, around) => {
       if (input.type === 'text') return [list];
@@ -66,56 +87,69 @@ export function eachScreen({ instances }: ScreenRequest & { readonly name: 'each
       const { columns } = around.size;
       const rows = rowsOf(around);
       const count = rows.filter(({ out }) => out === undefined).length;
-      const above = [...wrapLine([span(wordsOf(count), 'text.strong')], columns), BLANK];
-      const table = { columns: COLUMNS, rows, cursor: cursorAt(list, instances), empty: 'nothing is marked' };
+      const above = [...wrapLine([span(wordsOf(gift, count), 'text.strong')], columns), BLANK];
+      const table = {
+        columns: columnsOf(gift),
+        rows,
+        cursor: cursorAt(list, instances),
+        empty: 'nothing is marked',
+      };
       return tableBody(table, around.size, look, { above });
     },
   });
 }
 
-function wordsOf(count: number): string {
-  if (count === 0) return 'none of these can be backed up now';
-  const each = count === 1 ? '' : ', one after the other: each';
+type Gift = (typeof GIFTS)[keyof typeof GIFTS];
+
+function wordsOf({ none, a, each }: Gift, count: number): string {
+  if (count === 0) return none;
+  const one = count === 1 ? '' : ', one after the other: each';
   return (
-    `a new backup of ${counted(count, 'instance')}${each} is downloaded and read to its last byte. ` +
-    'Nothing is replaced. A run that is not proven waits for you; the next one begins when you close it'
+    `${a} of ${counted(count, 'instance')}${one} ${each}. ` +
+    'A run that is not proven waits for you; the next one begins when you close it'
   );
 }
 
 function whyOut(status: InstanceStatus | undefined): string | undefined {
   if (status === undefined) return 'it is not known here';
-  const { openRuns, down, recoverable } = status;
+  const { openRuns, down, notFound, recoverable } = status;
   const [run] = openRuns;
   if (run !== undefined) return `run ${run} is open`;
   if (down !== undefined) return 'it is DOWN';
+  if (notFound !== undefined) return 'it is NOT FOUND';
+  // Its run would wait for another token, and hold up all that come behind it.
+  if (isRefused(status)) return 'its token is not taken';
   return recoverable.answer === 'empty' ? 'it holds nothing of its own' : undefined;
 }
 
-const COLUMNS: readonly Column<Row>[] = [
-  { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
-  {
-    title: 'newest backup',
-    cell: ({ status }) => [span(status === undefined ? '?' : newestCell(status))],
-    drop: 1,
-  },
-  { title: 'now', cell: ({ out }): Line => [doneSpan(out)], least: 10 },
-];
-
-function doneSpan(out: string | undefined) {
-  return out === undefined ? span('gets a backup') : span(`left out: ${out}`, 'status.warn');
+function columnsOf({ gets }: Gift): readonly Column<Row>[] {
+  return [
+    { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
+    {
+      title: 'newest backup',
+      cell: ({ status }) => [span(status === undefined ? '?' : newestCell(status))],
+      drop: 1,
+    },
+    { title: 'card', cell: ({ status }) => [span(status === undefined ? '?' : cardCell(status))], drop: 2 },
+    {
+      title: 'now',
+      cell: ({ out }): Line => [out === undefined ? span(gets) : span(`left out: ${out}`, 'status.warn')],
+      least: 10,
+    },
+  ];
 }
 
-function keysOf(count: number): readonly BoundKey<Intent>[] {
+function keysOf({ label, description, none }: Gift, count: number): readonly BoundKey<Intent>[] {
   const moving = listKeys(FRESH_LIST).filter(({ intent }) => intent !== 'filter');
   return [
     {
       intent: 'begin',
       keys: ['enter'],
       shown: 'Enter',
-      label: `back up ${count}`,
-      description: 'back up and verify the marked instances, one after the other',
+      label: `${label} ${count}`,
+      description,
       inFooter: true,
-      disabled: count === 0 ? 'none of these can be backed up now' : undefined,
+      disabled: count === 0 ? none : undefined,
     },
     ...moving,
     BACK_KEY,

@@ -9,9 +9,9 @@ import { failureLines } from '../../parts/failure.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,
-  edited,
   type Field,
   type FieldIntent,
+  fieldAfter,
   fieldLine,
   graphemes,
   inserted,
@@ -45,8 +45,7 @@ export function entryScreen(asked: AskedSecret): OpenScreen {
       const { field, first } = state;
       if (input.type === 'text') return [{ ...state, ...taken(field, input.text) }];
       if (input.intent === 'leave') return [state, { type: 'back' }];
-      if (input.intent !== 'give')
-        return [{ ...state, field: edited(field, input.intent), problem: undefined }];
+      if (input.intent !== 'give') return [{ ...state, field: fieldAfter(field, input), problem: undefined }];
       if (twice && first === undefined)
         return [{ field: EMPTY_FIELD, first: field.text, problem: undefined }];
       if (first !== undefined && first !== field.text)

@@ -1,5 +1,5 @@
 import { isNoReason, noReasonWords } from '../../../base/reason.ts';
-import { briefly, dueWords, wordOf } from '../../../view/follow-up-words.ts';
+import { briefly, dueWords, leftToRun, runGoesOnWords, wordOf } from '../../../view/follow-up-words.ts';
 import type { FollowUpRow } from '../../../view/view-follow-ups.ts';
 import { wrapLine } from '../../line.ts';
 import { type AppEffect, type Around, type BoundKey, type Input, letterKey } from '../../live-screen.ts';
@@ -7,12 +7,11 @@ import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,
-  edited,
   type Field,
   type FieldIntent,
+  fieldAfter,
   fieldLine,
   PALETTE_KEY,
-  typed,
 } from '../../parts/field.ts';
 import {
   BACK_KEY,
@@ -94,8 +93,8 @@ export function followUpsScreen(): OpenScreen {
       const room = Math.max(0, Math.floor(around.size.rows / 2));
       const below =
         closing === undefined
-          ? detailOf(here, columns).slice(0, room)
-          : closingLines(closing, columns, look).slice(0, room);
+          ? detailOf(here, nextOf(here, around), columns).slice(0, room)
+          : closingLines(closing, nextOf(closing.row, around), columns, look).slice(0, room);
       return tableBody(table, around.size, look, { above: filter, below });
     },
   });
@@ -139,10 +138,8 @@ function reduceField(
   around: Around,
 ): readonly [State, ...AppEffect[]] {
   const { how, row, field } = closing;
-  const withField = (next: Field): State => ({ ...state, closing: { ...closing, field: next } });
-  if (input.type === 'text') return [withField(typed(field, input.text))];
   const { closing: _, ...left } = state;
-  switch (input.intent) {
+  switch (input.type === 'text' ? undefined : input.intent) {
     case 'close':
       return [left];
     case 'take':
@@ -154,7 +151,7 @@ function reduceField(
         },
       ];
     default:
-      return [withField(edited(field, input.intent as FieldIntent))];
+      return [{ ...state, closing: { ...closing, field: fieldAfter(field, input) } }];
   }
 }
 
@@ -211,23 +208,48 @@ const COLUMNS: readonly Column<FollowUpRow>[] = [
   },
 ];
 
+/** What its run does by itself once this one is closed. */
+function nextOf(row: FollowUpRow | undefined, { facts }: Pick<Around, 'facts'>): readonly FollowUpRow[] {
+  if (row?.run === undefined) return [];
+  const known = facts.get('followUps', null).last?.value ?? [];
+  return leftToRun(known.filter(({ run, id }) => run === row.run && id !== row.id));
+}
+
+function nextLines(next: readonly FollowUpRow[], width: number): readonly Line[] {
+  return next.length === 0 ? [] : wrapLine([span(`  ${runGoesOnWords(next)}`, 'status.warn')], width, 2);
+}
+
 /** What the row of the cursor had no room for. */
-function detailOf(row: FollowUpRow | undefined, width: number): readonly Line[] {
+function detailOf(
+  row: FollowUpRow | undefined,
+  next: readonly FollowUpRow[],
+  width: number,
+): readonly Line[] {
   if (row === undefined) return [];
   const where =
     row.run === undefined
       ? `  in the ledger of ${row.instance}: its run is over`
       : `  run ${row.run} (${row.runbook ?? '?'}) stays open until it is closed`;
-  return [...wrapLine([span(where, 'text.dim')], width, 2), ...followUpDetail(row, true, width)];
+  return [
+    ...wrapLine([span(where, 'text.dim')], width, 2),
+    ...nextLines(next, width),
+    ...followUpDetail(row, true, width),
+  ];
 }
 
-function closingLines({ how, row, field }: Closing, width: number, look: Look): readonly Line[] {
+function closingLines(
+  { how, row, field }: Closing,
+  next: readonly FollowUpRow[],
+  width: number,
+  look: Look,
+): readonly Line[] {
   const asks =
     how === 'done'
       ? 'what shows that it was done? The proof goes into the report'
       : 'why is it left undone? The reason stays in the report';
   return [
     ...wrapLine([span(row.what, 'text.strong')], width, 2),
+    ...nextLines(next, width),
     ...wrapLine([span(asks)], width, 2),
     fieldLine(how === 'done' ? 'proof: ' : 'reason: ', field, width, look),
   ];

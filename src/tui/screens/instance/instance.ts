@@ -233,7 +233,7 @@ function backupKeys(
         'v',
         'verify',
         'verify',
-        'download the backup and read it to its last byte; keeps nothing',
+        'download the backup and read it to its last byte; no file is kept, and no proof goes on record',
       ),
       disabled: none ?? undone,
     },

@@ -1,7 +1,7 @@
 import { askingWords, type LabChange } from '../../../view/app/lab-facts.ts';
 import type { AppEffect, Around, Input } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { EMPTY_FIELD, edited, FIELD_KEYS, type FieldIntent, typed } from '../../parts/field.ts';
+import { EMPTY_FIELD, fieldAfter, isFieldIntent } from '../../parts/field.ts';
 import { FRESH_LIST, isListIntent, moved, placed, typedInto } from '../../parts/list.ts';
 import { labKeys } from './lab-keys.ts';
 import { layOut } from './lab-layout.ts';
@@ -102,15 +102,10 @@ function deleting(state: LabState, over: Over<'delete'>, input: Input<LabIntent>
 
 function advancing(state: LabState, over: Over<'advance'>, input: Input<LabIntent>): Next {
   const to = (field: typeof over.field): Next => [{ ...state, over: { ...over, field } }];
-  if (input.type === 'text') return to(typed(over.field, input.text));
+  if (input.type === 'text' || isFieldIntent(input.intent)) return to(fieldAfter(over.field, input));
   if (input.intent === 'close') return [{ ...state, over: undefined }];
-  if (isFieldIntent(input.intent)) return to(edited(over.field, input.intent));
   const by = over.field.text.trim();
   if (input.intent !== 'choose') return [state];
   if (by === '') return [state, { type: 'say', text: 'type how far, such as 30d or 1h30m' }];
   return changing(state, { do: 'advance', by });
-}
-
-function isFieldIntent(intent: LabIntent): intent is FieldIntent {
-  return FIELD_KEYS.some((key) => key.intent === intent);
 }

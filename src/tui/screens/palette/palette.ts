@@ -6,11 +6,10 @@ import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,
-  edited,
   type Field,
   type FieldIntent,
+  fieldAfter,
   fieldLine,
-  typed,
 } from '../../parts/field.ts';
 import { type Column, tableBody } from '../../parts/table.ts';
 import { BLANK, span } from '../../span.ts';
@@ -52,7 +51,7 @@ export function paletteScreen(beneath: Beneath): OpenScreen {
     keys: () => KEYS,
     needs: () => [{ source: 'runs', of: null }],
     reduce: (state, input, around) => {
-      if (input.type === 'text') return [{ field: typed(state.field, input.text), row: 0 }];
+      if (input.type === 'text') return [{ field: fieldAfter(state.field, input), row: 0 }];
       const found = foundOf(beneath, around, state.field.text);
       const row = Math.max(0, Math.min(state.row, found.length - 1));
       switch (input.intent) {
@@ -70,7 +69,7 @@ export function paletteScreen(beneath: Beneath): OpenScreen {
           return [state, item.effect];
         }
         default:
-          return [{ field: edited(state.field, input.intent), row: 0 }];
+          return [{ field: fieldAfter(state.field, input), row: 0 }];
       }
     },
     layOut: (state, around, look) => {
@@ -220,6 +219,11 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
       }),
     ),
     ...COMMAND_WORDS.map(({ name, about, words }) => commandItem(`lifeboat ${name}`, about, words)),
+    commandItem(
+      'lifeboat report --all --format html --out lifeboat-all.html',
+      'a report on all instances, with the runs of the last 90 days',
+      'fleet evidence auditor estate',
+    ),
     commandItem(
       'LIFEBOAT_THEME=contrast lifeboat',
       'the app in another theme: dark, light or contrast',

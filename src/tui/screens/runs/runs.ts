@@ -20,6 +20,7 @@ import {
 } from '../../parts/list.ts';
 import { tableBody } from '../../parts/table.ts';
 import { type Line, type Span, span } from '../../span.ts';
+import type { Token } from '../../theme.ts';
 
 type Intent = 'open' | 'watch' | 'report' | 'journal' | 'copy' | 'drills' | ListIntent;
 
@@ -133,11 +134,18 @@ function columnsAt(now: Date) {
   ];
 }
 
-function statusOf({ status, proven, heldBy }: RunRow): Span {
-  if (status === 'closed' && proven) return span('proven', 'status.ok');
+function statusOf({ status, result, heldBy }: RunRow): Span {
+  if (result !== undefined) return span(result, RESULT_TOKENS[result]);
   if (status !== 'open') return span(status);
   return heldBy === undefined ? span('open', 'status.warn') : span('driven', 'accent');
 }
+
+const RESULT_TOKENS: Readonly<Record<NonNullable<RunRow['result']>, Token>> = {
+  proven: 'status.ok',
+  'not proven': 'status.bad',
+  stopped: 'status.warn',
+  abandoned: 'status.warn',
+};
 
 /** What the row of the cursor may have no room for. */
 function footOf(run: RunRow | undefined): readonly Line[] {

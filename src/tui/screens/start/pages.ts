@@ -72,7 +72,7 @@ function choosing(state: State, around: Around, table: ChoiceTable, size: Size, 
   const { rows, list } = shownRows(state, around);
   const keys = rows.map(({ key }) => key);
   const filter = filterLines(list, width, look);
-  const status = statusLines(state, around, width, look);
+  const status = [...causeLines(table, width, look), ...statusLines(state, around, width, look)];
   const below = isWide ? 0 : belowRows(details.length, size.rows);
   const room = Math.max(0, size.rows - below - filter.length - status.length);
   const { lines, pageRows } = tableLines(
@@ -112,6 +112,12 @@ function detailLines(state: State, around: Around, width: number, look: Look): r
     const sign = tone === 'bad' ? look.glyphs.failed : look.glyphs.warn;
     return wrapLine([span(`${sign} ${text}`, tone === 'bad' ? 'status.bad' : 'status.warn')], width, 2);
   });
+}
+
+/** Why several rows cannot be chosen. */
+function causeLines({ cause }: ChoiceTable, width: number, look: Look): readonly Line[] {
+  if (cause === undefined) return [];
+  return wrapLine([span(`${look.glyphs.failed} ${cause}`, 'status.bad')], width, 2).slice(0, 3);
 }
 
 /** That an answer is still to come, or did not come. */

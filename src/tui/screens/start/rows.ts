@@ -2,8 +2,10 @@ import { formatBytes, formatTime, futureWords, utcTime } from '../../../base/for
 import { type BackupRow, whyNotRestorable } from '../../../view/app/backup-list.ts';
 import { SITUATIONS, type Situation } from '../../../view/app/situations.ts';
 import {
+  choiceFor,
   type InstanceChoice,
   instanceChoices,
+  type KnownInstances,
   noSourceFor,
   targetChoices,
 } from '../../../view/app/start-choices.ts';
@@ -40,6 +42,8 @@ export interface ChoiceTable {
   readonly rows: readonly Choice[];
   /** Said where there are no rows. */
   readonly empty: string;
+  /** Why several rows cannot be chosen, said once above them. */
+  readonly cause?: string | undefined;
 }
 
 /** The key of the row that leaves a choice to the run. */
@@ -79,26 +83,50 @@ const SITUATION_COLUMNS = columnsOf({ title: 'situation' }, { title: 'what is do
 
 function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTable {
   const known = knownInstances(around);
-  const rows = SITUATIONS.map((situation): Choice => {
+  // Only what holds for every instance that it could be about is a reason against the situation.
+  const outs = SITUATIONS.map((situation) => noSourceFor(situation, answers.instance, known));
+  const causes = outs.flatMap((out) =>
+    out?.disabled === undefined ? [] : [`${out.name}: ${out.disabled.why}`],
+  );
+  const cause = causes.find((one) => causes.filter((other) => other === one).length > 1);
+  const rows = SITUATIONS.map((situation, at): Choice => {
     const { id, says, does, needs } = situation;
-    // Only what holds for every instance that it could be about is a reason against the situation.
-    const out = noSourceFor(situation, answers.instance, known);
+    const out = outs[at];
+    const why = out?.disabled && `${out.name}: ${out.disabled.why}`;
+    const isSaid = why !== undefined && why === cause;
     return {
       key: id,
       text: `${says} ${does}`,
       cells: () => [
         [span(says, out === undefined ? 'text' : 'text.dim')],
-        [span(out?.disabled === undefined ? does : `cannot work: ${out.disabled.why}`, 'text.dim')],
+        [
+          span(
+            out?.disabled === undefined ? does : `cannot work: ${isSaid ? 'see above' : out.disabled.why}`,
+            'text.dim',
+          ),
+        ],
       ],
-      disabled: out?.disabled && `${out.name}: ${out.disabled.why}`,
+      disabled: why,
       details: [
+        // A low window cuts the end.
+        ...cautionsOf(situation, answers.instance, known),
         { text: does, tone: 'plain' },
         { text: `needs ${needs}`, tone: 'plain' },
-        ...(out === undefined ? [] : outOf(out)),
+        ...(out === undefined ? [] : outOf(out).slice(isSaid ? 1 : 0)),
       ],
     };
   });
-  return { columns: SITUATION_COLUMNS, rows, empty: '' };
+  return { columns: SITUATION_COLUMNS, rows, empty: '', cause };
+}
+
+/** What is worth a word before a situation is chosen for an instance that is known. */
+function cautionsOf(
+  situation: Situation,
+  instance: string | undefined,
+  known: KnownInstances,
+): readonly Detail[] {
+  const choice = instance === undefined ? undefined : choiceFor(situation, instance, known);
+  return (choice?.cautions ?? []).map((text) => ({ text, tone: 'warn' }));
 }
 
 const INSTANCE_COLUMNS = columnsOf(
