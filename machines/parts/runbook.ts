@@ -66,6 +66,8 @@ export interface StateMeta<Context, Event extends OperatorEvent> {
   /** For a phase: what is left of it for a person without lifeboat. */
   readonly fallback?: FallbackPart<Context> | undefined;
   readonly question?: (context: Context) => Question<Event>;
+  /** What speaks against what the state does, where something does: it is said before that is done. */
+  readonly warning?: ((context: Context) => string | undefined) | undefined;
   /**
    * What may be done while the state's verb is under way, which asks and changes nothing. The machine takes
    * these events in the state; they are offered once the verb takes longer than it should.

@@ -2,6 +2,7 @@ import { assign } from 'xstate';
 import * as z from 'zod';
 import type { RunContext } from '../context.ts';
 import { proveFallback } from '../fallback/backing-up.ts';
+import { notOffered } from '../parts/backup-words.ts';
 import { DownloadedFile, NegativeTest, Verification } from '../parts/task-data.ts';
 import { assignWith, changed } from '../setup.ts';
 import { choice, type RunQuestion, sizeOf, stop } from './asking.ts';
@@ -54,6 +55,10 @@ export function prove(given: Proof): Phase {
       id: 'download',
       title: 'downloading the backup',
       calls: [{ method: 'GET', path: '/backups/:id/download', what: 'the backup, encrypted' }],
+      warning: (context) => {
+        const { id, downloadable } = provenBackup(context) ?? {};
+        return id === undefined || downloadable !== false ? undefined : notOffered(id);
+      },
       input: (context) => ({
         id: provenBackup(context)?.id ?? 0,
         size: provenBackup(context)?.size,

@@ -7,7 +7,10 @@ import { type FailureWays, failOrOver, failTo, failure } from './failing.ts';
 import type { PhaseConfig, States } from './phase.ts';
 
 interface Task<Verb extends AnyVerb>
-  extends Pick<StateMeta<RunContext, never>, 'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when'> {
+  extends Pick<
+    StateMeta<RunContext, never>,
+    'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when' | 'warning'
+  > {
   readonly verb: Verb;
   /** The name of the invocation, where it is not the verb's. */
   readonly id?: string;

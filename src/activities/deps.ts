@@ -47,8 +47,6 @@ export interface ActivityDeps {
     | undefined;
   /** The service's dashboard address of this instance, by which the platform knows it. */
   readonly dashboardUrl: string;
-  /** The same in one spelling: two names with one place are one instance. */
-  readonly place: string;
   /** The platform, or why there is none to be used. Opened on first use, once for each run. */
   readonly platform: () => Promise<Platform | NoPlatform>;
   /** The reconciliation command of the config. */

@@ -1,5 +1,6 @@
 import type { TargetFacts, TargetIdentity } from '../../machines/parts/recovery-data.ts';
 import { failureOf } from '../base/errors.ts';
+import { isSameInstance } from '../base/instance-url.ts';
 import { show } from '../base/text.ts';
 import type { ServiceClient } from '../service/client.ts';
 import { type MetricPoint, type ParachuteDisk, parachuteDisks } from '../service/metrics.ts';
@@ -22,7 +23,7 @@ const MOST = 50;
  */
 export function inspectTarget(
   deps: ActivityDeps,
-  sourceDeps?: Pick<ActivityDeps, 'place'>,
+  sourceDeps?: Pick<ActivityDeps, 'dashboardUrl'>,
 ): ActivityOf<'inspectTarget'> {
   return readVerb(async ({ source, needBytes, apps }, { instance, signal }) => {
     const overview = await deps.service.overview(signal);
@@ -35,7 +36,10 @@ export function inspectTarget(
     const seen = {
       name: instance,
       source,
-      isAtSource: source !== undefined && sourceDeps?.place === deps.place,
+      isAtSource:
+        source !== undefined &&
+        sourceDeps !== undefined &&
+        isSameInstance(sourceDeps.dashboardUrl, deps.dashboardUrl) === true,
       identity,
       backups: backups.value,
       restores: restores.value,

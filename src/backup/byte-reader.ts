@@ -1,12 +1,14 @@
 /**
  * Reads an iterator of chunks by the byte: look ahead, take, give back. `Last` is what the iterator returns
- * at its end. Chunks pass through uncopied unless a look ahead spans two of them.
+ * at its end. Chunks pass through uncopied unless a look ahead spans two of them. After the source failed,
+ * every further read rejects as the first one did.
  */
 export class ByteReader<Last = unknown> {
   readonly #source: AsyncIterator<Uint8Array, Last>;
   #waiting: Uint8Array[] = [];
   #offset = 0;
   #last: { readonly value: Last } | undefined;
+  #failure: { readonly error: unknown } | undefined;
 
   constructor(source: AsyncIterator<Uint8Array, Last>) {
     this.#source = source;
@@ -68,10 +70,20 @@ export class ByteReader<Last = unknown> {
 
   async #pull(): Promise<Uint8Array | undefined> {
     while (this.#last === undefined) {
-      const next = await this.#source.next();
+      const next = await this.#next();
       if (next.done === true) this.#last = { value: next.value };
       else if (next.value.length > 0) return next.value;
     }
     return undefined;
+  }
+
+  async #next(): Promise<IteratorResult<Uint8Array, Last>> {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    try {
+      return await this.#source.next();
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
   }
 }

@@ -19,25 +19,34 @@ import type { CipherEnd } from './decrypt.ts';
  */
 export async function* gunzip(plain: AsyncIterator<Uint8Array, CipherEnd>): AsyncGenerator<Uint8Array, void> {
   const reader = new ByteReader(plain);
-  let contentBytes = 0;
   try {
-    do {
-      await takeGzipHeader(reader);
-      let crc = 0;
-      let length = 0;
-      for await (const chunk of inflateMember(reader, contentBytes)) {
-        // The engine inflates raw: its checksum would cost time on the busy thread, here it costs none.
-        crc = crc32(chunk, crc);
-        length += chunk.length;
-        yield chunk;
-      }
-      contentBytes += length;
-      await takeTrailer(reader, crc, length);
-    } while (looksLikeGzip(await reader.peek(4)));
+    yield* unpackGzip(reader);
     await checkEnd(reader);
   } finally {
     await reader.close();
   }
+}
+
+/**
+ * Unpacks the gzip members that follow each other from here and leaves the reader right behind the last one;
+ * what comes there is up to the caller. Rejects with `backup.truncated`, `backup.corrupt` or what the reader
+ * rejects with.
+ */
+export async function* unpackGzip(reader: ByteReader): AsyncGenerator<Uint8Array, void> {
+  let contentBytes = 0;
+  do {
+    await takeGzipHeader(reader);
+    let crc = 0;
+    let length = 0;
+    for await (const chunk of inflateMember(reader, contentBytes)) {
+      // The engine inflates raw: its checksum would cost time on the busy thread, here it costs none.
+      crc = crc32(chunk, crc);
+      length += chunk.length;
+      yield chunk;
+    }
+    contentBytes += length;
+    await takeTrailer(reader, crc, length);
+  } while (looksLikeGzip(await reader.peek(4)));
 }
 
 async function takeTrailer(reader: ByteReader, crc: number, length: number): Promise<void> {

@@ -1,12 +1,9 @@
-import { gunzipSync } from 'node:zlib';
 import { formatBytes } from '../base/format.ts';
 import { show, untrust } from '../base/text.ts';
+import { namesError } from './error-lines.ts';
 
 /** A text of more bytes than this is no message of a failed dump. */
 export const MESSAGE_LIMIT = 64 * 1024;
-
-/** So much of a gzip in a gzip is unpacked to see whether it holds anything. */
-const UNPACKED_LIMIT = 1024 * 1024;
 
 /**
  * Whether content is a short text in which a dump would be a statement and none is: what a failed dump
@@ -16,10 +13,17 @@ const UNPACKED_LIMIT = 1024 * 1024;
 export function messageIn(content: Buffer): string | undefined {
   const text = textOf(content);
   if (text === undefined) return undefined;
+  if (text.split('\n').every((line) => /^\s*(?:--|$)/u.test(line)) && text.trim() !== '')
+    return `only comments, ${formatBytes(content.length)}`;
   if (!/^\s*<(?:!doctype\s+html|html)\b/iu.test(text) && DATA.test(text)) return undefined;
   const begins = text.trim().split(/\r?\n/u, 1)[0] ?? '';
   if (begins === '') return `only white space, ${formatBytes(content.length)}`;
-  return `a text of ${formatBytes(content.length)} that is no dump; it begins: ${show(untrust(begins), 80)}`;
+  return noDump(content.length, begins);
+}
+
+/** In words, what a text of so many bytes is whose first line that is not blank is `begins`. */
+export function noDump(length: number, begins: string): string {
+  return `a text of ${formatBytes(length)} that is no dump; it begins: ${show(untrust(begins), 80)}`;
 }
 
 /**
@@ -28,10 +32,8 @@ export function messageIn(content: Buffer): string | undefined {
  */
 export function errorIn(content: Buffer): string | undefined {
   const message = messageIn(content);
-  return message !== undefined && ERROR.test(content.toString('utf8')) ? message : undefined;
+  return message !== undefined && namesError(content.toString('utf8')) ? message : undefined;
 }
-
-const ERROR = /\b(?:error|fatal|failed|denied|refused)\b/iu;
 
 /**
  * What only data has: a statement that ends its line, a comment as dumps begin with, JSON one record a line,
@@ -46,15 +48,6 @@ function textOf(content: Buffer): string | undefined {
   if (content.some((byte) => byte < 0x09 || (byte > 0x0d && byte < 0x20 && byte !== 0x1b))) return undefined;
   try {
     return decoder.decode(content);
-  } catch {
-    return undefined;
-  }
-}
-
-/** The content of a gzip, where it is whole and small. */
-export function unpackedIfSmall(packed: Buffer): Buffer | undefined {
-  try {
-    return gunzipSync(packed, { maxOutputLength: UNPACKED_LIMIT });
   } catch {
     return undefined;
   }

@@ -8,9 +8,9 @@ import {
   type VerifyReport,
 } from './backup-file.ts';
 import { CipherMeter } from './cipher-meter.ts';
-import { ContentInspector } from './content-inspector.ts';
 import { decrypt } from './decrypt.ts';
 import { gunzip } from './gunzip.ts';
+import { inspectContent } from './inspect-content.ts';
 import { readBackup } from './read-backup.ts';
 
 /**
@@ -58,14 +58,15 @@ async function verifyChunks(
 async function readAll(meter: CipherMeter, options: VerifyOptions): Promise<VerifyReport> {
   const { profile, plain } = await decrypt(meter, options);
   const hash = createHash('sha256');
-  const inspector = new ContentInspector();
   let contentBytes = 0;
-  for await (const chunk of gunzip(plain)) {
-    hash.update(chunk);
-    inspector.write(chunk);
-    contentBytes += chunk.length;
-  }
-  const { content, entries, empty } = inspector.end();
+  const measured = async function* () {
+    for await (const chunk of gunzip(plain)) {
+      hash.update(chunk);
+      contentBytes += chunk.length;
+      yield chunk;
+    }
+  };
+  const { content, entries, empty } = await inspectContent(measured());
   if (empty !== undefined) throw backupProblem('empty', `the key opens it, and it holds no data: ${empty}`);
   return {
     ok: true,
@@ -96,7 +97,7 @@ function explain(problem: VerifyProblem, message: string, meter: CipherMeter): s
   if (problem === 'trailing-data' && meter.secondHeader !== undefined) {
     return `a second encrypted file begins at byte ${meter.secondHeader}`;
   }
-  if (problem === 'truncated' && !message.startsWith('the file ends')) {
+  if (problem === 'truncated' && !/^the (?:file|\w+ inside)\b/u.test(message)) {
     return `the file ends at byte ${meter.bytes}: ${message}`;
   }
   return message;

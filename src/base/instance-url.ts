@@ -17,7 +17,10 @@ export function isSameInstance(one: string, other: string): boolean | undefined 
   return id === undefined || otherId === undefined ? undefined : id === otherId;
 }
 
-/** What an address names its instance by; undefined for a text that is no address of one. */
+/**
+ * What an address names its instance by, in one spelling: two names with one id are one instance. Undefined
+ * for a text that is no address of one.
+ */
 export function idOfInstance(url: string): string | undefined {
   const read = readInstanceUrl(url);
   return typeof read === 'string' ? undefined : read.id.toLowerCase();

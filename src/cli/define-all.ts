@@ -37,7 +37,14 @@ export function defineAll(program: Command, command: Define): void {
       new Option('--key-file <file>', 'try the key in this file (- for stdin)'),
     ],
     {
-      about: 'Exit code 0 only for a good backup. FILE may be - for standard input.',
+      about: `Exit code 0 only for a good backup. FILE may be - for standard input.
+Both good verdicts mean that the key opens it, and that it was unpacked to its
+last byte with all checksums right. A readable backup is a tar, and each of its
+entries was walked to its end. An intact one is anything else: nothing in it can
+be walked, but a dump in SQL must say that it is complete, and a gzip inside is
+unpacked as well. Neither shows that a database accepts it: only a restore does.
+Where the file, or the tar, gzip or dump inside it, ends early, the verdict is
+truncated; where the key opens it and it holds no data, empty.`,
       examples: ['lifeboat verify orders-backup-12.tgz.enc -i orders'],
     },
   );

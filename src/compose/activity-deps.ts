@@ -3,7 +3,6 @@ import type { ActivityDeps } from '../activities/deps.ts';
 import { redact } from '../base/redact.ts';
 import type { Secret } from '../base/secret.ts';
 import type { Keyring } from '../keys/key-store.ts';
-import { placeOf } from '../service/address.ts';
 import type { JournalReader } from '../store/journal.ts';
 import { currentKey } from '../store/projections/key-epochs.ts';
 import { foldLedger, readLedger } from '../store/projections/ledgers.ts';
@@ -41,10 +40,9 @@ export function depsFor(instance: OpenInstance, setup: Setup): ActivityDeps {
     tokenExpires: async () => expiryOf(await instance.token()),
     inHand: (fingerprint) => setup.pendingKeys?.get(fingerprint),
     ledger,
-    lastSeen: () => backupsLastSeen(setup.home, name, placeOf(config.url)),
+    lastSeen: () => backupsLastSeen(setup.home, name, config.url),
     apps: config.apps,
     dashboardUrl: config.url,
-    place: placeOf(config.url),
     platform: setup.platform,
     reconcile:
       config.reconcile === undefined

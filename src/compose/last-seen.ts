@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { LastSeen } from '../../machines/parts/recovery-data.ts';
 import { readPlainFile } from '../base/bounded-file.ts';
 import { makePrivateFolder } from '../base/folders.ts';
+import { idOfInstance } from '../base/instance-url.ts';
 import { msOf } from '../base/instant.ts';
 import { lazily } from '../base/lazily.ts';
 import { makeFolderInside } from '../base/trusted-path.ts';
@@ -44,8 +45,8 @@ export function rememberBackups(
     const url = config.instances[name]?.url;
     if (backups.length === 0 || url === undefined) return;
     try {
-      const [home, { placeOf }] = [homeFolder(env), await import('../service/address.ts')];
-      const seen = { at: at.toISOString(), place: placeOf(url), backups, fits };
+      const home = homeFolder(env);
+      const seen = { at: at.toISOString(), place: idOfInstance(url) ?? url, backups, fits };
       const text = `${JSON.stringify(seen)}\n`;
       if (text.length > MOST_BYTES || isKept(readKept(home, name), seen)) return;
       const { default: writeFileAtomic } = await import('write-file-atomic');
@@ -65,24 +66,27 @@ export function recallBackups(
 ): (name: string) => Promise<LastSeen | undefined> {
   return async (name) => {
     const url = config.instances[name]?.url;
-    if (url === undefined) return undefined;
-    const { placeOf } = await import('../service/address.ts');
-    return backupsLastSeen(homeFolder(env), name, placeOf(url));
+    return url === undefined ? undefined : backupsLastSeen(homeFolder(env), name, url);
   };
 }
 
 /**
- * What was kept of an instance: undefined where nothing was, where its name stood for another address then,
+ * What was kept of an instance: undefined where nothing was, where its name stood for another instance then,
  * or where it cannot be read.
  */
-export function backupsLastSeen(home: string, name: string, place: string): LastSeen | undefined {
+export function backupsLastSeen(home: string, name: string, url: string): LastSeen | undefined {
   const kept = readKept(home, name);
-  return kept?.['place'] === place ? LAST_SEEN().safeParse(kept).data : undefined;
+  return kept?.['place'] === (idOfInstance(url) ?? url) ? LAST_SEEN().safeParse(kept).data : undefined;
 }
 
 function isKept(
   kept: Readonly<Record<string, unknown>> | undefined,
-  seen: { readonly at: string; readonly place: string; readonly backups: unknown; readonly fits: unknown },
+  seen: {
+    readonly at: string;
+    readonly place: string;
+    readonly backups: unknown;
+    readonly fits: unknown;
+  },
 ): boolean {
   const age = msOf(seen.at) - msOf(String(kept?.['at']));
   const isRecent = age >= 0 && age < DATED_MS;

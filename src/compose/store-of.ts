@@ -69,7 +69,8 @@ interface OpenAs {
 
 /**
  * The same for looking only: never creates a store, and works while another process writes. Where there is a
- * stderr, one line there says that the journal is not what was signed in the home.
+ * stderr, one line there says that the journal is not what was signed in the home, and one which instance the
+ * store knows by another name than the config.
  */
 export async function openReaderOf(context: StoreContext): Promise<JournalReader> {
   const journal = await openUnchecked(context);
@@ -78,6 +79,8 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
     const { warnIfRolledBack } = await import('./warn-rolled-back.ts');
     const { checkedAs } = await import('./store-seen.ts');
     await warnIfRolledBack({ env, stderr }, journal, await checkedAs(context));
+    const { warnOfOtherNames } = await import('./warn-other-names.ts');
+    await warnOfOtherNames(context, stderr, journal);
   }
   return journal;
 }

@@ -36,6 +36,8 @@ export interface WorkspaceOptions {
   readonly checkpoints?: readonly CheckpointConfig[];
   /** Who is told of questions, dangers and ends while the workspace is open, and when it is closed. */
   readonly notify?: readonly NotifyConfig[];
+  /** Whose ledgers are held under the names that the store knows them by (`instance.other-name`). */
+  readonly instances?: LoadedConfig['instances'];
   /** Another key store than the environment's: a drill's keys live as long as the drill. */
   readonly store?: KeyStore;
   /**
@@ -48,8 +50,8 @@ export interface WorkspaceOptions {
 }
 
 /** How a command that has a config opens its workspace. */
-export function workspaceFor({ operator, checkpoints, notify }: LoadedConfig): WorkspaceOptions {
-  return { operator: operator.name, checkpoints, notify };
+export function workspaceFor({ operator, checkpoints, notify, instances }: LoadedConfig): WorkspaceOptions {
+  return { operator: operator.name, checkpoints, notify, instances };
 }
 
 /**
@@ -76,7 +78,9 @@ export async function openWorkspace(
   const { checked, journal } = opened;
   if (checked.trouble === undefined && journal !== undefined) {
     const isShared = checked.store.isShared && (await sharesPlace(context, opened, journal, options));
-    return workspaceOf(context, opened, journal, { notify: options.notify, isShared });
+    const { withOneName } = await import('../runner/one-name.ts');
+    const named = withOneName(journal, options.instances ?? {});
+    return workspaceOf(context, opened, named, { notify: options.notify, isShared });
   }
   await journal?.close();
   if (checked.trouble === undefined) throw new Error('a store that is gone is trouble');

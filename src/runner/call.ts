@@ -1,4 +1,5 @@
 import type { AnyActivity, LedgerFact, Progress } from '../activities/activity.ts';
+import { failureOf } from '../base/errors.ts';
 import type { Failure } from '../base/failure.ts';
 import { plainAddress } from '../base/redact.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
@@ -6,6 +7,7 @@ import { type OpenCall, readLedgerTail } from '../store/projections/pending-call
 import { foldSends } from '../store/projections/sends.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
 import { handOn, openCalls } from './in-doubt.ts';
+import { refuseOtherName } from './one-name.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
 import { leftBehind } from './refuse-in-doubt.ts';
@@ -132,8 +134,9 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       },
       entries: () => entries,
       lastForCall: () => holds.lastForCall(deps.signal),
-      // Where a second person has to approve it, no single command makes a change.
-      mayArm: async () => undefined,
+      // Where a second person has to approve it, no single command makes a change. Now that the call is on
+      // record with its address, whoever began first with another name is seen.
+      mayArm: () => refuseOtherName(deps.journal, deps).then(() => undefined, failureOf),
       seal: async () => {
         await deps.seal();
         signal.throwIfAborted();

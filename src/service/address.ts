@@ -42,19 +42,6 @@ export function addressFrom(url: string, revision?: Revision): InstanceAddress |
   };
 }
 
-/**
- * One text for every spelling of an instance's URL: scheme, default port, letter case, a dot behind the host
- * and the choice between dashboard address and V1 form make no difference. Two names in a config with the
- * same text are one instance. Throws as `addressFrom` does.
- */
-export function placeOf(url: string): string {
-  const { id, origin, v0 } = addressFrom(url);
-  const { hostname, port } = new URL(origin);
-  const isUsual = port === '' || port === '443' || port === '80';
-  const prefix = v0.slice(origin.length, -`/service-instances/${id}`.length);
-  return `${hostname.replace(/\.$/u, '')}${isUsual ? '' : `:${port}`}${prefix}/${id.toLowerCase()}`;
-}
-
 /** The URL of a call. `id` takes the place of `:id`. */
 export function urlOf(address: InstanceAddress, route: Route, id?: number): string {
   return `${address[route.base]}${route.path.replace(':id', String(id))}`;

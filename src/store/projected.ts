@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Entry, JournalReader, ProjectedRow, RowQuery } from './journal.ts';
 import { entryOf } from './new-entry.ts';
 import { followUps } from './projections/follow-ups.ts';
+import { instanceNames } from './projections/instance-names.ts';
 import { ledgers } from './projections/ledgers.ts';
 import { outbox } from './projections/outbox.ts';
 import { pendingCalls } from './projections/pending-calls.ts';
@@ -9,7 +10,14 @@ import type { FoldedRow, Projection } from './projections/projection.ts';
 import { runs } from './projections/runs.ts';
 
 /** Every projection that a store keeps. */
-export const PROJECTIONS: readonly Projection[] = [runs, followUps, pendingCalls, ledgers, outbox];
+export const PROJECTIONS: readonly Projection[] = [
+  runs,
+  followUps,
+  pendingCalls,
+  ledgers,
+  instanceNames,
+  outbox,
+];
 
 /** A row of a projection that an append may change, with the entries that may change it, in order. */
 export interface Touched {

@@ -288,7 +288,10 @@ function viewBanner(
   const inDoubt = snapshot.hasTag('in-doubt' as never);
   if (failure === undefined && !inDoubt) {
     const progress = activity?.progress;
-    if (progress?.overdue === undefined) return undefined;
+    if (progress?.overdue === undefined) {
+      const warning = meta?.warning?.(snapshot.context as never);
+      return warning === undefined ? undefined : { tone: 'warn', text: readable(warning), hints: [] };
+    }
     const status = progress.kind === 'task' ? progress.status : undefined;
     return overdueBanner(meta?.title ?? 'this step', status, progress.overdue, gone === undefined);
   }

@@ -210,7 +210,6 @@ export function fakeService(now: () => number = Date.now, inFlightMs = 2_000): F
       lastSeen: () => undefined,
       apps: [],
       dashboardUrl: 'https://dashboard.example/service-instances/orders',
-      place: 'dashboard.example/orders',
       platform: async () => ({ none: 'there is none in this test' }),
       reconcile: undefined,
       objectives: {},

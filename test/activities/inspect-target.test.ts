@@ -183,12 +183,17 @@ describe('a target that is the source itself', () => {
   test('is recognised by its address, whatever it is called', async () => {
     const service = fakeService();
     const context = contextOf(() => new Date(), { instance: 'orders-dr' });
-    const look = (place: string) =>
-      inspectTarget(service.deps, { place }).run({ on: 'target', source: { instance: 'orders' } }, context);
-    expect(await look(service.deps.place)).toMatchObject({
+    const look = (dashboardUrl: string) =>
+      inspectTarget(service.deps, { dashboardUrl }).run(
+        { on: 'target', source: { instance: 'orders' } },
+        context,
+      );
+    expect(await look(service.deps.dashboardUrl)).toMatchObject({
       output: { blockers: [{ code: 'target.is-source' }] },
     });
-    expect(await look('dashboard.example/another')).toMatchObject({ output: { blockers: [] } });
+    expect(await look('https://dashboard.example/service-instances/another')).toMatchObject({
+      output: { blockers: [] },
+    });
   });
 
   test('is recognised by the ids of its backups, whatever else it says, for a guid and for a backup id', async () => {

@@ -1,23 +1,31 @@
 /**
- * A process that verifies a backup made on the fly, of as many MiB as its argument says, and prints its peak
- * memory.
+ * A process that verifies a backup made on the fly, of as many MiB of content as its first argument says and
+ * of the kind that its second one names, and prints the verdict and its peak memory.
  */
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { constants, crc32, createGzip, deflateRawSync } from 'node:zlib';
 import { encryptor } from '../../src/backup/encryptor.ts';
 import { verifyStream } from '../../src/backup/verify-file.ts';
 import { KEY, noise } from './bytes.ts';
 
+const CONTENT = {
+  noise: noise(2 ** 20, 4, 30),
+  dumps: Buffer.concat([
+    Buffer.from('-- PostgreSQL database dump\n'),
+    Buffer.alloc(2 ** 20 - 66, '1\tAda\n'),
+    Buffer.from('\n-- PostgreSQL database dump complete\n'),
+  ]),
+  errors: Buffer.alloc(2 ** 20, `pg_dump: error: ${'permission denied '.repeat(60)}\n`),
+};
+
 const blocks = Number(process.argv[2]);
-const report = await verifyStream(
-  Readable.from(gzipOf(blocks)).pipe(encryptor({ key: KEY, profile: 'md5' })),
-  {
-    key: KEY,
-  },
-);
-if (!report.ok) throw new Error(report.shortMessage);
-console.log(JSON.stringify({ contentBytes: report.contentBytes, peakRss: peakOfThis() }));
+const kind = process.argv[3];
+const content = kind === 'noise' ? CONTENT.noise : kind === 'errors' ? CONTENT.errors : CONTENT.dumps;
+const packed = Readable.from(gzipOf(blocks, content));
+const backup = kind === 'gzip' ? packed.pipe(createGzip({ level: 1 })) : packed;
+const report = await verifyStream(backup.pipe(encryptor({ key: KEY, profile: 'md5' })), { key: KEY });
+console.log(JSON.stringify({ report, peakRss: peakOfThis() }));
 
 /** Bytes. On Linux getrusage(2) begins with what the parent had at the fork, which VmHWM does not. */
 function peakOfThis(): number {
@@ -26,8 +34,7 @@ function peakOfThis(): number {
 }
 
 /** One gzip member: the same deflated MiB again and again, since a full flush lets blocks stand alone. */
-function* gzipOf(count: number): Generator<Buffer> {
-  const content = noise(2 ** 20, 4, 30);
+function* gzipOf(count: number, content: Buffer): Generator<Buffer> {
   const deflated = deflateRawSync(content, { finishFlush: constants.Z_FULL_FLUSH });
   let crc = 0;
   yield Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]);

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { backupsLastSeen, rememberBackups } from '../../src/compose/last-seen.ts';
 import type { LoadedConfig } from '../../src/config/loaded.ts';
 
-const PLACE = 'dashboard.example/orders';
+const URL = 'https://dashboard.example/service-instances/orders';
 const BACKUPS = [{ id: 7, backupId: 'g-1742693407644', triggeredAt: '2026-03-01T02:00:00Z' }];
 const AT = new Date('2026-03-01T03:00:00Z');
 
-function look(url = 'https://dashboard.example/service-instances/orders') {
+function look(url = URL) {
   const folder = mkdtempSync(join(tmpdir(), 'lifeboat-seen-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const home = join(folder, 'home');
@@ -17,7 +17,7 @@ function look(url = 'https://dashboard.example/service-instances/orders') {
   return {
     home,
     remember: rememberBackups({ env: { LIFEBOAT_HOME: home } }, config),
-    seen: (place = PLACE) => backupsLastSeen(home, 'orders', place),
+    seen: (now = URL) => backupsLastSeen(home, 'orders', now),
   };
 }
 
@@ -49,7 +49,7 @@ test('a list that has not changed is dated anew after ten minutes, and not befor
 test('what was listed under the same name by another instance is not offered', async () => {
   const { remember, seen } = look();
   await remember('orders', { done: BACKUPS, at: AT, fits: [] });
-  expect(seen('dashboard.example/another')).toBeUndefined();
+  expect(seen('https://dashboard.example/service-instances/another')).toBeUndefined();
 });
 
 test('a file that is no list gives nothing, and the next look replaces it', async () => {

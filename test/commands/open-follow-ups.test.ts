@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
-import { followUpsOfRun, gatherFollowUps } from '../../src/compose/open-follow-ups.ts';
+import { rowOf } from '../../src/commands/followups/row-of.ts';
+import { followUpsOfRun, gatherFollowUps, type OpenFollowUp } from '../../src/compose/open-follow-ups.ts';
 import { appendHolding } from '../../src/runner/holds.ts';
 import { abandonRun, findRun, startRun } from '../../src/runner/runs.ts';
 import type { Journal } from '../../src/store/journal.ts';
@@ -42,6 +43,14 @@ test('a run of another version of its runbook has one follow-up: to find out wha
   expect(await gatherFollowUps(journal)).toMatchObject([
     { instance: 'orders', followUp: { id: 'unread-run', subject: runId }, run: { runId } },
   ]);
+});
+
+test('a follow-up that names no owner is owned by who began its run', async () => {
+  const journal = await openHome();
+  await begin(journal, { ...restore, version: '99' });
+  const [found] = await gatherFollowUps(journal);
+  expect(found?.run?.by).toBe('tester');
+  expect(rowOf(found as OpenFollowUp, new Date())).toMatchObject({ owner: 'tester' });
 });
 
 test('a run of a runbook that this version does not have has that follow-up too', async () => {

@@ -13,6 +13,17 @@ const ORDERS = ['--instance', 'orders'] as const;
 describe.concurrent('an answer of the service that tells nothing', () => {
   const bench = useQuickBenches();
 
+  test('that there is no range has one code, in a single command and in a run', async (context) => {
+    const { expect } = context;
+    const { run } = await bench(context, {
+      trouble: ({ path }) => (path.endsWith('/pitr') ? { answer: { status: 404, body: {} } } : undefined),
+    });
+    const show = await run('pitr', 'show', ...ORDERS, '--json');
+    const restore = await run('run', 'restore-point-in-time', ...ORDERS, '--yes', '-o', 'json');
+    expect(show.stderr + show.stdout).toContain('pitr.not-available');
+    expect(restore.stderr + restore.stdout).toContain('pitr.not-available');
+  });
+
   test.for([{}, { start_time: null, end_time: null }, { start_time: '2026-11-21T03:00:00Z' }])(
     'of a range of times is an error, also for a script: %j',
     async (body, context) => {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { AnyActivity } from '../../src/activities/activity.ts';
 import { takeLedger } from '../../src/runner/call.ts';
+import { withOneName } from '../../src/runner/one-name.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
+import { ledgerNamesOf } from '../../src/store/projections/instance-names.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
 import { callDeps, LOST, landed, sending } from './world.ts';
@@ -139,6 +141,43 @@ const DEATH = new Error('the process dies here');
 /**
  * A call that ends in the middle of its send, with nothing written afterwards, as when the process is killed.
  */
+test('of two who begin at once with two names for one address, one sends', async () => {
+  const journal = await openJournal();
+  let sends = 0;
+  const send = sending(async () => {
+    sends += 1;
+    return landed(7);
+  });
+  const deps = callDeps(journal, { createBackup: send });
+  const first = await takeLedger(deps);
+  const second = await takeLedger({ ...deps, instance: 'orders-prod' });
+  const [one, other] = await Promise.all([first.perform(CREATE), second.perform(CREATE)]);
+  const known = await ledgerNamesOf(journal);
+  const [sender, refused] = known(deps.url) === 'orders' ? [one, other] : [other, one];
+  expect(sender.performed.how).toBe('done');
+  expect(refused.performed).toMatchObject({ how: 'failed', failure: { code: 'instance.other-name' } });
+  expect(sends).toBe(1);
+});
+
+test('no ledger is held under a second name of its instance, and the hold is given back', async () => {
+  const journal = await openJournal();
+  const deps = callDeps(journal, { createBackup: sending(async () => landed(7)) });
+  const caller = await takeLedger(deps);
+  await caller.perform(CREATE);
+  await caller.release();
+  const named = withOneName(journal, {
+    'orders-prod': { url: deps.url.replace('service-instances', 'v1/instances') },
+    other: { url: 'https://service.example/service-instances/other' },
+  });
+  await expect(named.hold('instance/orders-prod')).rejects.toMatchObject({
+    code: 'instance.other-name',
+    exitCode: 2,
+  });
+  await expect(journal.holder('instance/orders-prod')).resolves.toBeUndefined();
+  for (const stream of ['instance/orders', 'instance/other', 'run/X'] as const)
+    await (await named.hold(stream)).release();
+});
+
 async function dying(journal: Journal, activity: AnyActivity): Promise<void> {
   const armed: Journal = {
     ...journal,

@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LifeboatError } from '../../src/base/errors.ts';
-import { addressFrom, placeOf } from '../../src/service/address.ts';
+import { addressFrom } from '../../src/service/address.ts';
 import { skewMs } from '../../src/service/client.ts';
 
 const ID = 'db8d8ad3-0000-4000-8000-000000000000';
@@ -24,29 +24,6 @@ test('both addresses follow from either', () => {
       });
     }
   }
-});
-
-describe('the place of an instance', () => {
-  const HERE = `https://pg.example.com/service-instances/${ID}`;
-
-  test.for([
-    `https://pg.example.com/v1/instances/${ID}`,
-    `https://pg.example.com:443/service-instances/${ID}/`,
-    `https://PG.Example.com./service-instances/${ID.toUpperCase()}`,
-    `http://pg.example.com/v1/instances/${ID}/`,
-    `http://pg.example.com:80/service-instances/${ID}`,
-  ])('is the same for %s', (url) => {
-    expect(placeOf(url)).toBe(placeOf(HERE));
-  });
-
-  test.for([
-    `https://pg.example.com:8443/service-instances/${ID}`,
-    `https://pg.example.com/shared/service-instances/${ID}`,
-    `https://pg2.example.com/service-instances/${ID}`,
-    `https://pg.example.com/service-instances/${ID.replace('d', 'e')}`,
-  ])('is another for %s', (url) => {
-    expect(placeOf(url)).not.toBe(placeOf(HERE));
-  });
 });
 
 test('plain http is insecure beyond this machine', () => {

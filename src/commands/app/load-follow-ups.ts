@@ -1,7 +1,8 @@
 import type { CommandContext } from '../../cli/context.ts';
 import { gatherFollowUps } from '../../compose/open-follow-ups.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
-import { type FollowUpRow, followUpRow, mostUrgent } from '../../view/view-follow-ups.ts';
+import { type FollowUpRow, mostUrgent } from '../../view/view-follow-ups.ts';
+import { rowOf } from '../followups/row-of.ts';
 
 /** Every open follow-up, as `lifeboat followups` lists them. Empty in a home without a journal. */
 export async function loadFollowUps(context: CommandContext): Promise<readonly FollowUpRow[]> {
@@ -10,12 +11,7 @@ export async function loadFollowUps(context: CommandContext): Promise<readonly F
   try {
     const now = new Date();
     const found = await gatherFollowUps(journal);
-    const rows = found
-      .filter(({ followUp }) => followUp.closed === undefined)
-      .map(({ followUp, instance, run }) => {
-        const { runId, runbook } = run ?? {};
-        return followUpRow(followUp, { instance, now, runId, runbook });
-      });
+    const rows = found.filter(({ followUp }) => followUp.closed === undefined).map((one) => rowOf(one, now));
     return mostUrgent(rows);
   } finally {
     await journal.close();

@@ -1,10 +1,10 @@
 import { dateAt } from '../../base/date.ts';
+import { idOfInstance } from '../../base/instance-url.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { loginName } from '../../compose/workspace.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { storeNamed } from '../../config/store-named.ts';
-import { placeOf } from '../../service/address.ts';
 import { type DryRunFacts, dryRunFacts, refusedRun } from '../../view/app/dry-run-facts.ts';
 import type { Home, HomeLab } from '../../view/app/home.ts';
 import type { Loaders, TypedMoment } from '../../view/app/sources.ts';
@@ -108,9 +108,6 @@ function withoutPassword(address: string): string {
 
 /** Nothing for an address that no client takes: opening the instance says what is wrong with it. */
 function addressOf(url: string): { readonly address?: string } {
-  try {
-    return { address: placeOf(url) };
-  } catch {
-    return {};
-  }
+  const address = idOfInstance(url);
+  return address === undefined ? {} : { address };
 }

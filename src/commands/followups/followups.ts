@@ -18,7 +18,8 @@ import { Holds } from '../../runner/holds.ts';
 import type { Json } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
 import { leftToRun, runGoesOnWords } from '../../view/follow-up-words.ts';
-import { type FollowUpRow, followUpLines, followUpRow, viewClosed } from '../../view/view-follow-ups.ts';
+import { type FollowUpRow, followUpLines, viewClosed } from '../../view/view-follow-ups.ts';
+import { rowOf } from './row-of.ts';
 
 interface AnswerFlags {
   readonly tokenFile?: string;
@@ -32,13 +33,7 @@ export const followUpsList: Action<{ readonly all?: boolean }> = async (context,
   await journal?.close();
   const open = found.filter(({ followUp }) => followUp.closed === undefined);
   const now = new Date();
-  const rows = (flags.all ? found : open).map(({ followUp, instance, run }) =>
-    followUpRow(followUp, {
-      instance,
-      now,
-      ...(run === undefined ? {} : { runId: run.runId, runbook: run.runbook }),
-    }),
-  );
+  const rows = (flags.all ? found : open).map((one) => rowOf(one, now));
   await printResult(context, 'followups', { items: rows.map(fieldsOf) }, () => {
     if (rows.length === 0) context.stderr.write('there are no open follow-ups\n');
     else context.stdout.write(`${rows.flatMap(followUpLines).join('\n')}\n`);

@@ -16,6 +16,7 @@ import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts'
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
+import { refuseOtherName } from '../../runner/one-name.ts';
 import type { Journal, NewEntry } from '../../store/journal.ts';
 import { Fingerprint } from '../../store/projections/key-facts.ts';
 import { type ListedKey, listKeys } from './key-rows.ts';
@@ -118,6 +119,9 @@ async function addKey(
   const what = flags.token ? 'access token' : 'key';
   const workspace = await openWorkspace(context, workspaceFor(config));
   try {
+    const { url } = instanceNamed(config, instance);
+    // Before anything is stored under a name that no ledger has.
+    if (flags.token !== true) await refuseOtherName(workspace.journal, { instance, url });
     const secret =
       flags.file === undefined
         ? await askHidden(`${what} of ${instance}`, context, { twice: flags.token !== true })

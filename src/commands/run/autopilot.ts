@@ -20,6 +20,8 @@ export interface Policy {
   readonly key?: Secret | undefined;
   /** The point in time to restore to, RFC 3339. */
   readonly time?: string | undefined;
+  /** The id of the backup to restore. */
+  readonly backup?: number | undefined;
   /** The word that a question asks for, such as a guid. */
   readonly word?: string | undefined;
   /** An answer to the question that the run stands at, given before anything else. */
@@ -158,6 +160,14 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
   // Whoever names a guid means that one, whatever is recommended.
   const type = question.options.find((option) => option.event.type === 'operator.typeGuid');
   if (policy.word !== undefined && type !== undefined) return { event: optionKey(type.event) };
+  const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
+  if (backups.length > 0) {
+    if (policy.backup === undefined)
+      return `it needs a decision: ${question.prompt} (--backup ID; lifeboat backups list shows the ids)`;
+    const meant = backups.find(({ event }) => 'id' in event && event.id === policy.backup);
+    if (meant === undefined) return `backup ${policy.backup} is not among those offered: ${question.prompt}`;
+    return { event: optionKey(meant.event) };
+  }
   const recommended = question.options.find((option) => option.recommended && option.disabled === undefined);
   const proof = recommended === undefined ? proofFor(question, policy) : undefined;
   if (proof !== undefined) return proof;

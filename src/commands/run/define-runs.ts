@@ -38,6 +38,7 @@ With -o json it prints each entry of the journal as it is written.`,
     [
       new Option('--abandon <reason>', 'end the run as it is; its record stays'),
       new Option('--to <time>', TIME),
+      new Option('--backup <id>', 'the backup to restore, where the run asks for one'),
       ...driving(),
     ],
     {

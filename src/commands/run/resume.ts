@@ -5,6 +5,7 @@ import { formatTime } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { idFrom } from '../../cli/numbers.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
@@ -22,17 +23,16 @@ import { momentFrom } from './run-input.ts';
  * `lifeboat resume [RUN]`: carries on with a run where its journal ends, or gives it up with `--abandon
  * REASON`.
  */
-export const resume: Action<DrivingFlags & { readonly abandon?: string; readonly to?: string }> = async (
-  context,
-  [word],
-  flags,
-) => {
+export const resume: Action<
+  DrivingFlags & { readonly abandon?: string; readonly to?: string; readonly backup?: string }
+> = async (context, [word], flags) => {
   await openWorkspaceAhead(context);
   await refuseRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
     ...(await drivingOptions(context, flags)),
     time: flags.to === undefined ? undefined : await momentFrom(flags.to, '--to', new Date()),
+    backup: flags.backup === undefined ? undefined : idFrom(flags.backup, '--backup'),
     overlay: config.runbooks,
   };
   const workspace = await openWorkspace(context, workspaceFor(config));

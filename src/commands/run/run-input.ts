@@ -1,6 +1,7 @@
 import type { Runbook } from '../../../machines/parts/runbook.ts';
 import { dateAt } from '../../base/date.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { isSameInstance } from '../../base/instance-url.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { isForPeople } from '../../cli/print-result.ts';
@@ -8,7 +9,6 @@ import { stopSignal } from '../../cli/stop-signal.ts';
 import { instanceNamed } from '../../config/load.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { canAsk } from '../../plain/terminal.ts';
-import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
 import { modeOf } from '../../view/app/start-wish.ts';
 
@@ -90,7 +90,7 @@ export function changedInstance(config: LoadedConfig, { instance, target }: RunF
   const source = instanceNamed(config, instance);
   if (target === undefined) return source;
   const into = instanceNamed(config, target);
-  if (target === instance || placeOf(into.url) === placeOf(source.url)) {
+  if (target === instance || isSameInstance(into.url, source.url) === true) {
     const alias = target === instance ? '' : ` under another name: ${target} has the same address`;
     throw new LifeboatError('usage.target', `the target is ${instance} itself${alias}`, {
       hints: [

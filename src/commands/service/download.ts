@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
+import { notOffered } from '../../../machines/parts/backup-words.ts';
 import { checkedWords, warningsOf } from '../../activities/check-download.ts';
 import type { Saved } from '../../activities/download-backup.ts';
 import { EXIT, failureOf, LifeboatError } from '../../base/errors.ts';
@@ -100,10 +101,7 @@ async function lookFirst(
 ): Promise<number | undefined> {
   try {
     const { size, downloadable } = (await service.backup(id, signal)).value;
-    if (downloadable === false)
-      stderr.write(
-        `warning: the service does not offer backup ${id} for download (downloadable: false); trying anyway\n`,
-      );
+    if (downloadable === false) stderr.write(`warning: ${notOffered(id)}\n`);
     return size;
   } catch (thrown) {
     const { code, shortMessage } = failureOf(thrown);

@@ -9,7 +9,6 @@ import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { depsFor } from '../../compose/activity-deps.ts';
 import { lazyPlatform } from '../../compose/platform-of.ts';
 import { instanceNamed } from '../../config/load.ts';
-import { placeOf } from '../../service/address.ts';
 import type { Json } from '../../store/journal.ts';
 import { readLedger, readLedgers } from '../../store/projections/ledgers.ts';
 import type { Output } from './call-outcome.ts';
@@ -196,7 +195,7 @@ async function lookAtTarget(
   try {
     const look = inspectTarget(
       depsFor(instance, { ...workspace, platform }),
-      there === undefined ? undefined : { place: placeOf(there.url) },
+      there === undefined ? undefined : { dashboardUrl: there.url },
     );
     const now = () => new Date();
     const report = () => undefined;

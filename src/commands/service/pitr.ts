@@ -79,7 +79,7 @@ async function rangeOf(service: ServiceClient): Promise<Answer<PitrRange>> {
     return await service.pitrRange();
   } catch (thrown) {
     if (!(thrown instanceof LifeboatError) || thrown.code !== 'service.not-found') throw thrown;
-    throw new LifeboatError('pitr.none', 'this instance has no point-in-time range', {
+    throw new LifeboatError('pitr.not-available', 'this instance has no point-in-time range', {
       hints: [
         'only instances with continuous archiving have one; it cannot be switched on later',
         '`lifeboat backups list NAME` shows what can be restored instead',

@@ -1,9 +1,8 @@
 import { hash, type KeyObject } from 'node:crypto';
-import { exactBase64 } from '../../base/exact-base64.ts';
 import { msOf } from '../../base/instant.ts';
 import { LOG_STREAM, type StreamName } from '../journal.ts';
 import { isStreamName } from '../new-entry.ts';
-import { openNote, rawPublicKey, textOf } from './signed-note.ts';
+import { exactBase64, openNote, rawPublicKey, textOf } from './signed-note.ts';
 
 /**
  * The signed head of a log, in the form of c2sp.org/tlog-checkpoint, which is a signed note (signed-note.ts):

@@ -1,5 +1,4 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto';
-import { exactBase64 } from '../../base/exact-base64.ts';
 
 /*
  * The signed note of C2SP (c2sp.org/signed-note, version 1.0.0), with ed25519 signatures (type 0x01):
@@ -77,4 +76,10 @@ function parseSignature(line: string) {
   const bytes = exactBase64(base64);
   if (bytes === undefined || bytes.length < 5) return undefined;
   return { name, keyId: bytes.subarray(0, 4), bytes: bytes.subarray(4) };
+}
+
+/** The bytes of a text in base64; undefined for any spelling but the one that its bytes have. */
+export function exactBase64(text: string): Buffer | undefined {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : undefined;
 }

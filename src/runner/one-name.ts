@@ -1,0 +1,69 @@
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
+import type { Journal, JournalReader } from '../store/journal.ts';
+import { ledgerNamesOf } from '../store/projections/instance-names.ts';
+import { readPending } from '../store/projections/pending-calls.ts';
+import { isGrave } from './in-doubt.ts';
+import { refuseRenamed } from './refuse-in-doubt.ts';
+import { openRunsOn, runIsOpen } from './runs.ts';
+import type { Named } from './where-sent.ts';
+
+/**
+ * Refuses to change an instance under another name than the one by which the store knows its address
+ * (`instance.other-name`, exit 2): an instance has one ledger, so that two people whose configs name it
+ * differently exclude each other. Where a call is in doubt under that name (`call.in-doubt`, exit 5), or a
+ * run is open (`run.open`, exit 3), that is what is told.
+ */
+export async function refuseOtherName(
+  journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
+  named: Named,
+): Promise<void> {
+  const known = (await ledgerNamesOf(journal))(named.url);
+  if (known === undefined || known === named.instance) return;
+  await refuseRenamed(journal, (await readPending(journal)).filter(isGrave), [named]);
+  const other = otherName(named.instance, known);
+  const [open] = await openRunsOn(journal, [], [named]);
+  throw open === undefined ? other : runIsOpen(open, named.instance, { more: [other.shortMessage] });
+}
+
+/** That the store knows an instance by the name `known`, and the config by another. */
+export function otherName(name: string, known: string): LifeboatError {
+  return new LifeboatError(
+    'instance.other-name',
+    `${show(name)} is ${show(known)}: the store knows the instance at this address by that name`,
+    {
+      hints: [
+        'nothing was changed: what is on record about it, and who works on it, is kept under that name',
+        `name it so in lifeboat.yaml, with the same url: ${show(known)}`,
+        'reading goes on under either name',
+      ],
+      exitCode: EXIT.usage,
+    },
+  );
+}
+
+/**
+ * A journal in which no ledger is held under a second name of its instance. `instances` are those of the
+ * config; another ledger is not of this config's making, and is held as it is.
+ */
+export function withOneName(
+  journal: Journal,
+  instances: Readonly<Record<string, { readonly url: string }>>,
+): Journal {
+  const named = Object.entries(instances);
+  return {
+    ...journal,
+    hold: async (stream) => {
+      const hold = await journal.hold(stream);
+      const [instance, config] = named.find(([name]) => stream === `instance/${name}`) ?? [];
+      if (instance === undefined || config === undefined) return hold;
+      try {
+        await refuseOtherName(journal, { instance, url: config.url });
+        return hold;
+      } catch (thrown) {
+        await hold.release();
+        throw thrown;
+      }
+    },
+  };
+}

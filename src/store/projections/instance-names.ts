@@ -1,0 +1,55 @@
+import { idOfInstance } from '../../base/instance-url.ts';
+import { type Entry, fieldsOf, type JournalReader } from '../journal.ts';
+import type { Projection } from './projection.ts';
+
+const KNOWN = 'known';
+/** No service gives longer ids; a row has no longer key. */
+const LONGEST_ID = 200;
+
+/**
+ * The name under which a store recorded each instance first, by the id in its address. The first one stays:
+ * of two people who begin at once with two names, the log has one entry before the other, and both see the
+ * same.
+ */
+export const instanceNames: Projection = {
+  name: 'instance-names',
+  version: 1,
+  vouched: [KNOWN],
+  keysOf: (entry) => [...namesIn(entry).keys()],
+  fold: (row, entry, key) => {
+    const name = namesIn(entry).get(key);
+    if (row !== undefined || name === undefined) return row;
+    return { group: KNOWN, sort: entry.at, value: name };
+  },
+};
+
+/** The name of the ledger that the instance at an address has; undefined where it has none yet. */
+export async function ledgerNamesOf(
+  journal: Pick<JournalReader, 'rows'>,
+): Promise<(url: string) => string | undefined> {
+  const rows = await journal.rows(instanceNames.name, { group: KNOWN });
+  const names = new Map(rows.map(({ key, value }) => [key, value]));
+  return (url) => {
+    const name = names.get(idOfInstance(url) ?? '');
+    return typeof name === 'string' ? name : undefined;
+  };
+}
+
+/** The names that an entry gives to instances, by their ids. */
+function namesIn({ type, stream, body }: Entry): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  const take = (name: unknown, url: unknown) => {
+    const id = typeof url === 'string' ? idOfInstance(url) : undefined;
+    if (typeof name === 'string' && id !== undefined && id.length <= LONGEST_ID && !names.has(id))
+      names.set(id, name);
+  };
+  if (type === 'call.begun') take(stream.slice('instance/'.length), fieldsOf(body)['url']);
+  else if (type === 'run.started') {
+    const { services } = fieldsOf(body);
+    for (const one of Array.isArray(services) ? services : []) {
+      const { instance, url } = fieldsOf(one);
+      take(instance, url);
+    }
+  }
+  return names;
+}
