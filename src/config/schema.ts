@@ -314,7 +314,7 @@ export const Config = z.strictObject({
     )
     .default('cf')
     .describe(
-      'cf: the cf tool, where it is logged in; {api}: the API of Cloud Foundry; none: commands of yours, or by hand',
+      'cf: the API of Cloud Foundry, with the address and the token of the cf tool; {api}: another address of it; none: commands of yours, or by hand',
     ),
   runbooks: z
     .string()
