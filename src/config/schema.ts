@@ -332,7 +332,7 @@ export const Config = z.strictObject({
   report: z
     .strictObject({
       name: z.string().min(1).max(80).optional().describe('name of the organisation'),
-      logo: z.string().min(1).optional().describe('PNG or SVG file of at most 256 KiB'),
+      logo: z.string().min(1).optional().describe('PNG file of at most 256 KiB'),
     })
     .optional()
     .describe('name and logo at the head of reports'),
