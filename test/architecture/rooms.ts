@@ -58,7 +58,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: `${BASE}/**`,
-    packages: ['zod'],
+    packages: ['fastest-levenshtein', 'zod'],
     node: ['child_process', 'fs', 'net', 'os', 'path', 'sea', 'sqlite', 'timers', 'util'],
     rooms: [],
     why: 'what all rooms share leans on none of them',
