@@ -8,7 +8,7 @@ import type { Action } from '../../cli/define.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
-import { openWorkspace, openWorkspaceAhead, workspaceFor } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/refuse-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
@@ -27,7 +27,6 @@ export const resume: Action<DrivingFlags & { readonly abandon?: string; readonly
   [word],
   flags,
 ) => {
-  await openWorkspaceAhead(context);
   await refuseRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
