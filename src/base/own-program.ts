@@ -32,26 +32,6 @@ export function packageRoot(file: string = import.meta.filename): string {
 
 const SHELL = '/bin/sh';
 
-/** Milliseconds. Whatever starts a thread has done so by then, also where it is never answered. */
-const PATIENCE_MS = 250;
-
-let begun: Promise<unknown> | undefined;
-
-/**
- * Has the end of the process wait for what was begun ahead in another thread. The system lets no thread begin
- * in a process that is ending by `leave`, and GLib then ends it by SIGTRAP, with a message of its own.
- */
-export function endNotBefore(ahead: Promise<unknown>): void {
-  begun = ahead;
-}
-
-/** Resolves when the process may end. Never rejects, and takes a quarter of a second at most. */
-export async function mayEnd(): Promise<void> {
-  if (begun === undefined) return;
-  const patience = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
-  await Promise.race([begun, patience]).catch(() => undefined);
-}
-
 /**
  * Ends the process at once, after its `exit` listeners. The end that Node makes itself waits for its threads,
  * without a limit: for those inside the system, such as a folder on a dead mount, and for a compiler that

@@ -76,11 +76,7 @@ async function runChild(
  * The first bytes of a stream; the rest is read and dropped, so that nobody waits for a full pipe. `onMore`
  * hears of the rest.
  */
-export function beginningOf(
-  stream: ChildProcess['stdout'],
-  limit: number,
-  onMore?: () => void,
-): () => string {
+function beginningOf(stream: ChildProcess['stdout'], limit: number, onMore?: () => void): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
   stream?.on('data', (chunk: Buffer) => {

@@ -1,16 +1,17 @@
+import { distance } from 'fastest-levenshtein';
+
 /** More edits than these, and it is another word. */
 const MOST_EDITS = 3;
 /** The part of the longer word that has to be right. */
 const LEAST_ALIKE = 0.4;
 
 /**
- * The known word that somebody may have meant: the one with the fewest letters wrong, left out, added or
- * exchanged; undefined where none comes near. It suggests what commander suggests for commands and flags,
- * whose function is not exported.
+ * The known word that was probably meant: the one with the fewest letters wrong, left out or added; undefined
+ * where none comes near. Commander suggests commands and flags by the same limits, and exports no function.
  */
 function similarTo(word: string, known: readonly string[]): string | undefined {
   const near = known
-    .map((candidate) => ({ candidate, edits: editsBetween(word, candidate) }))
+    .map((candidate) => ({ candidate, edits: distance(word, candidate) }))
     .filter(({ candidate, edits }) => {
       const longer = Math.max(word.length, candidate.length);
       return edits <= MOST_EDITS && (longer - edits) / longer > LEAST_ALIKE;
@@ -22,30 +23,6 @@ function similarTo(word: string, known: readonly string[]): string | undefined {
 export function mostSimilar(word: string, known: readonly string[]): readonly string[] {
   const similar = similarTo(word, known);
   return similar === undefined ? [] : [`the most similar: ${similar}`];
-}
-
-/** Optimal string alignment: single letters changed, and neighbours exchanged. */
-function editsBetween(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > MOST_EDITS) return MOST_EDITS + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
-  for (let row = 1; row <= one.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= other.length; column += 1) {
-      const isSame = one[row - 1] === other[column - 1];
-      const isExchanged =
-        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      current[column] = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isExchanged ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return last[other.length] ?? 0;
 }
 
 /** The word for the newest of several; no id is written like this. */

@@ -18,11 +18,6 @@ export interface CommandContext extends Streams {
    * (hush.ts): called once the key store is open, after which nobody is asked for its passphrase.
    */
   readonly unhush?: (() => void) | undefined;
-  /**
-   * Begins what a screen is going to need: called while a key store is waited for, when this process has
-   * nothing else to do.
-   */
-  readonly meanwhile?: (() => void) | undefined;
   /** Where the full screen is up: it asks for secrets. Without it the terminal is there to be asked on. */
   readonly screen?: OnScreen | undefined;
   /** Aborted when that screen is left. */

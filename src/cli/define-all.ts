@@ -107,8 +107,7 @@ are, 1 otherwise.`,
     [],
     {
       hasNoForm: true,
-      about: `It completes commands, flags and their values, and from config and journal
-the names of instances and the ids of runs and follow-ups.`,
+      about: 'It completes commands, runbooks, and flags and their values.',
       examples: [
         'source <(lifeboat completion bash)      # in ~/.bashrc',
         'source <(lifeboat completion zsh)       # in ~/.zshrc, after compinit',

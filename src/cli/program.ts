@@ -19,8 +19,6 @@ export interface EarlyTerminal {
   readonly giveScreenBack?: (() => void) | undefined;
   /** Given while the terminal shows nothing of what is typed, because a passphrase may be asked for. */
   readonly unhush?: (() => void) | undefined;
-  /** Given where a screen is going to be drawn (`CommandContext`). */
-  readonly meanwhile?: (() => void) | undefined;
 }
 
 /** What a command line has of its process. */
@@ -28,15 +26,14 @@ export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'e
 
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` and
- * `meanwhile` are for the commands (`CommandContext`). Everything is read and printed by what is given of the
- * process.
+ * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` is
+ * for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
  */
 export async function parse(
   given: readonly string[],
   version: string,
   own: OwnProcess,
-  { giveScreenBack: beforeError = () => undefined, unhush, meanwhile }: EarlyTerminal,
+  { giveScreenBack: beforeError = () => undefined, unhush }: EarlyTerminal,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
   // What the app shows first can be said in lines.
@@ -51,12 +48,12 @@ export async function parse(
     if (form === 'table') own.stderr.write(text);
   };
   const only = onlyOneIn(argv);
-  const program = commandLine(version, { own, finish, helpToStderr, unhush, meanwhile, only });
+  const program = commandLine(version, { own, finish, helpToStderr, unhush, only });
   try {
     if (asksApp(argv, own)) {
       const { app } = await import('../commands/app/app.ts');
       program.parseOptions([...argv]);
-      return await app({ ...contextFor(own, version, [program.opts<CommonFlags>()]), unhush, meanwhile });
+      return await app({ ...contextFor(own, version, [program.opts<CommonFlags>()]), unhush });
     }
     await program.parseAsync([...argv], { from: 'user' });
     if (isInLines) own.stderr.write(LINES_HINT);
@@ -82,7 +79,6 @@ interface Hearing {
   /** Gets the help of a group that was called without a command. */
   helpToStderr(text: string): void;
   readonly unhush?: (() => void) | undefined;
-  readonly meanwhile?: (() => void) | undefined;
   /** The one command or group that is going to be parsed: the others get neither flags nor help. */
   readonly only?: string | undefined;
 }
@@ -101,7 +97,7 @@ const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 /** All commands with their flags and words. */
 export function commandLine(
   version: string,
-  { own, finish, helpToStderr, unhush, meanwhile, only }: Hearing = {
+  { own, finish, helpToStderr, unhush, only }: Hearing = {
     own: process,
     finish: () => undefined,
     helpToStderr: () => undefined,
@@ -139,7 +135,7 @@ export function commandLine(
       }
       const { args, flags, levels } = wordsOf(made);
       const action = await load();
-      const context = { ...contextFor(own, version, levels), connect, unhush, meanwhile };
+      const context = { ...contextFor(own, version, levels), connect, unhush };
       finish(await action(context, args, flags as never));
     });
   };

@@ -24,7 +24,6 @@ export function lazyPlatform(
       env: context.env,
       hideEnv,
       tap: recorder?.platform,
-      toolTap: recorder?.tool,
       awaits,
       tokenOf: (source) => tokenReader(source, { keychain: noKeychain, hideEnv }),
     });

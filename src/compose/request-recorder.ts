@@ -1,4 +1,4 @@
-import type { HttpCall, ToolCall, TranscribedCall } from '../audit/transcript/line.ts';
+import type { HttpCall } from '../audit/transcript/line.ts';
 import type { Transcript } from '../audit/transcript/transcript.ts';
 import { counted } from '../base/format.ts';
 import { redact } from '../base/redact.ts';
@@ -11,7 +11,6 @@ export interface RequestRecorder {
   /** For the client of an instance. */
   service(instance: string): Tap;
   readonly platform: Tap;
-  readonly tool: (heard: Omit<ToolCall, 'kind'>) => void;
   /** Begins to write, with what was heard before. Only for the process that holds the run. */
   start(options: RecorderOptions): Promise<void>;
   /** A secret that is in hand, under its fingerprint. */
@@ -38,7 +37,7 @@ interface RecorderOptions {
 const MOST_WAITING = 200;
 
 export function openRequestRecorder(): RequestRecorder {
-  const waiting: TranscribedCall[] = [];
+  const waiting: HttpCall[] = [];
   const known = new Map<string, string>();
   let transcript: Transcript | undefined;
   let fingerprint: RecorderOptions['fingerprint'] | undefined;
@@ -46,7 +45,7 @@ export function openRequestRecorder(): RequestRecorder {
   let ended = false;
   let lost = 0;
 
-  const hear = (call: TranscribedCall) => {
+  const hear = (call: HttpCall) => {
     if (ended) return;
     if (waiting.length < MOST_WAITING) waiting.push(call);
     else lost += 1;
@@ -58,7 +57,7 @@ export function openRequestRecorder(): RequestRecorder {
     if (transcript === undefined || writing || ended) return;
     writing = true;
     for (let call = waiting[0]; call !== undefined; call = waiting[0]) {
-      if (call.kind !== 'tool' && !isNamed(call)) await nameSecrets(call);
+      if (!isNamed(call)) await nameSecrets(call);
       if (ended) return;
       transcript.write(call);
       waiting.shift();
@@ -91,7 +90,6 @@ export function openRequestRecorder(): RequestRecorder {
   return {
     service: (to) => (heard) => hear({ kind: 'service', to, ...heard }),
     platform: (heard) => hear({ kind: 'platform', to: 'platform', ...heard }),
-    tool: (heard) => hear({ kind: 'tool', ...heard }),
     async start(options) {
       const { openTranscript } = await import('../audit/transcript/transcript.ts');
       fingerprint = options.fingerprint;

@@ -55,15 +55,6 @@ export function workspaceFor({ operator, checkpoints, notify, instances }: Loade
 }
 
 /**
- * Begins what `openWorkspace` will wait for. It pays where other things come first; should they fail, nothing
- * was asked for and nothing is open.
- */
-export async function openWorkspaceAhead({ env }: Pick<CommandContext, 'env'>): Promise<void> {
-  const { chooseStoreAhead } = await import('../keys/choose-store.ts');
-  chooseStoreAhead(env);
-}
-
-/**
  * Opens the home for a command that writes. The key store comes first: without one nothing is begun, and the
  * error says what is missing. Then the store is held against its checkpoints: where it is not what was
  * signed, this rejects with `journal.rolled-back` (exit 5) and nothing is written. A team's store needs a
@@ -237,7 +228,6 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
   };
   // Before anybody is asked for the passphrase of a new one.
   let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
-  context.meanwhile?.();
   const choice = { env: context.env, home, toRead: how === 'look' };
   const store = await unlocked(context, (asker) => chooseStore({ ...choice, ...asker }));
   const keyring = openKeyring(store);

@@ -314,7 +314,7 @@ export const Config = z.strictObject({
     )
     .default('cf')
     .describe(
-      'cf: the cf tool, where it is logged in; {api}: the API of Cloud Foundry; none: commands of yours, or by hand',
+      'cf: the API of Cloud Foundry, with the address and the token of the cf tool; {api}: another address of it; none: commands of yours, or by hand',
     ),
   runbooks: z
     .string()
@@ -332,7 +332,7 @@ export const Config = z.strictObject({
   report: z
     .strictObject({
       name: z.string().min(1).max(80).optional().describe('name of the organisation'),
-      logo: z.string().min(1).optional().describe('PNG or SVG file of at most 256 KiB'),
+      logo: z.string().min(1).optional().describe('PNG file of at most 256 KiB'),
     })
     .optional()
     .describe('name and logo at the head of reports'),

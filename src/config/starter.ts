@@ -41,7 +41,7 @@ const KEYS = `
 `;
 
 const REST = `
-# Applications are bound again by the cf tool where it is logged in. Other ways: the API itself, or by hand.
+# Applications are bound again at the platform that the cf tool is logged in to. Other ways: its API, or by hand.
 # platform: { api: https://api.example.com }
 # platform: none
 

@@ -4,7 +4,7 @@ import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
 import type { KeyStore } from './key-store.ts';
 import { keyringFolder } from './keyring-files.ts';
-import { connectAhead, openOsStore } from './os-store.ts';
+import { openOsStore } from './os-store.ts';
 import { readPrivateFile } from './private-file.ts';
 import { openVault } from './vault.ts';
 
@@ -30,11 +30,6 @@ export async function chooseStore(choice: StoreChoice): Promise<KeyStore> {
   const store = await openStore(choice);
   await (choice.toRead === true ? store.accounts() : store.probe());
   return store;
-}
-
-/** Begins what opening the store will wait for, where that asks nobody and changes nothing. */
-export function chooseStoreAhead(env: StoreChoice['env']): void {
-  if (wantedIn(env) === 'os') connectAhead(serviceIn(env));
 }
 
 function wantedIn(env: StoreChoice['env']): string {

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type * as KeytarModule from 'keytar';
 import { LifeboatError } from '../base/errors.ts';
-import { endNotBefore } from '../base/own-program.ts';
 import { Secret } from '../base/secret.ts';
 import { isReadAnew, readItemForParent } from './fresh-read.ts';
 import { checkItem, isStored, type KeyStore, listed, PROBE_PREFIX } from './key-store.ts';
@@ -54,16 +53,6 @@ async function loadKeytar(): Promise<Keytar> {
   } catch (cause) {
     throw osError(cause);
   }
-}
-
-/**
- * Lets the library connect to the keychain, which takes longer than all that is asked of it afterwards. It
- * looks for an item that nobody has, so nothing is unlocked and no window opens. What goes wrong shows again
- * when the store is opened.
- */
-export function connectAhead({ service = SERVICE }: Pick<OsStoreOptions, 'service'>): void {
-  const connected = loadKeytar().then((keytar) => keytar.getPassword(service, newProbe()));
-  endNotBefore(connected.catch(() => undefined));
 }
 
 /** Answers the process that wants to know what a connection of its own finds: see `isReadAnew`. */

@@ -1,7 +1,8 @@
 /*
  * What a start would pay for knowing every character of Unicode: 8 ms for the first `Intl.Segmenter` and 24
- * ms for the first emoji that is looked for. What the screen draws needs neither. The build puts this in the
- * place of both in the packages that draw (build/plugins.ts).
+ * ms for the first emoji that is looked for, together 26 % more processor time for `runs` (medians of 30 runs
+ * in turns). What the screen draws needs neither. The build puts this in the place of both in the packages
+ * that draw (build/plugins.ts).
  */
 
 /**

@@ -1,21 +1,18 @@
-import { childEnvironment } from '../base/child-environment.ts';
 import type { Awaits } from '../service/awaited.ts';
 import type { Tap } from '../service/interceptors.ts';
 import type { Limits } from '../service/limits.ts';
+import { SYSTEM_AUTHORITIES } from '../service/tls.ts';
 import type { TokenReader, TokenSource } from '../service/token-source.ts';
 import { bind } from './api/bind.ts';
-import { type ApiOptions, openApi } from './api/connection.ts';
+import { type ApiConnection, type ApiOptions, openApi } from './api/connection.ts';
 import { renewKey } from './api/renew-key.ts';
 import { restage } from './api/restage.ts';
 import { unbind } from './api/unbind.ts';
 import { findBindings } from './capi/find-bindings.ts';
 import { proveRebound } from './capi/prove.ts';
-import { type CfLoginOptions, loginOfCf } from './cf/login.ts';
-import { bindByCf, renewKeyByCf, unbindByCf } from './cf/rebind.ts';
-import { restageByCf } from './cf/restage.ts';
-import { openSession } from './cf/session.ts';
-import type { ToolTap } from './cf/tool.ts';
+import { type CfLoginOptions, LOGIN, loginOfCf } from './cf-login.ts';
 import type { NoPlatform, Platform } from './platform.ts';
+import { hasCode } from './problem.ts';
 import { DEFAULT_PACE, type Pace } from './wait.ts';
 
 /** As the config has it. */
@@ -34,48 +31,65 @@ interface OpenPlatformOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Variables that the tool `cf` does not get to see, such as those that hold tokens of instances. */
   readonly hideEnv?: readonly string[];
-  readonly signal?: AbortSignal | undefined;
   readonly limits?: Partial<Limits> | undefined;
   readonly pace?: Partial<Pace> | undefined;
   /** Hears every request with all that is in it, for a transcript. */
   readonly tap?: Tap | undefined;
-  /** Hears every call of the tool `cf`. */
-  readonly toolTap?: ToolTap | undefined;
   /** Told of the requests that are waited for. */
   readonly awaits?: Awaits | undefined;
 }
 
-/** What prints the token of whoever is logged in (domain 1.1). */
-const LOGIN: TokenSource = { command: 'cf oauth-token' };
-
 /**
- * The platform of the config, or why there is none, in words for people: then everything is done by hand. An
- * API that is configured is not called here, and its token not read; the tool `cf` is asked whether it is
- * logged in. Throws `config.platform`, `config.ca` and `config.proxy` for what is configured wrongly. Close
- * it: by the tool, a folder with a copy of the login is removed then.
+ * The platform of the config, or why there is none, in words for people: then everything is done by hand. The
+ * platform is not called here. For an API that is configured its token is not read either; the tool `cf` is
+ * asked for its own. Throws `config.platform`, `config.ca` and `config.proxy` for what is configured wrongly.
  */
 export async function openPlatform(
   { platform }: { readonly platform: PlatformChoice },
   options: OpenPlatformOptions,
 ): Promise<Platform | NoPlatform> {
-  const { env, limits, pace, tap, toolTap, awaits } = options;
+  const { env, hideEnv, limits, pace, tap, awaits } = options;
   if (platform === 'none') return { none: 'the config says that there is no platform', by: 'config' };
   if (platform !== 'cf') {
     const token = options.tokenOf(platform.token ?? LOGIN);
-    return platformByApi({ api: platform.api, token, caFile: platform.ca, limits, pace, tap, awaits });
+    const api = openApi({ api: platform.api, token, caFile: platform.ca, limits, tap, awaits });
+    return platformOf(api, 'platform', `Cloud Foundry at ${api.origin}`, pace);
   }
-  const shown = childEnvironment(options.hideEnv ?? [], {}, env);
-  const signal = options.signal ?? new AbortController().signal;
-  return platformByCf({ env: shown, signal, pace, tap: toolTap });
+  const { signal } = new AbortController();
+  const opened = await openByCf({ env, hideEnv, signal }, { limits, tap, awaits });
+  return 'none' in opened ? opened : platformOf(opened.api, 'cf', opened.description, pace);
 }
 
-/** Cloud Foundry by its v3 API. Sends nothing yet. Throws `config.platform`, `config.ca`, `config.proxy`. */
-function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | undefined }): Platform {
-  const api = openApi(options);
-  const paced = { api, pace: { ...DEFAULT_PACE, ...options.pace } };
+/**
+ * The API of the platform that the tool `cf` is logged in to; or why there is none, for people. The user's
+ * own login and target are read and never changed. Rejects with `platform.stopped`, throws `config.proxy`.
+ */
+export async function openByCf(
+  options: CfLoginOptions,
+  more: Omit<ApiOptions, 'api' | 'token' | 'caFile'> = {},
+): Promise<{ readonly api: ApiConnection; readonly description: string } | { readonly none: string }> {
+  const login = await loginOfCf(options);
+  if ('none' in login) return login;
+  try {
+    // The tool trusts the authorities of the system, and so a platform that is reached by its login does.
+    const api = openApi({ ...more, ...login, caFile: SYSTEM_AUTHORITIES });
+    return { api, description: `Cloud Foundry at ${api.origin} by the login of the cf tool` };
+  } catch (thrown) {
+    if (hasCode(thrown, 'config.platform')) return { none: thrown.shortMessage };
+    throw thrown;
+  }
+}
+
+function platformOf(
+  api: ApiConnection,
+  way: Platform['way'],
+  description: string,
+  pace: Partial<Pace> | undefined,
+): Platform {
+  const paced = { api, pace: { ...DEFAULT_PACE, ...pace } };
   return {
-    way: 'platform',
-    description: `Cloud Foundry at ${api.origin}`,
+    way,
+    description,
     find: (dashboardUrl, signal) => findBindings(api, dashboardUrl, signal),
     unbind: (app, rebind) => unbind(paced, app, rebind),
     bind: (app, to, rebind) => bind(paced, app, to, rebind),
@@ -83,31 +97,5 @@ function platformByApi(options: ApiOptions & { readonly pace?: Partial<Pace> | u
     renewKey: (key, to, rebind) => renewKey(paced, key, to, rebind),
     prove: (app, to, options) => proveRebound(api, app, to, options),
     close: () => api.close(),
-  };
-}
-
-interface CfOptions extends CfLoginOptions {
-  readonly pace?: Partial<Pace> | undefined;
-}
-
-/**
- * Cloud Foundry by its tool `cf`, when that is installed and logged in; else why not, for people. The user's
- * own login and target are read once and never changed. Rejects with `platform.stopped` only.
- */
-async function platformByCf({ pace, ...options }: CfOptions): Promise<Platform | { readonly none: string }> {
-  const login = await loginOfCf(options);
-  if ('none' in login) return login;
-  const { tool, home, capi, description } = login;
-  const session = openSession(tool, capi, home, { ...DEFAULT_PACE, ...pace });
-  return {
-    way: 'cf',
-    description,
-    find: (dashboardUrl, stop) => findBindings(capi, dashboardUrl, stop),
-    unbind: (app, wish) => unbindByCf(session, app, wish),
-    bind: (app, to, wish) => bindByCf(session, app, to, wish),
-    restage: (app, wish) => restageByCf(session, app, wish),
-    renewKey: (key, to, wish) => renewKeyByCf(session, key, to, wish),
-    prove: (app, to, wish) => proveRebound(capi, app, to, wish),
-    close: () => home.remove(),
   };
 }

@@ -67,9 +67,8 @@ export interface KeyOptions extends AfterRestore {
 export type ProveOptions = Pick<AfterRestore, 'signal' | 'runId' | 'notBefore'>;
 
 /**
- * The application platform around the service. Two ways to it stand behind this: its v3 API, and its own tool
- * `cf`. Every change is safe to repeat after the process died: what was created carries the run's label and
- * is found again; what is gone stays gone.
+ * The application platform around the service, by its v3 API. Every change is safe to repeat after the
+ * process died: what was created carries the run's label and is found again; what is gone stays gone.
  *
  * Rejects with a LifeboatError: `platform.unreachable`, `credentials.refused`, `credentials.missing`,
  * `platform.forbidden`, `platform.not-found`, `platform.refused` (422 with the platform's own words as
@@ -79,6 +78,7 @@ export type ProveOptions = Pick<AfterRestore, 'signal' | 'runId' | 'notBefore'>;
  * then not a byte of that change was sent.
  */
 export interface Platform {
+  /** `cf`: address and token are those of the tool `cf`. */
   readonly way: 'platform' | 'cf';
   /** One line for people: which platform, as whom. */
   readonly description: string;

@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import { type Network, networkFor } from './network.ts';
 import { openReader, orAbort, type Reader } from './reader.ts';
 import { openSender, type Sender } from './sender.ts';
+import type { CaFile } from './tls.ts';
 import { holdToken, type TokenCache } from './token-cache.ts';
 import type { TokenReader } from './token-source.ts';
 import { wholeAnswers } from './whole-answers.ts';
@@ -44,8 +45,8 @@ export function openConnection({ origin }: InstanceAddress, options: ConnectionO
 
 export interface ReadingOptions {
   readonly token: TokenReader;
-  /** PEM file, trusted besides the certificates that Node trusts. */
-  readonly caFile?: string | undefined;
+  /** Trusted besides the certificates that Node trusts. */
+  readonly caFile?: CaFile | undefined;
   /** Hears every request with all that is in it, for a transcript. */
   readonly tap?: Tap | undefined;
   /** Told of what is waited for. */

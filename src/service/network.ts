@@ -3,7 +3,7 @@ import { guardAnswerHeads } from './answer-heads.ts';
 import type { Limits } from './limits.ts';
 import type { OneConnection } from './one-connection.ts';
 import { blame, proxyFor } from './proxies.ts';
-import { tlsOptions } from './tls.ts';
+import { type CaFile, tlsOptions } from './tls.ts';
 
 export interface Network {
   /** Keep-alive connections for reads, HTTP/1.1. */
@@ -16,10 +16,10 @@ guardAnswerHeads();
 
 /**
  * How this machine reaches `origin`: directly, or through the proxy that the environment names for it (see
- * `proxyFor`). `caFile` (PEM) is trusted besides the certificates that Node trusts. Rejects an unusable file
+ * `proxyFor`). `caFile` is trusted besides the certificates that Node trusts. Rejects an unusable file
  * with `config.ca` and an unusable proxy with `config.proxy`.
  */
-export function networkFor(origin: string, caFile: string | undefined, limits: Limits): Network {
+export function networkFor(origin: string, caFile: CaFile | undefined, limits: Limits): Network {
   const tls = tlsOptions(caFile, limits);
   const common = { allowH2: false, connectTimeout: limits.connectMs, connect: tls };
   const proxy = proxyFor(origin);

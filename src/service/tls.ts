@@ -18,14 +18,18 @@ export const UNCHECKED_TLS = 'NODE_TLS_REJECT_UNAUTHORIZED';
 export const askedForUncheckedTls = process.env[UNCHECKED_TLS] === '0';
 if (askedForUncheckedTls) delete process.env[UNCHECKED_TLS];
 
+/** Stands for the authorities of the system, where a file of one could be named. */
+export const SYSTEM_AUTHORITIES = Symbol('the authorities of the system');
+export type CaFile = string | typeof SYSTEM_AUTHORITIES;
+
 /**
  * How every TLS connection of this process is made, to a service, a platform or a proxy: HTTP/1.1, TLS 1.2 at
- * least, the certificate checked whatever the environment says. `caFile` (PEM) is trusted besides the
- * authorities that Node trusts. Throws `config.ca` for a file that is no certificate, and `trust.refused` for
- * one that others could have written.
+ * least, the certificate checked whatever the environment says. `caFile` (PEM), or the authorities of the
+ * system, are trusted besides those that Node trusts. Throws `config.ca` for a file that is no certificate,
+ * and `trust.refused` for one that others could have written.
  */
-export function tlsOptions(caFile: string | undefined, limits: Limits): buildConnector.BuildOptions {
-  const ca = caFile === undefined ? undefined : [...getCACertificates('default'), readCa(caFile)];
+export function tlsOptions(caFile: CaFile | undefined, limits: Limits): buildConnector.BuildOptions {
+  const ca = caFile === undefined ? undefined : [...getCACertificates('default'), ...authoritiesIn(caFile)];
   return {
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
@@ -39,6 +43,10 @@ export function tlsOptions(caFile: string | undefined, limits: Limits): buildCon
 
 /** Bytes. All the authorities that browsers trust are a quarter of one MiB. */
 const LARGEST_CA = 4 * 1024 * 1024;
+
+function authoritiesIn(caFile: CaFile): string[] {
+  return caFile === SYSTEM_AUTHORITIES ? getCACertificates('system') : [readCa(caFile)];
+}
 
 function readCa(path: string): string {
   try {

@@ -26,6 +26,8 @@ export interface TokenHelpers {
   readonly keychain: () => Promise<Secret | undefined>;
   /** Variables a token command does not get to see, such as those that hold other instances' tokens. */
   readonly hideEnv?: readonly string[];
+  /** What a token command has of an environment but for these; default that of this process. */
+  readonly env?: NodeJS.ProcessEnv;
   /** Default 30 s. */
   readonly commandTimeoutMs?: number;
 }
@@ -56,7 +58,7 @@ async function readRaw(source: TokenSource, helpers: TokenHelpers): Promise<Secr
   if ('file' in source) return readTokenFile(source.file);
   if ('command' in source) {
     return runTokenCommand(source.command, {
-      hideEnv: helpers.hideEnv ?? [],
+      env: childEnvironment(helpers.hideEnv ?? [], {}, helpers.env),
       timeoutMs: helpers.commandTimeoutMs ?? 30_000,
     });
   }
@@ -117,7 +119,7 @@ function missing(shortMessage: string): LifeboatError {
 const TOKEN_LIMIT_BYTES = 64 * 1024;
 
 interface TokenCommandOptions {
-  readonly hideEnv: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
   readonly timeoutMs: number;
 }
 
@@ -126,10 +128,8 @@ interface TokenCommandOptions {
  * long, rejects with `credentials.missing`; the message quotes the first bytes of its stderr, cleaned of
  * whatever it had printed as token.
  */
-async function runTokenCommand(command: string, options: TokenCommandOptions): Promise<Secret> {
-  const env = childEnvironment(options.hideEnv);
-  const signal = new AbortController().signal;
-  const { timeoutMs } = options;
+async function runTokenCommand(command: string, { env, timeoutMs }: TokenCommandOptions): Promise<Secret> {
+  const { signal } = new AbortController();
   // An agent that it leaves running, or a connection that is kept, is none of ours.
   const how = { env, timeoutMs, signal, endsWhenFull: true, leavesOthers: true };
   const { exit, stdout, stderr } = await runShell(command, how);

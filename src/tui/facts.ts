@@ -37,7 +37,6 @@ const FRESH_MS: Readonly<Record<SourceName, number>> = {
   moment: 60_000,
   report: 60_000,
   lab: 2_000,
-  folder: 5_000,
   secretFile: 2_000,
   publicKeyFile: 2_000,
 };

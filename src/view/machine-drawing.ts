@@ -42,7 +42,7 @@ export function drawPhases(machine: AnyStateMachine, context?: unknown): Drawing
   };
   const ways = Object.values(machine.states)
     .filter(({ key }) => drawn.has(key))
-    .flatMap((phase) => [...waysFrom(phase, asIs), ...statesIn(phase).flatMap(leaving(phase))]);
+    .flatMap((phase) => [...waysFrom(phase), ...statesIn(phase).flatMap(leaving(phase))]);
   const ends = new Set(ways.map(({ to }) => to).filter((path) => isFinalAt(machine, path)));
   const between = ways
     .map((way) => ({ ...way, from: nameOf(way.from), to: isStop(way) ? stepOf(way.to) : nameOf(way.to) }))
@@ -76,7 +76,7 @@ function firstAmong(machine: AnyStateMachine, drawn: ReadonlySet<string>): reado
     .flatMap((state): First[] =>
       drawn.has(state.key)
         ? [{ path: state.key, label: '' }]
-        : waysFrom(state, asIs).map(({ to, label }) => ({ path: to, label })),
+        : waysFrom(state).map(({ to, label }) => ({ path: to, label })),
     )
     .filter(({ path }) => drawn.has(path))
     .map((first, _, { length }) => (length === 1 ? { ...first, label: '' } : first));
@@ -87,12 +87,12 @@ function firstAmong(machine: AnyStateMachine, drawn: ReadonlySet<string>): reado
  * `otherwise` says what is not so, because what it is the other way of stays inside.
  */
 function leaving(phase: AnyStateNode) {
-  const inside = statesIn(phase).flatMap((state) => waysFrom(state, asIs));
+  const inside = statesIn(phase).flatMap((state) => waysFrom(state));
   return (state: AnyStateNode): Way[] => {
     const all = transitionsOf(state);
     const conditions = all.flatMap((one) => guardOf(one) ?? []);
     const before = inside.filter(({ to, label }) => to === pathOf(state) && label !== '');
-    return waysFrom(state, asIs).flatMap((way) => {
+    return waysFrom(state).flatMap((way) => {
       if (way.label.endsWith('otherwise') && conditions.length > 0) {
         const unless = `unless ${conditions.join(' or ')}`;
         return [{ ...way, label: way.label.replace(/otherwise$/u, unless) }];
@@ -110,7 +110,7 @@ const END = '[*]';
 export function drawPhase(machine: AnyStateMachine, phase: string): Drawing {
   const [node] = nodesAt(machine, phase);
   const states = node === undefined ? [] : statesIn(node);
-  const ways = states.flatMap((state) => waysFrom(state, asIs));
+  const ways = states.flatMap((state) => waysFrom(state));
   const paths = new Set([...states.map(pathOf), ...ways.filter((way) => !isStop(way)).map(({ to }) => to)]);
   return draw(machine, [...paths], ways, {
     first: (node?.initial.target ?? []).map((state: AnyStateNode) => ({ path: pathOf(state), label: '' })),
@@ -138,7 +138,7 @@ export function machineTable(machine: AnyStateMachine): Readonly<Record<string, 
 
 function rowOf(state: AnyStateNode) {
   return {
-    title: titleOf(state),
+    title: titleAt(state.machine, pathOf(state)),
     type: state.type,
     tags: state.tags,
     invokes: state.invoke.map(({ id, src }) => ({ id, verb: typeof src === 'string' ? src : id })),
@@ -183,27 +183,28 @@ function said(label: string): string {
   return label === '' ? '' : ` : ${label}`;
 }
 
-const asIs = (path: string) => path;
-
 function pathOf({ path }: AnyStateNode): string {
   return path.join('.');
 }
 
-/** Every way out of a state, whether an event leads along it or a condition. */
-function waysFrom(state: AnyStateNode, nameOf: (path: string) => string): Way[] {
+/**
+ * Every way out of a state, whether an event leads along it or a condition. By hand, because
+ * `toDirectedGraph` of xstate leaves out what no event leads along: one way in six, and those with the
+ * conditions.
+ */
+function transitionsOf(state: AnyStateNode): readonly AnyTransitionDefinition[] {
+  return [...(state.always ?? []), ...[...state.transitions.values()].flat()];
+}
+
+function waysFrom(state: AnyStateNode): Way[] {
   const all = transitionsOf(state);
   return all.flatMap((transition) =>
     (transition.target ?? []).map((target) => ({
-      from: nameOf(pathOf(state)),
-      to: nameOf(pathOf(target)),
+      from: pathOf(state),
+      to: pathOf(target),
       label: labelOf(transition, all),
     })),
   );
-}
-
-function transitionsOf(state: AnyStateNode): readonly AnyTransitionDefinition[] {
-  const always = (state.always ?? []) as readonly AnyTransitionDefinition[];
-  return [...always, ...[...state.transitions.values()].flat()];
 }
 
 function labelOf(transition: AnyTransitionDefinition, siblings: readonly AnyTransitionDefinition[]): string {
@@ -232,21 +233,20 @@ function guardOf({ guard }: AnyTransitionDefinition): string | undefined {
 
 /** Ways between the same two states become one. */
 function joined(ways: readonly Way[]): Way[] {
-  const labels = Map.groupBy(ways, ({ from, to }) => `${from} ${to}`);
-  return [...labels.values()].flatMap(([first, ...rest]) => {
-    if (first === undefined) return [];
-    const words = new Set([first, ...rest].map(({ label }) => label).filter((label) => label !== ''));
-    return [{ ...first, label: [...words].join(' / ') }];
+  const pairs = Map.groupBy(ways, ({ from, to }) => `${from} ${to}`);
+  return [...pairs.values()].flatMap((pair) => {
+    const words = new Set(pair.flatMap(({ label }) => label || []));
+    return pair.slice(0, 1).map((way) => ({ ...way, label: [...words].join(' / ') }));
   });
 }
 
 function stopsOf(ways: readonly Way[]): string {
-  const asking = Map.groupBy(ways.filter(isStop), ({ to }) => to);
-  const sentences = [...asking].map(([target, stops]) => {
-    const states = new Set(stops.map(({ from }) => `\`${from}\``));
-    return `Not drawn: *stop* leads to \`${target}\` from ${[...states].join(', ')}.`;
-  });
-  return sentences.join('\n');
+  return [...Map.groupBy(ways.filter(isStop), ({ to }) => to)]
+    .map(([target, stops]) => {
+      const states = new Set(stops.map(({ from }) => `\`${from}\``));
+      return `Not drawn: *stop* leads to \`${target}\` from ${[...states].join(', ')}.`;
+    })
+    .join('\n');
 }
 
 function isStop(way: Way): boolean {
@@ -255,11 +255,6 @@ function isStop(way: Way): boolean {
 
 function titleAt(machine: AnyStateMachine, path: string): string {
   return (metaAt(machine, path)?.title ?? path).replaceAll('"', '');
-}
-
-function titleOf(state: AnyStateNode): string {
-  const { title } = state.meta as { readonly title: string };
-  return title.replaceAll('"', '');
 }
 
 /** Mermaid takes no dot in a name. */

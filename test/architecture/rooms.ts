@@ -58,7 +58,7 @@ export const ROOMS: readonly Room[] = [
   },
   {
     files: `${BASE}/**`,
-    packages: ['zod'],
+    packages: ['fastest-levenshtein', 'zod'],
     node: ['child_process', 'fs', 'net', 'os', 'path', 'sea', 'sqlite', 'timers', 'util'],
     rooms: [],
     why: 'what all rooms share leans on none of them',
@@ -140,7 +140,7 @@ export const ROOMS: readonly Room[] = [
   {
     files: 'src/platform/**',
     packages: ['type undici', 'zod'],
-    node: ['child_process', 'fs', 'os', 'path', 'timers'],
+    node: ['fs', 'os', 'path', 'timers'],
     rooms: ['src/service', 'type machines/parts', BASE],
     why: 'the platform is the world around the service: it knows applications and nothing of runs',
   },

@@ -26,10 +26,10 @@ const WITH_MACHINES = [
 ];
 
 describe('loaded at once', () => {
-  it('no package before the first frame is painted, and one by what parses a command line', () => {
+  it('no package before the first frame is painted, and two by what parses a command line', () => {
     expect(packagesOf('src/cli/start.ts')).toEqual([]);
     expect(packagesOf('src/cli/main.ts')).toEqual([]);
-    expect(packagesOf('src/cli/program.ts')).toEqual(['commander']);
+    expect(packagesOf('src/cli/program.ts')).toEqual(['commander', 'fastest-levenshtein']);
   });
 
   it('by no command what draws the screen, reads prose and dates, or sends requests', () => {

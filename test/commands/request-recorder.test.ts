@@ -5,18 +5,22 @@ import { openRequestRecorder } from '../../src/compose/request-recorder.ts';
 import { temporaryHome } from '../store/temporary-home.ts';
 
 const RUN = '01K0000000000000000000000A';
-const call = (words: string) => ({ at: new Date(0), argv: ['cf', words], exit: 0, bytes: 0, ms: 1 });
+const call = (words: string) => ({
+  ...{ at: new Date(0), method: 'GET', url: `https://host/${words}`, headers: {}, body: undefined },
+  ...{ secrets: [], hidden: [], status: 200, answerHeaders: {}, bytes: 0, sha256: '', answer: undefined },
+  ...{ ms: 1, error: undefined },
+});
 
 test('nothing is written behind what the record says of the transcript when a run is over, and nothing before it is left out', async () => {
   const home = temporaryHome();
   const recorder = openRequestRecorder();
   onTestFinished(() => recorder.close());
   await recorder.start({ home, runId: RUN, fingerprint: async () => '0a1b2c3d4e5f' });
-  recorder.tool(call('first'));
+  recorder.platform(call('first'));
   recorder.notes();
-  recorder.tool(call('second'));
+  recorder.platform(call('second'));
   const [kept] = recorder.notes(true);
-  recorder.tool(call('third'));
+  recorder.platform(call('third'));
   const written = readFileSync(transcriptPath(home, RUN), 'utf8');
   expect(kept?.body).toMatchObject({ lines: 2, bytes: written.length });
   expect(written).toContain('second');

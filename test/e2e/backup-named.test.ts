@@ -9,7 +9,7 @@ describe.concurrent('a run without a terminal that asks which backup is restored
     const home = await bench(context, {});
     const asked = await home.run('run', 'restore-backup', '--instance', 'orders', '--yes');
     expect(asked.code, asked.stderr).toBe(3);
-    expect(asked.stderr).toContain('(--backup ID; lifeboat backups list shows the ids)');
+    expect(asked.stderr).toContain('(--backup ID; `lifeboat backups list orders` shows the ids)');
     const unknown = await home.run('resume', '--yes', '--backup', '7');
     expect(unknown.code, unknown.stderr).toBe(3);
     expect(unknown.stderr).toContain('backup 7 is not among those offered');

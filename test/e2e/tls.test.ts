@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { installCf } from '../bench-kit/install-cf.ts';
 import { runProduct } from '../bench-kit/product.ts';
 import { itemsIn } from '../bench-kit/results.ts';
 import { useBenches } from '../bench-kit/test-bench.ts';
@@ -99,5 +101,29 @@ instances: { orders: { url: "${url}", revision: ${revision}, token: ${token} } }
     expect(checks.map(({ state }) => state)).toEqual(['warn', 'warn', 'bad', 'warn']);
     for (const name of ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', '--tls-keylog', 'SSLKEYLOGFILE'])
       expect(JSON.stringify(checks)).toContain(name);
+  });
+});
+
+describe('the authorities of the system', () => {
+  const bench = useBenches();
+
+  test('a platform by the login of the cf tool is called where an authority of the system vouches for it, and only there', async (context) => {
+    const { expect, onTestFinished } = context;
+    const { product, folder, env, tokenFile, server: service } = await bench(context);
+    const { caFile, good, remove } = makeCertificates();
+    onTestFinished(remove);
+    const platform = await startFaultServer((_, socket) => socket.write(json(403, {})), good);
+    onTestFinished(platform.close);
+    const { bin } = installCf(folder, { Target: platform.origin, AccessToken: 'bearer tok-8d2f61ac90' });
+    const config = join(folder, 'by-cf.yaml');
+    const orders = `{ url: "${service.urlOf('orders')}", revision: 62, token: { file: ${tokenFile} } }`;
+    writeFileSync(config, `platform: cf\ninstances: { orders: ${orders} }\n`);
+    const PATH = `${bin}:${process.env['PATH']}`;
+    const doctor = (more: Readonly<Record<string, string>>) =>
+      runProduct(product, ['doctor'], { ...env, PATH, LIFEBOAT_CONFIG: config, ...more }).ended;
+    await doctor({});
+    expect(platform.bytes()).toBe(0);
+    const { stdout } = await doctor({ SSL_CERT_FILE: caFile });
+    expect(platform.bytes(), stdout).toBeGreaterThan(0);
   });
 });

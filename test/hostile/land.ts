@@ -51,23 +51,14 @@ export function hostileMishaps(texts: readonly string[]): (wish: Wish) => Mishap
   };
 }
 
-/**
- * A tool `cf` that reads what there is and, asked to change anything, says something hostile on both streams
- * and fails.
- */
+/** A tool `cf` that, asked for a token, says something hostile on both streams and fails. */
 export function installHostileCf(bench: PlatformBench, text: string): void {
   bench.installCf(true);
-  const [real, bin] = [join(bench.folder, 'bin/cf'), join(bench.folder, 'hostile-bin')];
+  const bin = join(bench.folder, 'hostile-bin');
   mkdirSync(bin);
   writeFileSync(join(bench.folder, 'said'), text);
   const said = `cat '${join(bench.folder, 'said')}'`;
-  const script = `#!/bin/sh
-case "$1" in
-  oauth-token | api | target | curl) exec '${real}' "$@" ;;
-esac
-${said}; ${said} >&2
-exit 1
-`;
+  const script = `#!/bin/sh\n${said}; ${said} >&2\nexit 1\n`;
   writeFileSync(join(bin, 'cf'), script, { mode: 0o755 });
   Object.assign(bench.env, { PATH: `${bin}:${process.env['PATH']}` });
 }

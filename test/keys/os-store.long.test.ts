@@ -181,42 +181,6 @@ describeWith(PROGRAMS, 'an OS keychain that cannot be used', () => {
     });
   });
 
-  it.each([
-    ['there is no bus', false],
-    ['nothing ever answers', true],
-  ])('says nothing and keeps no process when it is connected to ahead and %s', async (_title, isMute) => {
-    await withFolder(async (folder) => {
-      const socket = join(folder, 'mute');
-      const connected = Promise.withResolvers<void>();
-      const mute = createServer(() => connected.resolve()).listen(socket);
-      if (!isMute) connected.resolve();
-      const address = `unix:path=${isMute ? socket : join(folder, 'gone')}`;
-      const env = { ...(await sessionEnvironment(folder)), DBUS_SESSION_BUS_ADDRESS: address };
-      const source = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
-      const script = `
-        const { connectAhead } = await import(${source('keys/os-store.ts')});
-        const { leave, mayEnd } = await import(${source('base/own-program.ts')});
-        connectAhead({});
-        process.stdin.once('data', () => mayEnd().then(() => leave(4)));`;
-      const endOne = async () => {
-        const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env, stdio: 'pipe' });
-        let printed = '';
-        for (const stream of [child.stdout, child.stderr])
-          stream.on('data', (chunk: Buffer) => {
-            printed += chunk.toString();
-          });
-        await connected.promise;
-        child.stdin.write('leave\n');
-        const [code] = (await once(child, 'close')) as [number];
-        return { code, printed };
-      };
-      // One in ten met a thread that was about to begin another one, on a machine that is busy.
-      const ends = await Promise.all(Array.from({ length: 24 }, endOne));
-      mute.close();
-      expect(ends).toEqual(ends.map(() => ({ code: 4, printed: '' })));
-    });
-  });
-
   it('is said to lack its library when keytar cannot load it', async () => {
     await withFolder(async (folder) => {
       const broken = await keytarWithoutBinaries(folder);

@@ -11,7 +11,9 @@ const CONFLICT = {
 
 test('a restore that the service refused is described in its words, with the restore that stood in the way', () => {
   const evidence = { underWay: [104] };
-  expect(neverDone({ absences: 1, send: { is: 'absent', lost: CONFLICT, evidence } }, 'a restore')).toMatchObject({
+  expect(
+    neverDone({ absences: 1, send: { is: 'absent', lost: CONFLICT, evidence } }, 'a restore'),
+  ).toMatchObject({
     shortMessage:
       'the service refused it: the same action is already in progress (409): "busy"; under way: restore 104',
     evidence: { answer: CONFLICT.shortMessage, list: { underWay: [104] } },

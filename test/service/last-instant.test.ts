@@ -8,7 +8,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { openApi } from '../../src/platform/api/connection.ts';
-import { cfTool } from '../../src/platform/cf/tool.ts';
 import { makeCertificates } from '../faults/certificates.ts';
 import { json, startFaultServer } from './fault-server.ts';
 import { clientAt, rejection, serve } from './serve.ts';
@@ -116,17 +115,6 @@ test('a change of the platform that may not leave sends not a byte', async () =>
   expect(await rejection(api.send(change))).toBe(OVER);
   await server.quiet();
   expect([server.connections(), server.bytes()]).toEqual([1, 0]);
-});
-
-test('the cf tool is not started for a change that may not leave', async () => {
-  const heard: unknown[] = [];
-  const tool = cfTool({ PATH: '/nowhere' }, '/nowhere', (call) => heard.push(call));
-  const call = { signal: new AbortController().signal, timeoutMs: 1_000 };
-  const mayLeave = () => {
-    throw OVER;
-  };
-  expect(await rejection(tool.run(['unbind-service'], { ...call, mayLeave }))).toBe(OVER);
-  expect(heard).toEqual([]);
 });
 
 async function tlsServer() {

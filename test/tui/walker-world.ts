@@ -133,7 +133,6 @@ export function createWorld(random: Random, now: () => Date): World {
       moment: load('moment'),
       report: load('report'),
       lab: load('lab'),
-      folder: load('folder'),
       secretFile: load('secretFile'),
       publicKeyFile: load('publicKeyFile'),
     },
@@ -371,10 +370,6 @@ function valuesOf({ random, now, names, runIds, badge, isRehearsal, mode }: Know
       updateBlocking: random.inPercent(50),
       calls: some(() => ({ at: time(), instance: word(), endpoint: word(), detail: word() })),
       callCount: number(),
-    }),
-    folder: ({ begins }) => ({
-      items: some(() => ({ name: begins + word(), isFolder: random.inPercent(50) })),
-      isCut: random.inPercent(20),
     }),
     secretFile: () => random.one(['readable', 'unread'] as const),
     publicKeyFile: () => random.one(['readable', 'unread'] as const),

@@ -9,18 +9,6 @@ export interface HttpCall extends HttpExchange {
   readonly to: string;
 }
 
-/** A call of a program that acts on the platform. */
-export interface ToolCall {
-  readonly kind: 'tool';
-  readonly at: Date;
-  readonly argv: readonly string[];
-  readonly exit: number | string | undefined;
-  readonly bytes: number;
-  readonly ms: number;
-}
-
-export type TranscribedCall = HttpCall | ToolCall;
-
 /** What must not be seen, and what stands in its place. */
 export interface Blanks {
   /** The longest first, so that no tail of one stays behind. */
@@ -55,32 +43,21 @@ const OPEN_QUERY =
   /^(?:\w+_guids?|guids|names|include|order_by|page|per_page|types?|states|label_selector|created_ats)(?:\[\w+\])?$/u;
 
 /** One line of the transcript, without its line feed: printable JSON. */
-export function transcriptLine(no: number, call: TranscribedCall, blanks: Blanks): string {
-  return printableJson({ no, ...(call.kind === 'tool' ? toolFields(call) : httpFields(call, blanks)) });
+export function transcriptLine(no: number, call: HttpCall, blanks: Blanks): string {
+  return printableJson({ no, ...httpFields(call, blanks) });
 }
 
 /** The line for a call whose own line would have held a secret all the same. */
-export function withheldLine(no: number, call: TranscribedCall): string {
-  const what =
-    call.kind === 'tool' ? { to: 'platform' } : { to: call.to, method: call.method, status: call.status };
+export function withheldLine(no: number, call: HttpCall): string {
   return printableJson({
     no,
     at: call.at.toISOString(),
-    ...what,
+    to: call.to,
+    method: call.method,
+    status: call.status,
     ms: Math.round(call.ms),
     withheld: 'the rest of this line would have shown a secret',
   });
-}
-
-function toolFields({ at, argv, exit, bytes, ms }: ToolCall) {
-  return {
-    at: at.toISOString(),
-    to: 'platform',
-    argv: argv.map((word) => show(word, 300)),
-    exit,
-    answer: { bytes },
-    ms: Math.round(ms),
-  };
 }
 
 function httpFields(call: HttpCall, blanks: Blanks) {

@@ -7,7 +7,7 @@ import type { Secret } from '../../base/secret.ts';
 import { printableJson } from '../../base/text.ts';
 import { createSecretGuard } from '../../store/secret-guard.ts';
 import { MOST_BYTES, transcriptPath } from './kept.ts';
-import { type Blanks, type TranscribedCall, transcriptLine, withheldLine } from './line.ts';
+import { type Blanks, type HttpCall, transcriptLine, withheldLine } from './line.ts';
 
 /** How far a transcript reaches. */
 export interface TranscriptState {
@@ -19,7 +19,7 @@ export interface TranscriptState {
 
 export interface Transcript {
   /** Appends the line of a call. Never throws: the first failure ends the transcript, as `problem` says. */
-  write(call: TranscribedCall): void;
+  write(call: HttpCall): void;
   /** From now on no line may hold this secret in any form. `name` stands where it is part of a request. */
   guard(secret: Secret, name?: string): void;
   /** Waits for the disk, lest a record of it outlive the transcript, and gives how far that reaches. */
@@ -81,7 +81,7 @@ export function openTranscript(home: string, runId: string): Transcript {
   return {
     write(call) {
       try {
-        const secrets = call.kind === 'tool' ? [] : [...call.secrets, ...call.hidden];
+        const secrets = [...call.secrets, ...call.hidden];
         const line = transcriptLine(lines + 1, call, blanksOf(secrets, names));
         append(isClean(line, guard, secrets) ? line : withheldLine(lines + 1, call));
       } catch (cause) {

@@ -57,7 +57,7 @@ export function connect(context: CommandContext, config: LoadedConfig, screen: O
     },
     addKey: async (instance, file) => {
       const { keysAdd } = await import('../keys/keys.ts');
-      const { pathOf } = await import('./load-folder.ts');
+      const { pathOf } = await import('./check-file.ts');
       const lines: string[] = [];
       // A path by itself: `-` is no standard input here, which is the keyboard of the app.
       const flags = file === undefined ? {} : { file: pathOf(context.env, file) };

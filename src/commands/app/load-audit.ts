@@ -12,7 +12,7 @@ import { missingVault } from '../../compose/keys-gone.ts';
 import { homeFolder } from '../../config/find.ts';
 import { createSigner } from '../../store/log/signer.ts';
 import type { AuditFacts, AuditTrust } from '../../view/app/sources.ts';
-import { pathOf } from './load-folder.ts';
+import { pathOf } from './check-file.ts';
 import { keptKeyring } from './load-keys.ts';
 
 /**

@@ -9,11 +9,11 @@ import { type DryRunFacts, dryRunFacts, refusedRun } from '../../view/app/dry-ru
 import type { Home, HomeLab } from '../../view/app/home.ts';
 import type { Loaders, TypedMoment } from '../../view/app/sources.ts';
 import type { StartWish } from '../../view/app/start-wish.ts';
+import { fileChecker } from './check-file.ts';
 import { loadAudit } from './load-audit.ts';
 import { loadBackups } from './load-backups.ts';
 import { loadEntries, loadOlderEntries } from './load-entries.ts';
 import { fleetLoader } from './load-fleet.ts';
-import { folderLooker } from './load-folder.ts';
 import { loadFollowUps } from './load-follow-ups.ts';
 import { loadInstance } from './load-instance.ts';
 import { keptKeyring, loadKeys } from './load-keys.ts';
@@ -24,7 +24,7 @@ import { loadDrillRuns, runsLoader } from './load-runs.ts';
 /** How the app learns what its screens show. Only looks, and leaves nothing open. */
 export function loadersFor(context: CommandContext, config: LoadedConfig): Loaders {
   const loadRuns = runsLoader(context);
-  const look = folderLooker(context);
+  const look = fileChecker(context);
   return {
     home: async (_, emit) => emit(await homeOf(context, config)),
     fleet: fleetLoader(context, config),
@@ -41,7 +41,6 @@ export function loadersFor(context: CommandContext, config: LoadedConfig): Loade
     moment: async (of, emit) => emit(await momentTyped(of)),
     report: async (of, emit) => emit(await loadReport(context, of)),
     lab: async (_, emit, signal) => emit(await loadLab(config, signal)),
-    folder: async (of, emit, signal) => emit(await look.folder(of, signal)),
     secretFile: async (of, emit, signal) => emit(await look.secretFile(of, signal)),
     publicKeyFile: async (of, emit, signal) => emit(await look.publicKeyFile(of, signal)),
   };

@@ -9,38 +9,26 @@ export interface Candidate {
   readonly about: string;
 }
 
-/** Where the values of a flag or an argument come from. */
-export type Source =
-  | 'instances'
-  | 'runbooks'
-  | 'runs'
-  | 'followUps'
-  | 'calls'
-  | 'scenarios'
-  | 'schemas'
-  | 'targets'
-  | 'fingerprints';
+/** Lists of words that a flag or an argument takes one of. */
+export type Source = 'runbooks' | 'scenarios' | 'schemas';
 
 /** What is offered for the last word of a line. */
 export interface Offer {
   readonly fixed: readonly Candidate[];
-  readonly sources: readonly Source[];
+  /** Its words are read only when they are wanted. */
+  readonly source: Source | undefined;
   readonly files: boolean;
   /** What stands in the last word before the value: `--output=`. */
   readonly before: string;
-  /** The value of `--config` on the line. */
-  readonly config: string | undefined;
-  /** The words before the last one that are no flags: an instance among them narrows what fits. */
-  readonly named: readonly string[];
 }
 
 /**
  * What fits at the end of a line: its words without the program, the last one as far as it is typed. Pure.
  */
 export function offerFor(program: Command, words: readonly string[]): Offer {
-  const { command, pending, positionals, named, config, isOver } = walk(program, words.slice(0, -1));
+  const { command, pending, positionals, isOver } = walk(program, words.slice(0, -1));
   const last = words.at(-1) ?? '';
-  const none = { fixed: [], sources: [], files: false, before: '', config, named };
+  const none = { fixed: [], source: undefined, files: false, before: '' };
   if (pending === 'unknown' && !last.startsWith('-')) return none;
   if (pending !== undefined && pending !== 'unknown') return { ...none, ...valuesOf(pending) };
   const [, flag = '', attached] = /^(--[^=]+)(=)/u.exec(last) ?? [];
@@ -74,52 +62,34 @@ interface Walked {
   /** A flag that waits for its value; one that there is not may be waiting. */
   readonly pending: Option | 'unknown' | undefined;
   readonly positionals: readonly string[];
-  /** The positionals, and the values of flags. */
-  readonly named: readonly string[];
-  readonly config: string | undefined;
   /** Behind `--` nothing is a flag. */
   readonly isOver: boolean;
 }
 
 /** Reads a line from its beginning, as the parser would. */
 function walk(program: Command, words: readonly string[]): Walked {
-  let walked: Walked = {
-    command: program,
-    pending: undefined,
-    positionals: [],
-    named: [],
-    config: undefined,
-    isOver: false,
-  };
+  let walked: Walked = { command: program, pending: undefined, positionals: [], isOver: false };
   for (const word of words) walked = step(walked, word);
   return walked;
 }
 
 function step(walked: Walked, word: string): Walked {
   const { command, pending, positionals, isOver } = walked;
-  const named = [...walked.named, word];
-  if (pending !== undefined && pending !== 'unknown') {
-    const isConfig = pending.long === '--config';
-    return { ...walked, pending: undefined, named, ...(isConfig ? { config: word } : {}) };
-  }
   const rest = { ...walked, pending: undefined };
+  if (pending !== undefined && pending !== 'unknown') return rest;
   if (isOver || !word.startsWith('-') || word === '-') {
     const below =
       positionals.length === 0 && !isOver ? command.commands.find((one) => one.name() === word) : undefined;
     if (below !== undefined) return { ...rest, command: below };
     // What follows a flag that there is not may be its value.
-    return pending === 'unknown' ? rest : { ...rest, positionals: [...positionals, word], named };
+    return pending === 'unknown' ? rest : { ...rest, positionals: [...positionals, word] };
   }
   if (word === '--') return { ...rest, isOver: true };
-  const [, flag = word, attached] = /^(--[^=]+)=(.*)$/su.exec(word) ?? [];
-  if (attached !== undefined) {
-    const isConfig = flag === '--config';
-    return { ...rest, named: [...walked.named, attached], ...(isConfig ? { config: attached } : {}) };
-  }
-  const option = optionOf(command, flag);
+  if (/^--[^=]+=/u.test(word)) return rest;
+  const option = optionOf(command, word);
   if (option !== undefined) return option.required ? { ...rest, pending: option } : rest;
   // A short flag may have its value with it: `-ojson`.
-  return /^-\w./u.test(flag) ? rest : { ...rest, pending: 'unknown' };
+  return /^-\w./u.test(word) ? rest : { ...rest, pending: 'unknown' };
 }
 
 function optionOf(command: Command, flag: string): Option | undefined {
@@ -142,35 +112,27 @@ function argumentAt(command: Command, at: number): Argument | undefined {
 }
 
 /** The values of a flag or an argument: its choices, or what its name stands for. */
-function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fixed' | 'sources' | 'files'> {
+function valuesOf(taken: Option | Argument, command?: Command): Pick<Offer, 'fixed' | 'source' | 'files'> {
   const choices = taken.argChoices ?? [];
   if (choices.length > 0)
-    return { fixed: choices.map((value) => ({ value, about: '' })), sources: [], files: false };
+    return { fixed: choices.map((value) => ({ value, about: '' })), source: undefined, files: false };
   const name =
     'flags' in taken
       ? (taken.long ?? '')
       : `${command?.parent?.name() ?? ''} ${command?.name() ?? ''} ${taken.name()}`;
-  const found = SOURCES.find(([pattern]) => pattern.test(name));
   const placeholder = 'flags' in taken ? taken.flags : `<${taken.name()}>`;
   return {
     fixed: [],
-    sources: found === undefined ? [] : [found[1]],
+    source: SOURCES.find(([pattern]) => pattern.test(name))?.[1],
     files: /<(?:file|dir|request|signature)>/u.test(placeholder) || placeholder.includes('bundle'),
   };
 }
 
 /** By the name of a flag, or by those of command and argument. */
 const SOURCES: readonly (readonly [RegExp, Source])[] = [
-  [/^--(?:instance|target|source|confirm)$/u, 'instances'],
   [/^--scenario$/u, 'scenarios'],
-  [/^--(?:as|key)$/u, 'fingerprints'],
-  [/ instance$/u, 'instances'],
   [/ runbook$/u, 'runbooks'],
-  [/ run(?:\|bundle)?$/u, 'runs'],
-  [/^followups \w+ id$/u, 'followUps'],
-  [/ call$/u, 'calls'],
   [/ schema name$/u, 'schemas'],
-  [/ target$/u, 'targets'],
 ];
 
 /** What a shell may take as it is: nothing that it would expand, split or run. */

@@ -6,6 +6,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { DrillChapter, DrillRecord } from '../../report/drill/drill-report.ts';
+import { type Markup, markup, NOTHING, trusted } from '../../report/render/markup.ts';
 
 /**
  * Throws a usage error where no JUnit file can be written, so that no drill is made for it in vain. What is
@@ -51,7 +52,7 @@ function notWritten(path: string, why: string): string {
 interface Case {
   readonly group: string;
   readonly name: string;
-  readonly seconds: number;
+  readonly seconds?: number;
   readonly bad?: { readonly kind: 'failure' | 'error' | 'skipped'; readonly message: string };
   readonly output?: string;
 }
@@ -64,131 +65,91 @@ interface Case {
 export function junitText(record: DrillRecord, hostname: string): string {
   const cases = casesOf(record);
   const count = (kind: string) => cases.filter(({ bad }) => bad?.kind === kind).length;
-  const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
-  const counts = attributes({
-    tests: String(cases.length),
-    failures: String(count('failure')),
-    errors: String(count('error')),
-    skipped: String(count('skipped')),
-    time: seconds.toFixed(3),
-  });
-  const about = attributes({
-    name: `lifeboat drill ${record.scope}`,
-    timestamp: record.begunAt.slice(0, 19),
-    hostname,
-  });
-  return [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites${attributes({ name: 'lifeboat drill' })}${counts}>`,
-    `  <testsuite${about}${counts}>`,
-    '    <properties>',
-    ...propertiesOf(record).map((given) => `      <property${attributes(given)}/>`),
-    '    </properties>',
-    ...cases.flatMap(linesOf),
-    '  </testsuite>',
-    '</testsuites>',
-    '',
-  ].join('\n');
+  const seconds = cases.reduce((sum, one) => sum + (one.seconds ?? 0), 0);
+  const [failures = 0, errors = 0, skipped = 0] = ['failure', 'error', 'skipped'].map(count);
+  const all = markup`tests="${cases.length}" time="${seconds.toFixed(3)}"`;
+  const counts = markup`${all} failures="${failures}" errors="${errors}" skipped="${skipped}"`;
+  const begun = record.begunAt.slice(0, 19);
+  return `${markup`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="lifeboat drill" ${counts}>
+  <testsuite name="lifeboat drill ${record.scope}" timestamp="${begun}" hostname="${hostname}" ${counts}>
+    <properties>
+${propertiesOf(record).map(propertyOf)}    </properties>
+${cases.map(caseOf)}  </testsuite>
+</testsuites>
+`}`;
 }
 
-function casesOf({ chapters, outcome, failure }: DrillRecord): Case[] {
+function caseOf({ group, name, seconds = 0, bad, output }: Case): Markup {
+  return markup`    <testcase classname="lifeboat.${group}" name="${name}" time="${seconds.toFixed(3)}">${
+    bad === undefined ? NOTHING : outcomeOf(bad)
+  }${output === undefined ? NOTHING : markup`<system-out>${output}</system-out>`}</testcase>\n`;
+}
+
+function outcomeOf({ kind, message }: NonNullable<Case['bad']>): Markup {
+  if (kind === 'skipped') return markup`<skipped message="${message}"/>`;
+  const end = trusted(`</${kind}>`);
+  return markup`<${trusted(kind)} message="${message}" type="lifeboat.${kind}">${message}${end}`;
+}
+
+function casesOf({ chapters, outcome, failure }: DrillRecord): readonly Case[] {
   const cases = chapters.flatMap(chapterCases);
   const isBroken = cases.some(({ bad }) => bad !== undefined && bad.kind !== 'skipped');
   if (outcome === 'proven' || isBroken) return cases;
   // Whatever ended it, a drill that proves nothing must not look like one that does.
   const message =
     failure ?? (outcome === 'left' ? 'the drill was left before its end' : 'the drill was not proven');
-  return [...cases, { group: 'drill', name: 'the drill', seconds: 0, bad: { kind: 'error', message } }];
+  return [...cases, { group: 'drill', name: 'the drill', bad: { kind: 'error', message } }];
 }
 
-function chapterCases(chapter: DrillChapter): Case[] {
-  const { runbook: group, title, outcome, seconds, runIds, checks, tables } = chapter;
+function chapterCases({
+  runbook: group,
+  title,
+  outcome,
+  seconds,
+  runIds,
+  checks,
+  tables,
+}: DrillChapter): Case[] {
+  const unless = (isGood: boolean, message: string) =>
+    isGood ? {} : { bad: { kind: 'failure', message } as const };
   if (outcome === 'unplayed')
-    return [
-      { group, name: title, seconds: 0, bad: { kind: 'skipped', message: 'the drill had ended before' } },
-    ];
-  if (outcome === 'broken') {
-    const message = 'its run was not closed';
-    return [{ group, name: title, seconds, bad: { kind: 'error', message } }];
-  }
-  const rows = tables.map(
-    ({ name, rows: count, equal }): Case => ({
-      group,
-      name: `${title}: table ${name}`,
-      seconds: 0,
-      output: `${count} rows compared`,
-      ...(equal ? {} : { bad: { kind: 'failure', message: `table ${name} differs from what was expected` } }),
-    }),
-  );
-  const truths = checks.map(
-    ({ what, holds }): Case => ({
-      group,
-      name: `${title}: ${what}`,
-      seconds: 0,
-      ...(holds ? {} : { bad: { kind: 'failure', message: `not true: ${what}` } }),
-    }),
-  );
-  const isOne = outcome === 'proven' || [...rows, ...truths].some(({ bad }) => bad !== undefined);
-  const run: Case = {
-    group,
-    name: title,
-    seconds,
-    output: `run ${runIds.join(', ')}`,
-    ...(isOne ? {} : { bad: { kind: 'failure', message: 'nothing of it was proven' } }),
-  };
-  return [run, ...truths, ...rows];
+    return [{ group, name: title, bad: { kind: 'skipped', message: 'the drill had ended before' } }];
+  if (outcome === 'broken')
+    return [{ group, name: title, seconds, bad: { kind: 'error', message: 'its run was not closed' } }];
+  const compared: Case[] = [
+    ...checks.map(({ what, holds }) => ({
+      ...{ group, name: `${title}: ${what}` },
+      ...unless(holds, `not true: ${what}`),
+    })),
+    ...tables.map(({ name, rows, equal }) => ({
+      ...{ group, name: `${title}: table ${name}`, output: `${rows} rows compared` },
+      ...unless(equal, `table ${name} differs from what was expected`),
+    })),
+  ];
+  const isSaid = outcome === 'proven' || compared.some(({ bad }) => bad !== undefined);
+  const run = { group, name: title, seconds, output: `run ${runIds.join(', ')}` };
+  return [{ ...run, ...unless(isSaid, 'nothing of it was proven') }, ...compared];
 }
 
 function propertiesOf({ id, scope, revision, version, outcome, chapters }: DrillRecord) {
-  const properties: [string, string][] = [
-    ['drill', id],
-    ['scope', scope],
-    ['outcome', outcome],
-    ['revision', revision],
-    ['lifeboat', version],
-  ];
-  for (const { runbook, rtoSeconds, rpoSeconds, objectives } of chapters) {
-    if (rtoSeconds !== undefined)
-      properties.push([`${runbook}.rto`, measured(rtoSeconds, objectives.rtoSeconds)]);
-    if (rpoSeconds !== undefined)
-      properties.push([`${runbook}.rpo`, measured(rpoSeconds, objectives.rpoSeconds)]);
-  }
-  return properties.map(([name, value]) => ({ name, value }));
+  const about = Object.entries({ drill: id, scope, outcome, revision, lifeboat: version });
+  const figures = chapters.flatMap(({ runbook, rtoSeconds, rpoSeconds, objectives }) => [
+    [`${runbook}.rto`, measured(rtoSeconds, objectives.rtoSeconds)] as const,
+    [`${runbook}.rpo`, measured(rpoSeconds, objectives.rpoSeconds)] as const,
+  ]);
+  return [...about, ...figures].flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
 }
 
-function measured(seconds: number, limit: number | undefined): string {
+function propertyOf([name, value]: readonly [string, string]): Markup {
+  return markup`      <property name="${name}" value="${value}"/>\n`;
+}
+
+function measured(seconds: number | undefined, limit: number | undefined): string | undefined {
+  if (seconds === undefined) return undefined;
   if (limit === undefined) return formatSeconds(seconds);
   const verdict = seconds <= limit ? 'met' : 'MISSED';
   return `${formatSeconds(seconds)}, objective ${formatSeconds(limit)} ${verdict}`;
-}
-
-function linesOf({ group, name, seconds, bad, output }: Case): string[] {
-  const about = { classname: `lifeboat.${group}`, name, time: seconds.toFixed(3) };
-  const head = `    <testcase${attributes(about)}`;
-  const inside = [
-    ...(bad === undefined ? [] : [badLine(bad)]),
-    ...(output === undefined ? [] : [`<system-out>${escaped(output)}</system-out>`]),
-  ];
-  if (inside.length === 0) return [`${head}/>`];
-  return [`${head}>`, ...inside.map((line) => `      ${line}`), '    </testcase>'];
-}
-
-function badLine({ kind, message }: NonNullable<Case['bad']>): string {
-  if (kind === 'skipped') return `<skipped${attributes({ message })}/>`;
-  return `<${kind}${attributes({ message, type: `lifeboat.${kind}` })}>${escaped(message)}</${kind}>`;
-}
-
-function attributes(given: Readonly<Record<string, string>>): string {
-  return Object.entries(given)
-    .map(([name, value]) => ` ${name}="${escaped(value)}"`)
-    .join('');
-}
-
-/** XML 1.0 has no form for control characters, so they are gone first. */
-function escaped(text: string): string {
-  return show(text, 500)
-    .replace(/&/gu, '&amp;')
-    .replace(/</gu, '&lt;')
-    .replace(/>/gu, '&gt;')
-    .replace(/"/gu, '&quot;');
 }

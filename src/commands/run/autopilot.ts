@@ -3,6 +3,7 @@ import { stillOpen } from '../../../machines/parts/unfinished.ts';
 import { EXIT, type ExitCode, LifeboatError } from '../../base/errors.ts';
 import { formatSeconds } from '../../base/format.ts';
 import type { Secret } from '../../base/secret.ts';
+import { shellQuoted } from '../../base/shell-quote.ts';
 import { questionOf } from '../../runner/answer.ts';
 import type { Run } from '../../runner/run.ts';
 import { PATIENCE_MS, watchOverdue } from './leave-overdue.ts';
@@ -54,7 +55,7 @@ export async function autopilot(
     if (question === undefined || busy || left !== undefined) return;
     busy = true;
     try {
-      const answer = first ?? answerTo(question, policy, confirmed);
+      const answer = first ?? answerTo(question, policy, { confirmed, instance: run.state().instance });
       first = undefined;
       if (typeof answer === 'string') {
         left = { exitCode: exitCodeAt(snapshot), why: answer };
@@ -134,7 +135,11 @@ function watchFor(patienceMs: number | undefined, run: Run, tell: (why: string) 
 }
 
 /** The answer that the flags determine, or the sentence that says which flag would. */
-function answerTo(question: Question, policy: Policy, confirmed: boolean): Answer | string {
+function answerTo(
+  question: Question,
+  policy: Policy,
+  { confirmed, instance }: { readonly confirmed: boolean; readonly instance: string },
+): Answer | string {
   const { yes, confirm, key } = policy;
   if (question.kind === 'time') {
     if (policy.time === undefined) return `it needs a point in time: --to TIME`;
@@ -163,7 +168,7 @@ function answerTo(question: Question, policy: Policy, confirmed: boolean): Answe
   const backups = question.options.filter(({ event }) => event.type === 'operator.chooseBackup');
   if (backups.length > 0) {
     if (policy.backup === undefined)
-      return `it needs a decision: ${question.prompt} (--backup ID; lifeboat backups list shows the ids)`;
+      return `it needs a decision: ${question.prompt} (--backup ID; \`lifeboat backups list ${shellQuoted(instance)}\` shows the ids)`;
     const meant = backups.find(({ event }) => 'id' in event && event.id === policy.backup);
     if (meant === undefined) return `backup ${policy.backup} is not among those offered: ${question.prompt}`;
     return { event: optionKey(meant.event) };

@@ -9,7 +9,7 @@ import { idFrom } from '../../cli/numbers.ts';
 import { printResult } from '../../cli/print-result.ts';
 import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
-import { openWorkspace, openWorkspaceAhead, workspaceFor } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
 import { callInWords } from '../../runner/refuse-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
@@ -26,7 +26,6 @@ import { momentFrom } from './run-input.ts';
 export const resume: Action<
   DrivingFlags & { readonly abandon?: string; readonly to?: string; readonly backup?: string }
 > = async (context, [word], flags) => {
-  await openWorkspaceAhead(context);
   await refuseRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {

@@ -5,7 +5,7 @@ import { keepSignals } from '../../cli/stop-signal.ts';
 import { openInstances, servicesOfRun } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { runbookNamed } from '../../compose/runbook-files.ts';
-import { openWorkspace, openWorkspaceAhead, workspaceFor } from '../../compose/workspace.ts';
+import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import { startRun } from '../../runner/runs.ts';
 import { presentOf, refuseUnread } from '../approvals/present.ts';
@@ -38,7 +38,6 @@ export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(context, [name], given);
   }
-  await openWorkspaceAhead(context);
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
   refuseNobody(config);

@@ -66,25 +66,21 @@ const METRICS: readonly Metric[] = [
     [{ state: 'overdue' }, followUps?.overdue],
   ]),
   one('calls_in_doubt', 'Calls whose outcome is not known.', ({ inDoubt }) => inDoubt),
-  {
-    name: 'lifeboat_drill_last_timestamp_seconds',
-    help: 'When the last drill ended, whatever came of it.',
-    samples: ({ drills: { last } }) => [[{}, moment(last?.at)]],
-  },
-  {
-    name: 'lifeboat_drill_proven_timestamp_seconds',
-    help: 'When the last drill ended that was proven.',
-    samples: ({ drills: { lastProven } }) => [[{}, moment(lastProven?.at)]],
-  },
-  {
-    name: 'lifeboat_drill_due_timestamp_seconds',
-    help: 'When the next drill is due by the config.',
-    samples: ({ drills: { dueAt } }) => [[{}, moment(dueAt)]],
-  },
+  drill('last', 'When the last drill ended, whatever came of it.', ({ last }) => last?.at),
+  drill('proven', 'When the last drill ended that was proven.', ({ lastProven }) => lastProven?.at),
+  drill('due', 'When the next drill is due by the config.', ({ dueAt }) => dueAt),
 ];
 
-function moment(at: string | undefined): number | undefined {
-  return at === undefined ? undefined : msOf(at) / 1000;
+function drill(
+  name: string,
+  help: string,
+  at: (drills: FleetReport['drills']) => string | undefined,
+): Metric {
+  const samples = ({ drills }: FleetReport): readonly Sample[] => {
+    const time = at(drills);
+    return [[{}, time === undefined ? undefined : msOf(time) / 1000]];
+  };
+  return { name: `lifeboat_drill_${name}_timestamp_seconds`, help, samples };
 }
 
 /** A gauge for each instance, with further labels. */
@@ -106,25 +102,19 @@ function one(name: string, help: string, value: (status: InstanceStatus) => numb
 
 /** A moment, from its age. */
 function time(name: string, help: string, age: (status: InstanceStatus) => number | undefined): Metric {
-  const { name: whole, samples } = one(`${name}_timestamp_seconds`, help, age);
-  return {
-    name: whole,
-    help,
-    samples: (report) =>
-      samples(report).map(
-        ([labels, seconds]): Sample => [
-          labels,
-          seconds === undefined ? undefined : report.at.getTime() / 1000 - seconds,
-        ],
-      ),
-  };
+  const ages = one(`${name}_timestamp_seconds`, help, age);
+  const samples: Metric['samples'] = (report) =>
+    ages
+      .samples(report)
+      .map(([labels, seconds]) => [
+        labels,
+        seconds === undefined ? undefined : report.at.getTime() / 1000 - seconds,
+      ]);
+  return { ...ages, samples };
 }
 
 function verdictsOf({ inPlace, elsewhere }: InstanceStatus): readonly (readonly [string, Verdict])[] {
-  return [
-    ['in_place', inPlace],
-    ['elsewhere', elsewhere],
-  ];
+  return Object.entries({ in_place: inPlace, elsewhere });
 }
 
 /** A target that holds nothing of its own has no answer. */

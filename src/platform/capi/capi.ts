@@ -12,8 +12,8 @@ export interface Reported<T> {
 }
 
 /**
- * Reading Cloud Foundry's v3 API, by HTTP or through the tool `cf`. `path` begins with `/v3/` and is encoded.
- * Rejects as `Platform` says; `platform.not-found` is a 404.
+ * Reading Cloud Foundry's v3 API. `path` begins with `/v3/` and is encoded. Rejects as `Platform` says;
+ * `platform.not-found` is a 404.
  */
 export interface Capi {
   get<T>(path: string, schema: z.ZodType<T>, signal: AbortSignal): Promise<Reported<T>>;
@@ -26,7 +26,7 @@ const PER_PAGE = 200;
 const MOST_PAGES = 200;
 
 /** `/v3/apps?names=a` */
-export function pathOf(path: string, query: Query = {}): string {
+function pathOf(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const search = given.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
   return search.length === 0 ? path : `${path}?${search.join('&')}`;

@@ -11,7 +11,6 @@ import { proof } from '../problem.ts';
 import { auditEvents, type Capi } from './capi.ts';
 import type { App, Binding } from './schemas.ts';
 
-/** What both ways to the platform say of what they have done, or have found done. */
 type Outcome = 'done' | 'already';
 type Ids = Readonly<Record<string, string | undefined>>;
 type Looking = Pick<AfterRestore, 'signal' | 'notBefore'>;

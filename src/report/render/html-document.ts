@@ -70,7 +70,7 @@ function brandLine({ name, logo }: Brand, mark: string | undefined): Markup {
   const image =
     logo === undefined
       ? NOTHING
-      : trusted(`<img class="logo" alt="" src="data:${logo.type};base64,${logo.base64}">`);
+      : trusted(`<img class="logo" alt="" src="data:image/png;base64,${logo.base64}">`);
   const marked = mark === undefined ? NOTHING : markup` <span class="mark">${mark}</span>`;
   return markup`<p class="kind">${image}${name === undefined ? '' : `${name}: `}Lifeboat report${marked}</p>`;
 }

@@ -39,8 +39,6 @@ export interface Sources {
   readonly report: { readonly of: string; readonly value: ReportText };
   /** The lab that the config names; fails where it names none. */
   readonly lab: { readonly of: null; readonly value: LabFacts };
-  /** The names in a folder of this machine. */
-  readonly folder: { readonly of: FolderWanted; readonly value: FolderNames };
   /** A file with a secret, by its path as it is typed; fails with what is wrong with it. Never the secret. */
   readonly secretFile: { readonly of: string; readonly value: CheckedFile };
   /** A file with public keys, in the same way. */
@@ -74,25 +72,6 @@ export interface AuditFacts {
   }[];
   /** The vault with the signing key is not open, and its passphrase would pin the record. */
   readonly isLocked?: boolean;
-}
-
-/** A folder as it is typed, with its last slash; empty for the current one, `~/` for the home of the user. */
-export interface FolderWanted {
-  readonly folder: string;
-  /** Only names that begin with it. */
-  readonly begins: string;
-}
-
-/** Names as the file system has them: untrusted. */
-export interface FolderNames {
-  readonly items: readonly FolderName[];
-  /** Whether there are more than these. */
-  readonly isCut: boolean;
-}
-
-export interface FolderName {
-  readonly name: string;
-  readonly isFolder: boolean;
 }
 
 /** `unread`: a pipe or a device, which can be read only once. */

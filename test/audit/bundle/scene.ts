@@ -37,12 +37,16 @@ export async function makeEvidence(home: string, signer: Signer = freshSigner())
     const transcript = openTranscript(home, run);
     for (let no = 1; no <= 3; no += 1)
       transcript.write({
-        kind: 'tool',
-        at: new Date(no * 1000),
-        argv: ['cf', 'curl', words],
-        exit: 0,
-        bytes: 9,
-        ms: 7,
+        ...{ kind: 'service', to: 'orders', at: new Date(no * 1000), method: 'POST', url: 'https://host/' },
+        ...{
+          headers: {},
+          body: JSON.stringify({ words }),
+          secrets: [],
+          hidden: [],
+          status: 200,
+          error: undefined,
+        },
+        ...{ answerHeaders: {}, bytes: 9, sha256: '', answer: undefined, ms: 7 },
       });
     const note = (body: NewEntry['body']): NewEntry => ({ stream: `run/${run}`, type: 'note', body });
     const steps: NewEntry[] = [

@@ -80,13 +80,12 @@ describe('the journal', () => {
   test('verifies against a public key file and an anchor, one after the other, and says what it went by', () => {
     const one = shown(journalScreen({ name: 'journal' }), {
       ...answers,
-      folder: () => ({ items: [{ name: 'lifeboat.pub', isFolder: false }], isCut: false }),
       publicKeyFile: (of) => (of === 'lifeboat.pub' ? 'readable' : undefined),
       audit: () => ({ verdict: 'intact', words: 'intact', exitCode: 0, entries: SIZE, findings: [] }),
     });
     one.press('p', 'enter');
     expect(one.text()).toContain('the anchor from a ticket');
-    one.press('l', 'i', 'f', 'tab');
+    one.press(...'lifeboat.pub');
     one.fits();
     expect(one.text()).toContain('it holds a public key: Enter verifies the log against it');
     one.press('enter');

@@ -3,7 +3,7 @@ import { keysScreen } from '../../../src/tui/screens/keys/keys.ts';
 import { reportScreen } from '../../../src/tui/screens/report/report.ts';
 import { runsScreen } from '../../../src/tui/screens/runs/runs.ts';
 import type { RunRow } from '../../../src/view/app/run-row.ts';
-import type { FolderNames, KeyRow } from '../../../src/view/app/sources.ts';
+import type { KeyRow } from '../../../src/view/app/sources.ts';
 import { shown } from './screen-bench.ts';
 
 const HOSTILE = 'ev\u001b[31mil \u202e注文 שלום';
@@ -149,25 +149,11 @@ describe('a key from a file', () => {
     provenBackups: 0,
     isConfigured: true,
   };
-  const folders: Readonly<Record<string, FolderNames>> = {
-    '/': { items: [{ name: 'keys', isFolder: true }], isCut: false },
-    '/keys/': {
-      items: [
-        'orders.key',
-        'orders-dr.key',
-        `${HOSTILE}.key`,
-        '.hidden',
-        ...'ABCDEFGHIJKLMNOPQRSTUVWXYZ',
-      ].map((name) => ({ name, isFolder: false })),
-      isCut: false,
-    },
-  };
   const asking = (more: Parameters<typeof shown>[1] = {}, failed: Parameters<typeof shown>[3] = {}) => {
     const one = shown(
       keysScreen({ name: 'keys' }),
       {
         keys: () => ({ store: 'vault file', rows: [key] }),
-        folder: ({ folder, begins }) => (begins === '' ? folders[folder] : undefined),
         secretFile: () => 'readable',
         ...more,
       },
@@ -179,35 +165,17 @@ describe('a key from a file', () => {
     return one;
   };
 
-  test('is asked for in a field that Tab completes, and stored by Enter', () => {
+  test('is asked for in a field, and stored by Enter', () => {
     const one = asking();
     expect(one.text()).toContain('the key of orders');
-    one.press('/', 'k', 'tab');
+    one.press(...'/keys/orders.key');
     one.fits();
-    expect(one.text()).toMatch(/file: \/keys\/ /u);
-    expect(one.screen.needs()).toContainEqual({ source: 'folder', of: { folder: '/keys/', begins: '' } });
-    expect(one.text()).toContain('A\n');
-    expect(one.text()).not.toContain('.hidden');
-    one.press('o', 'tab');
-    expect(one.text()).toMatch(/file: \/keys\/orders /u);
-    one.press('.', 'tab');
+    expect(one.text()).toMatch(/file: \/keys\/orders\.key /u);
     expect(one.text()).toContain('it can be read: Enter stores it as a key of orders');
     expect(one.screen.needs()).toContainEqual({ source: 'secretFile', of: '/keys/orders.key' });
     one.press('enter');
     expect(one.effects.at(-1)).toEqual({ type: 'add-key', instance: 'orders', file: '/keys/orders.key' });
     expect(one.screen.isTyping()).toBe(false);
-  });
-
-  test('the names of a folder are scrolled by Tab once nothing is left to complete, and are shown cleaned', () => {
-    const one = asking();
-    one.screen.paste('/keys/', { columns: 80, rows: 12 });
-    one.fits();
-    expect(one.text()).toContain('more row');
-    expect(one.text()).toContain('ev\ufffd[31mil \ufffd注文');
-    const before = one.text();
-    one.press('tab');
-    expect(one.text()).not.toBe(before);
-    expect(one.text()).toMatch(/file: \/keys\/ /u);
   });
 
   test('a file that cannot be taken is refused with the words of the command line, before it is taken', () => {
@@ -234,9 +202,7 @@ describe('a key from a file', () => {
   });
 
   test('is asked for at once where the screen is opened for it, and the screen goes with the field', () => {
-    const one = shown(keysScreen({ name: 'keys', addTo: HOSTILE }), {
-      folder: ({ folder }) => folders[folder],
-    });
+    const one = shown(keysScreen({ name: 'keys', addTo: HOSTILE }), {});
     one.fits();
     one.press('escape');
     expect(one.effects).toEqual([{ type: 'back' }]);
@@ -245,19 +211,6 @@ describe('a key from a file', () => {
       type: 'instead',
       effect: { type: 'add-key', instance: HOSTILE, file: '/x' },
     });
-  });
-
-  test('a folder without names to show says so, and nothing is said against it yet', () => {
-    const hidden = { items: [{ name: '.ssh', isFolder: true }], isCut: false };
-    const one = asking({
-      folder: ({ folder }) => (folder === '~/' ? hidden : { items: [], isCut: false }),
-      secretFile: () => undefined,
-    });
-    expect(one.text()).toContain('the folder is empty');
-    one.press('~', 'tab');
-    expect(one.text()).toContain('only hidden names: a dot shows them');
-    one.press('.');
-    expect(one.text()).toContain('.ssh/');
   });
 
   test('Escape stores nothing, and what was given before can be had again', () => {

@@ -72,7 +72,7 @@ export function journalScreen({ stream }: ScreenRequest & { readonly name: 'jour
         (page) => ({ source: 'olderEntries', of: { ...of, page } }) as const,
       ),
       ...(state.audits === 0 ? [] : [{ source: 'audit', of: auditOf(state) } as const]),
-      ...(state.over === 'trust' ? pathNeeds(state.path, around.facts) : []),
+      ...(state.over === 'trust' ? pathNeeds(state.path) : []),
     ],
     reduce,
     layOut: (state, around, look) => {
@@ -88,7 +88,7 @@ function reduce(
   input: Input<Intent>,
   around: Around,
 ): ReturnType<Parameters<typeof screen<JournalState, Intent>>[0]['reduce']> {
-  if (state.over === 'trust') return [withField(state, input, around)];
+  if (state.over === 'trust') return [withField(state, input)];
   if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
   const { rows, oldest } = loaded(state, around);
   const keys = rows.map(keyOf);
@@ -136,11 +136,11 @@ function reduce(
 }
 
 /** The field is left for the audit, or for what was there before it. */
-function withField(state: JournalState, input: Input<Intent>, { facts }: Around): JournalState {
+function withField(state: JournalState, input: Input<Intent>): JournalState {
   const { path, trust, audits } = state;
   const intent = input.type === 'intent' ? input.intent : undefined;
   if (intent === 'close') return { ...state, over: audits === 0 ? undefined : 'audit' };
-  if (intent !== 'take') return { ...state, path: pathAfter(path, input, facts) };
+  if (intent !== 'take') return { ...state, path: pathAfter(path, input) };
   return {
     ...state,
     over: 'audit',

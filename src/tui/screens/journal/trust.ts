@@ -51,8 +51,7 @@ export function trustLayout(path: PathField, { facts, size }: Around, look: Look
       ? 'it is an anchor: Enter verifies the log against it'
       : 'it holds a public key: Enter verifies the log against it',
   };
-  const { lines, page } = pathLines(path, facts, words, [columns, rows], look);
-  return wholeBody(lines, size, page);
+  return wholeBody(pathLines(path, facts, words, [columns, rows], look), size);
 }
 
 /** What a log is verified against besides its own places; no rows where that is nothing. */

@@ -54,7 +54,6 @@ const CLOSE: BoundKey<KeyFileIntent> = {
 export function keyFileAfter(
   over: KeyFile,
   input: Input<string>,
-  facts: Facts,
 ): readonly [KeyFile | undefined, ...AppEffect[]] {
   const { instance, path, isAlone } = over;
   const intent = input.type === 'intent' ? input.intent : undefined;
@@ -64,7 +63,7 @@ export function keyFileAfter(
     const add = { type: 'add-key', instance, file: pathIn(path) } as const;
     return isAlone ? [over, said, { type: 'instead', effect: add }] : [undefined, said, add];
   }
-  return [{ ...over, path: pathAfter(path, input, facts) }];
+  return [{ ...over, path: pathAfter(path, input) }];
 }
 
 export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Around, look: Look): Layout {
@@ -74,6 +73,5 @@ export function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Arou
     empty: `the file holds the key of ${instance} and nothing else, on one line; ~/ is your home`,
     ready: `it can be read: Enter stores it as a key of ${instance}`,
   };
-  const { lines, page } = pathLines(path, facts, words, [columns, rows], look);
-  return wholeBody(lines, size, page);
+  return wholeBody(pathLines(path, facts, words, [columns, rows], look), size);
 }

@@ -59,7 +59,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       // The backups of one instance are asked for, not those of five hundred.
       const here = atCursor(list, around);
       const keys = { source: 'keys', of: null } as const;
-      if (over !== undefined) return [home, keys, ...pathNeeds(over.path, around.facts)];
+      if (over !== undefined) return [home, keys, ...pathNeeds(over.path)];
       return here?.isConfigured === true
         ? [home, keys, { source: 'backups', of: here.instance }]
         : [home, keys];
@@ -67,7 +67,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
     reduce: (state, input, around) => {
       const { list, over, given } = state;
       if (over !== undefined) {
-        const [next, ...effects] = keyFileAfter(over, input, around.facts);
+        const [next, ...effects] = keyFileAfter(over, input);
         const isGiven = effects.length > 0;
         return [{ ...state, over: next, given: isGiven ? givenWith(over.path) : given }, ...effects];
       }

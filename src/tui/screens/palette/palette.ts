@@ -197,7 +197,7 @@ function itemsOf({ keys, isDriving, hidesNames }: Beneath, { facts }: Around): r
         about: 'typed or pasted twice in a hidden field',
         effect: { type: 'instead', effect: { type: 'add-key', instance: name } },
       },
-      go(`add a key of ${name} from a file`, 'its path is asked for, and Tab completes it', {
+      go(`add a key of ${name} from a file`, 'its path is asked for', {
         name: 'keys',
         addTo: name,
       }),

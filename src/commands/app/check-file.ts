@@ -1,4 +1,4 @@
-import { opendir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { whyUnread } from '../../base/bounded-file.ts';
@@ -8,11 +8,8 @@ import { show } from '../../base/text.ts';
 import { homeIfAny } from '../../base/user.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
-import type { CheckedFile, FolderName, FolderNames, FolderWanted } from '../../view/app/sources.ts';
+import type { CheckedFile } from '../../view/app/sources.ts';
 
-const MOST_NAMES = 500;
-/** Of a folder with more names than these, some that begin as wanted may be missing. */
-const MOST_LOOKED_AT = 50_000;
 const PATIENCE_MS = 3_000;
 /** Who types on within it has not meant this file. */
 const TYPING_MS = 150;
@@ -24,12 +21,12 @@ export function pathOf(env: NodeJS.ProcessEnv, typed: string): string {
 }
 
 /**
- * Looks into folders and at files for a field that asks for a path. It gives up after three seconds, as on a
+ * Looks at files for a field that asks for a path. It gives up after three seconds, as on a
  * network mount that is dead; until that mount answers, it looks at nothing else, so that no more threads
  * get stuck.
  */
-export function folderLooker(context: CommandContext) {
-  const inTime = withinOrSilent(PATIENCE_MS, 'a folder that was looked at before has not answered yet');
+export function fileChecker(context: CommandContext) {
+  const inTime = withinOrSilent(PATIENCE_MS, 'a file that was looked at before has not answered yet');
   /** A file that somebody types the path of; `read` rejects with what is wrong with it. */
   const checked = async (
     typed: string,
@@ -48,15 +45,6 @@ export function folderLooker(context: CommandContext) {
     return 'readable';
   };
   return {
-    /** Rejects with why the folder cannot be listed. */
-    async folder(wanted: FolderWanted, signal: AbortSignal): Promise<FolderNames> {
-      const path = pathOf(context.env, wanted.folder);
-      try {
-        return await inTime(() => namesIn(path, wanted.begins, signal));
-      } catch (cause) {
-        throw unread(`${show(path)} cannot be listed`, cause);
-      }
-    },
     /** Rejects with what `keys add --file` says of it. */
     secretFile: (typed: string, signal: AbortSignal) =>
       checked(typed, signal, (path) => readSecretFile(path, context)),
@@ -67,34 +55,6 @@ export function folderLooker(context: CommandContext) {
         await readKeys(path);
       }),
   };
-}
-
-async function namesIn(path: string, begins: string, signal: AbortSignal): Promise<FolderNames> {
-  const items: FolderName[] = [];
-  let looked = 0;
-  for await (const entry of await opendir(path)) {
-    looked += 1;
-    const isLast = items.length === MOST_NAMES || looked > MOST_LOOKED_AT || signal.aborted;
-    if (isLast) return { items: items.toSorted(byName), isCut: true };
-    if (!entry.name.startsWith(begins)) continue;
-    const isFolder = entry.isFile()
-      ? false
-      : entry.isDirectory() || (await isFolderAt(join(path, entry.name)));
-    items.push({ name: entry.name, isFolder });
-  }
-  return { items: items.toSorted(byName), isCut: false };
-}
-
-/** What a link leads to counts; one that leads nowhere is a name like others. */
-async function isFolderAt(path: string): Promise<boolean> {
-  return stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
-}
-
-function byName(one: FolderName, other: FolderName): number {
-  return one.name < other.name ? -1 : 1;
 }
 
 function unread(what: string, cause: unknown): LifeboatError {

@@ -1,5 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { NotALogo } from './not-a-logo.ts';
+
+/** A file is no logo. The message says why, as the end of a sentence. */
+export class NotALogo extends Error {}
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 
@@ -8,16 +10,12 @@ const LARGEST_SIDE = 4096;
 /** Length, type and checksum of a chunk. */
 const AROUND = 12;
 
-/** Whether a file says that it is a PNG. */
-export function isPng(bytes: Buffer): boolean {
-  return bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
-}
-
 /**
- * Reads a PNG chunk by chunk, from its header to its end. Throws `NotALogo` for one that is not whole, and
- * for one that would take a lot of memory to show.
+ * Reads a PNG chunk by chunk, from its header to its end. Throws `NotALogo` for what is none, for one that is
+ * not whole, and for one that would take a lot of memory to show.
  */
-export function refuseBrokenPng(bytes: Buffer): void {
+export function assertPng(bytes: Buffer): void {
+  if (!bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE)) throw new NotALogo('it is not a PNG');
   let at = SIGNATURE.length;
   const types: string[] = [];
   while (types.at(-1) !== 'IEND') {

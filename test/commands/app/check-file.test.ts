@@ -1,20 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../../src/cli/context.ts';
 import { readSecretFile } from '../../../src/cli/read-secret-file.ts';
-import { folderLooker, pathOf } from '../../../src/commands/app/load-folder.ts';
+import { fileChecker, pathOf } from '../../../src/commands/app/check-file.ts';
 
-/** A home with some files, and what looks into it. */
+/** A home with some files, and what looks at them. */
 function openHome() {
   const home = mkdtempSync(join(tmpdir(), 'lifeboat-folder-'));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const context = { env: { HOME: home }, stdin: Readable.from([]) } as unknown as CommandContext;
-  const look = folderLooker(context);
+  const look = fileChecker(context);
   const { signal } = new AbortController();
   const put = (name: string, text: string | Buffer = 'a key of several words\n', mode = 0o600) => {
     writeFileSync(join(home, name), text);
@@ -24,40 +24,10 @@ function openHome() {
     home,
     context,
     put,
-    folder: (folder: string, begins = '') => look.folder({ folder, begins }, signal),
     file: (typed: string) => look.secretFile(typed, signal),
     publicKey: (typed: string) => look.publicKeyFile(typed, signal),
   };
 }
-
-test('a folder is listed by name, with what links lead to, and hidden names', async () => {
-  const { home, folder, put } = openHome();
-  for (const name of ['b.key', '.hidden', 'ev\u001b[2Jil']) put(name);
-  mkdirSync(join(home, 'keys'));
-  symlinkSync('keys', join(home, 'link'));
-  symlinkSync('nowhere', join(home, 'lost'));
-  const item = (name: string, isFolder = false) => ({ name, isFolder });
-  const items = [
-    item('.hidden'),
-    item('b.key'),
-    item('ev\u001b[2Jil'),
-    item('keys', true),
-    item('link', true),
-    item('lost'),
-  ];
-  expect(await folder('~/')).toEqual({ items, isCut: false });
-  expect(await folder(`${home}/`, 'li')).toEqual({ items: [item('link', true)], isCut: false });
-});
-
-test('of a folder with more than five hundred names some are listed, and those that begin as typed all', async () => {
-  const { folder, put } = openHome();
-  for (let at = 0; at < 520; at += 1) put(`${at < 7 ? 'few' : 'many'}-${at}`, '');
-  const all = await folder('~/');
-  expect(all.isCut).toBe(true);
-  expect(all.items).toHaveLength(500);
-  const few = await folder('~/', 'few-');
-  expect([few.isCut, few.items.length]).toEqual([false, 7]);
-});
 
 test('a file without a public key is refused as `audit verify --public-key` refuses it', async () => {
   const { put, publicKey } = openHome();
@@ -70,14 +40,6 @@ test('a file without a public key is refused as `audit verify --public-key` refu
   });
   await expect(publicKey('~/lost.pub')).rejects.toMatchObject({
     shortMessage: expect.stringContaining('cannot be read'),
-  });
-});
-
-test('a folder that is not there says so', async () => {
-  const { folder, home } = openHome();
-  await expect(folder('~/nowhere/')).rejects.toMatchObject({
-    code: 'input.file',
-    shortMessage: `${join(home, 'nowhere')} cannot be listed: it does not exist`,
   });
 });
 
