@@ -74,14 +74,14 @@ const REMEMBERING: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** So many texts are remembered: more than the largest frame has. */
-const MOST_REMEMBERED = 400;
+const MAX_REMEMBERED = 400;
 
 /** A cell is replaced and never changed, so one blank one serves for all. */
 const REMEMBERED = `
   const BLANK = { type: 'char', value: ' ', fullWidth: false, styles: [] };
   let kept = new OutputCaches();
   function remembered() {
-    if (kept.styledChars.size > ${MOST_REMEMBERED}) kept = new OutputCaches();
+    if (kept.styledChars.size > ${MAX_REMEMBERED}) kept = new OutputCaches();
     return kept;
   }
   function shareStyles(cells) {
@@ -113,7 +113,7 @@ const SANITIZED = `
   export default text => {
     let known = sanitized.get(text);
     if (known === undefined) {
-      if (sanitized.size > ${MOST_REMEMBERED}) sanitized = new Map();
+      if (sanitized.size > ${MAX_REMEMBERED}) sanitized = new Map();
       known = sanitizeAnsi(text);
       sanitized.set(text, known);
     }

@@ -260,7 +260,7 @@ function filesBelow(path: string): string[] {
   }
 }
 
-const MOST_COLUMNS = 110;
+const MAX_COLUMNS = 110;
 /** What may make a line too long: texts, regular expressions and the words of JSX. */
 const UNBROKEN = ['Literal', 'TemplateLiteral', 'JSXText'];
 
@@ -269,7 +269,7 @@ const UNBROKEN = ['Literal', 'TemplateLiteral', 'JSXText'];
  */
 function longLinesIn(path: string, text: string): string[] {
   const lines = text.split('\n');
-  if (lines.every((line) => line.length <= MOST_COLUMNS)) return [];
+  if (lines.every((line) => line.length <= MAX_COLUMNS)) return [];
   const kept = text.split('');
   for (const { type, start, end } of nodesOf(parseSource(path.replace(/mjs$/, 'ts'), text).tree))
     if (UNBROKEN.includes(type))
@@ -278,7 +278,7 @@ function longLinesIn(path: string, text: string): string[] {
   return lines.flatMap((line, at) => {
     const rest = kept.slice(start, start + line.length).join('');
     start += line.length + 1;
-    const isLong = rest.replace(/https?:\/\/\S+/g, '').length > MOST_COLUMNS;
-    return line.length > MOST_COLUMNS && isLong ? [`${path}:${at + 1}`] : [];
+    const isLong = rest.replace(/https?:\/\/\S+/g, '').length > MAX_COLUMNS;
+    return line.length > MAX_COLUMNS && isLong ? [`${path}:${at + 1}`] : [];
   });
 }

@@ -17,7 +17,7 @@ export interface FileTime {
 }
 
 /** So many failures are shown with their reason; those after them by name alone. */
-const MOST_REASONS = 20;
+const MAX_REASONS = 20;
 
 /** So many first lines of why a test failed stand below its name. */
 const REASON_LINES = 5;
@@ -55,7 +55,7 @@ export function countTests(ok: boolean, report: string): Count {
     failed: ok ? failed : Math.max(failed, 1),
     skipped: numPendingTests + numTodoTests,
     names: failures.map(({ name, why }, at) => {
-      const reason = why === '' || at >= MOST_REASONS ? [] : why.split('\n').slice(0, REASON_LINES);
+      const reason = why === '' || at >= MAX_REASONS ? [] : why.split('\n').slice(0, REASON_LINES);
       return [name, ...reason].join('\n            ');
     }),
     files: testResults.map(({ name, startTime, endTime }) => ({

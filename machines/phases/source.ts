@@ -27,7 +27,7 @@ export const SourceSlice = () =>
 type From = NonNullable<z.infer<ReturnType<typeof SourceSlice>>['from']>;
 
 /** So many backups of a kind are offered; the id of any other one can be typed. */
-const MOST = 10;
+const MAX = 10;
 
 /** What an id looks like no reference says (service-api.md section 2.1): what can be pasted in one piece. */
 const ID = { source: '[!-~]{8,200}', says: 'a guid has 8 characters or more, and no spaces' };
@@ -217,7 +217,7 @@ function askForSource(context: RunContext): RunQuestion {
             recommended: true,
           },
         ]),
-    ...proven.slice(0, MOST).flatMap(({ backupId, id, triggeredAt, fingerprint }): Option[] =>
+    ...proven.slice(0, MAX).flatMap(({ backupId, id, triggeredAt, fingerprint }): Option[] =>
       backupId === undefined
         ? []
         : [
@@ -230,7 +230,7 @@ function askForSource(context: RunContext): RunQuestion {
     ),
     ...listedLast(context)
       .filter(({ backupId }) => !proven.some((other) => other.backupId === backupId))
-      .slice(0, MOST)
+      .slice(0, MAX)
       .map(
         ({ backupId = '', id, triggeredAt }): Option => ({
           event: { type: 'operator.useBackup', guid: backupId },

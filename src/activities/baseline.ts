@@ -12,7 +12,7 @@ import { updateLines } from './doubt-action.ts';
 import { ok, readVerb } from './results.ts';
 
 /** Where the service names none: section 2.3 of service-api.md gives no default, 8 is the documented one. */
-const LEAST_KEY_LENGTH = 8;
+const MIN_KEY_LENGTH = 8;
 
 /**
  * What the service says of an instance in three GETs, one after the other; with `restores` in a fourth. What
@@ -72,7 +72,7 @@ export function instanceBaseline(
     ...(overview?.state === undefined ? {} : { state: overview.state }),
     ...(overview?.updated_at === undefined ? {} : { updatedAt: overview.updated_at }),
     ...(overview?.available_updates === undefined ? {} : { updates: updateLines(overview) ?? [] }),
-    ...(config === undefined ? {} : { minKeyLength: config.min_encryption_key_length ?? LEAST_KEY_LENGTH }),
+    ...(config === undefined ? {} : { minKeyLength: config.min_encryption_key_length ?? MIN_KEY_LENGTH }),
     ...(newest === undefined ? {} : { newestBackup: newest.id }),
     runningTasks: backups.filter(isUnderWay).map((backup) => backup.id),
     ...(restores === undefined || restores === 'not reported' ? {} : restoresOn(restores)),
@@ -110,7 +110,7 @@ export function isUnderWay({ status }: { readonly status: string }): boolean {
 /** The statuses of section 3; what a newer service may say beside them is not known to have ended or not. */
 const KNOWN: ReadonlySet<string> = new Set(['queued', 'running', 'done', 'failed', 'deleted']);
 /** More say nothing more. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /**
  * What a list told that nobody can judge: rows that could not be read, and tasks whose status is in no
@@ -122,7 +122,7 @@ export function oddRows(
   unread: readonly UnreadRow[] | undefined,
 ): readonly string[] {
   const unknown = tasks.filter(({ status }) => !KNOWN.has(status));
-  const named = unknown.slice(0, MOST_NAMED).map(({ id, status }) => `${id} (${show(status, 40)})`);
+  const named = unknown.slice(0, MAX_NAMED).map(({ id, status }) => `${id} (${show(status, 40)})`);
   const more = unknown.length > named.length ? ` and ${unknown.length - named.length} more` : '';
   const word = `${what}${unknown.length === 1 ? '' : 's'}`;
   const words = `the status of ${word} ${named.join(', ')}${more} is not known: it may be under way`;
@@ -190,7 +190,7 @@ export function recheck(deps: ActivityDeps): ActivityOf<'recheck'> {
 }
 
 /** So many are enough to choose from, and little enough to be journalled. */
-const MOST = 50;
+const MAX = 50;
 
 /** The newest 50 of the backups that are done, newest first (service-api.md endpoint 1). */
 export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
@@ -198,7 +198,7 @@ export function listBackups(deps: ActivityDeps): ActivityOf<'listBackups'> {
     const { value, skew } = await deps.service.backups(signal);
     const done = doneBackups(value);
     const clockMs = clockOf(now(), skew);
-    const newest = done.slice(0, MOST).map((backup) => withAhead(factsOfBackup(backup), clockMs));
+    const newest = done.slice(0, MAX).map((backup) => withAhead(factsOfBackup(backup), clockMs));
     return ok({ newest, total: done.length });
   });
 }

@@ -101,11 +101,11 @@ export async function lastLook(
     const others = beyondSent(withUnread<Listed>(list.value, list.unread), id, { what, on, sent });
     const open = what === 'restore' ? others.find(isOpen) : undefined;
     if (open !== undefined) return { status: `${what} ${open.id} is ${open.status}` };
-    const beside = others.slice(0, MOST).map(toBeside);
+    const beside = others.slice(0, MAX).map(toBeside);
     return { status: 'looked at', result: ok<LastLook>(beside.length === 0 ? {} : { beside }) };
   });
   return looked.ok ? looked.output : { unlooked: looked.failure.shortMessage };
 }
 
 /** More say nothing more. */
-const MOST = 20;
+const MAX = 20;

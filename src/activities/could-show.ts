@@ -51,7 +51,7 @@ function lostRow(before: Listed, ids: readonly number[], what: 'backup' | 'resto
 /** So many of the ids after the last one are asked for. */
 const NEXT_IDS = 3;
 /** More are not asked for at once. */
-const MOST_IDS = 20;
+const MAX_IDS = 20;
 
 /**
  * Asks the service for the tasks that come next after those of its list, where `judge` found that the list
@@ -80,7 +80,7 @@ export async function lookingBeyond<Row extends Task, Output>(
   let unknownSince = next.newest;
   for (let id = next.first; id <= unknownSince + NEXT_IDS; id += 1) {
     if (next.listed.has(id)) continue;
-    if (id - next.first > MOST_IDS) return judged;
+    if (id - next.first > MAX_IDS) return judged;
     const task = await known(() => read(id));
     if (task === 'not asked') return judged;
     if (task === undefined) continue;

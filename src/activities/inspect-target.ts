@@ -14,7 +14,7 @@ import { targetBlockers } from './target-blockers.ts';
 
 const SKEW_WORTH_A_WORD_S = 60;
 /** Enough to tell the tasks under way; more of them is no more of a reason. */
-const MOST = 50;
+const MAX = 50;
 
 /**
  * Looks at the instance that a recovery goes into: who it is, whether it is empty, fits the source and has
@@ -89,7 +89,7 @@ function identityOf(
     restores: restores.length,
     runningTasks: [...backups, ...restores]
       .filter(isUnderWay)
-      .slice(0, MOST)
+      .slice(0, MAX)
       .map(({ id }) => id),
     boundApps: [...boundApps],
   };
@@ -109,7 +109,7 @@ interface Bound {
 }
 
 /** Names that are kept; more of them say nothing new. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 
 /**
  * The applications that are bound to an instance: those that the config names, but for those in `intended`,
@@ -124,7 +124,7 @@ async function boundAt(
   const configured = (apps ?? []).map(({ name }) => name).filter((name) => !intended.includes(name));
   const known = await asked(platform, dashboardUrl, signal);
   const names = new Set([...configured, ...known.names].map((name) => show(name, 100)));
-  return { ...known, names: [...names].sort().slice(0, MOST_NAMES) };
+  return { ...known, names: [...names].sort().slice(0, MAX_NAMES) };
 }
 
 async function asked(

@@ -35,9 +35,9 @@ export interface Limit {
 }
 
 /** Before that nothing is called slow, whatever the history says: queues and networks have their moods. */
-const LEAST_BY_HISTORY = 60;
-const LEAST_BY_OBJECTIVE = 10;
-const MOST = 86_400;
+const MIN_BY_HISTORY = 60;
+const MIN_BY_OBJECTIVE = 10;
+const MAX = 86_400;
 /** The newest are what counts: instances grow. */
 const COUNTED = 20;
 
@@ -60,7 +60,7 @@ export function watchdog(expected: Expectation, { now, begunAt }: Pick<ActivityC
     const seenMs = seen.get(stage) ?? nowMs;
     seen.set(stage, seenMs);
     const sinceMs = Math.min(seenMs, reportedMs ?? seenMs);
-    if (nowMs - sinceMs <= LEAST_BY_OBJECTIVE * 1_000) return undefined;
+    if (nowMs - sinceMs <= MIN_BY_OBJECTIVE * 1_000) return undefined;
     if (tasks === undefined && !isAsked) void ask();
     // A list that does not answer must not hold up the look that shows the end.
     if (tasks === undefined) return undefined;
@@ -122,7 +122,7 @@ export function limitFrom(
       ' its ',
     );
     return {
-      seconds: Math.min(MOST, Math.max(LEAST_BY_HISTORY, wide)),
+      seconds: Math.min(MAX, Math.max(MIN_BY_HISTORY, wide)),
       basis: 'history',
       detail: sorted.length === 1 ? one : detail,
     };
@@ -130,10 +130,10 @@ export function limitFrom(
   if (leftMs !== undefined) {
     const objective = formatSeconds(rtoMs / 1_000);
     return {
-      seconds: Math.max(LEAST_BY_OBJECTIVE, leftMs / 1_000),
+      seconds: Math.max(MIN_BY_OBJECTIVE, leftMs / 1_000),
       basis: 'objective',
       detail:
-        leftMs > LEAST_BY_OBJECTIVE * 1_000
+        leftMs > MIN_BY_OBJECTIVE * 1_000
           ? `that much was left of the objective (RTO ${objective}); no finished ${what} show how long one takes here`
           : `the objective (RTO ${objective}) is used up; no finished ${what} show how long one takes here`,
     };
@@ -174,7 +174,7 @@ export function watchProgress(
     timer = setTimeout(() => {
       const overdue = overdueSince(sinceMs, now().getTime(), limit);
       if (last !== undefined && overdue !== undefined) report({ ...last, overdue });
-      arm(overdue === undefined ? 1_000 : Math.min(overdue.limitSeconds * 1_000, MOST * 1_000));
+      arm(overdue === undefined ? 1_000 : Math.min(overdue.limitSeconds * 1_000, MAX * 1_000));
     }, ms).unref();
   };
   arm(limit.seconds * 1_000 + 10);

@@ -9,16 +9,16 @@ import { readSigners } from './verify-signature.ts';
 type Kept<Name extends 'signers' | 'revoked'> = NonNullable<ApprovalPolicy[Name]>;
 
 /** Whom a report names. */
-const MOST_PEOPLE = 100;
+const MAX_PEOPLE = 100;
 /** An entry of the journal holds so many with ease. */
-const MOST_LINES = 10_000;
+const MAX_LINES = 10_000;
 
 /** What the record keeps of a file of allowed signers; of one that cannot be read, why. */
 export async function keptSigners(path: string): Promise<Kept<'signers'>> {
   try {
     const bytes = await readSigners(path, 'file of allowed signers');
     const lines = signerLines(withoutMark(bytes).toString('utf8'));
-    const people = lines.slice(0, MOST_PEOPLE).map((line) => ({
+    const people = lines.slice(0, MAX_PEOPLE).map((line) => ({
       names: show(namesIn(line).join(','), 200),
       key: fingerprintIn(line),
     }));
@@ -48,7 +48,7 @@ export async function keptRevoked(path: string): Promise<Kept<'revoked'>> {
 
 async function shownLines(path: string): Promise<readonly string[] | undefined> {
   const shown = await sshKeygen(['-Q', '-l', '-f', path], '').catch(() => undefined);
-  if (shown?.code !== 0 || shown.stdout.length > MOST_SHOWN) return undefined;
+  if (shown?.code !== 0 || shown.stdout.length > MAX_SHOWN) return undefined;
   return shown.stdout.split('\n').filter((line) => line !== '' && !STAMP.test(line));
 }
 
@@ -58,11 +58,11 @@ function unread(thrown: unknown) {
 
 const STAMP = /^# (?:KRL version|Generated at|Comment)/;
 /** Less than what `sshKeygen` keeps of an output. */
-const MOST_SHOWN = 60_000;
+const MAX_SHOWN = 60_000;
 
 function keptLines(lines: readonly string[], path: string): string[] {
-  if (lines.length <= MOST_LINES) return lines.map(lineHash);
-  throw new LifeboatError('approval.unchecked', `${show(path)} has more than ${MOST_LINES} lines`, {
+  if (lines.length <= MAX_LINES) return lines.map(lineHash);
+  throw new LifeboatError('approval.unchecked', `${show(path)} has more than ${MAX_LINES} lines`, {
     hints: ['nothing was sent'],
   });
 }

@@ -44,7 +44,7 @@ export function verdictOf(findings: readonly Pick<Finding, 'severity'>[]): Verdi
 }
 
 /** More would hide the sentence. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The verdict as one sentence without a stop. It never says more than was checked. */
 export function verdictWords(findings: readonly Finding[], pins: readonly Pin[]): string {
@@ -57,8 +57,8 @@ export function verdictWords(findings: readonly Finding[], pins: readonly Pin[])
   const limits = findings
     .filter(({ severity }) => severity === 'limit')
     .map(({ shortMessage }) => shortMessage);
-  const rest = limits.length > MOST_NAMED ? [`${limits.length - MOST_NAMED} more, listed above`] : [];
-  return `consistent, but not all of it is pinned: ${[...limits.slice(0, MOST_NAMED), ...rest].join('; ')}`;
+  const rest = limits.length > MAX_NAMED ? [`${limits.length - MAX_NAMED} more, listed above`] : [];
+  return `consistent, but not all of it is pinned: ${[...limits.slice(0, MAX_NAMED), ...rest].join('; ')}`;
 }
 
 type Where = Pick<Finding, 'stream' | 'seq'>;
@@ -73,7 +73,7 @@ export interface Findings {
 }
 
 /** Findings beyond this number are only counted: a destroyed store must not fill the memory. */
-const MOST_FINDINGS = 500;
+const MAX_FINDINGS = 500;
 
 /** An empty collection. It cleans what it is given: names and texts come from whoever made the record. */
 export function createFindings(): Findings {
@@ -82,7 +82,7 @@ export function createFindings(): Findings {
   const add =
     (severity: Finding['severity']) =>
     (code: string, shortMessage: string, where: Where = {}) => {
-      if (found[severity].length >= MOST_FINDINGS) {
+      if (found[severity].length >= MAX_FINDINGS) {
         more += 1;
         return;
       }

@@ -16,7 +16,7 @@ export interface Inspection {
 }
 
 /** A gzip can be made that unpacks to itself. */
-const MOST_GZIPS = 3;
+const MAX_GZIPS = 3;
 
 /**
  * Reads content to its end and finds out what it is: a tar is walked, a gzip unpacked and what it holds
@@ -29,7 +29,7 @@ const MOST_GZIPS = 3;
 export async function inspectContent(chunks: AsyncIterable<Uint8Array>): Promise<Inspection> {
   const source = chunks[Symbol.asyncIterator]();
   try {
-    return await inspect(new ByteReader(source), MOST_GZIPS);
+    return await inspect(new ByteReader(source), MAX_GZIPS);
   } finally {
     await source.return?.();
   }

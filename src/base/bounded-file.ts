@@ -23,7 +23,7 @@ const SILENT_MS = 120_000;
 const LOOK_MS = 20;
 const CHUNK = 64 * 1024;
 /** How often a file is opened that another one is renamed over each time before it is looked at. */
-const MOST_OPENS = 3;
+const MAX_OPENS = 3;
 
 /**
  * The bytes of a small file that a person has named: of a plain file, or of a pipe or device such as
@@ -60,7 +60,7 @@ export async function unlessReplaced<Read>(read: () => Promise<Read>): Promise<R
     try {
       return await read();
     } catch (thrown) {
-      if (opens === MOST_OPENS || !wasReplaced(thrown)) throw thrown;
+      if (opens === MAX_OPENS || !wasReplaced(thrown)) throw thrown;
     }
   }
 }
@@ -107,7 +107,7 @@ export function readPlainFile(path: string, most: number, check?: (stats: Stats)
     try {
       return readPlainOnce(path, most, check);
     } catch (thrown) {
-      if (opens === MOST_OPENS || !wasReplaced(thrown)) throw thrown;
+      if (opens === MAX_OPENS || !wasReplaced(thrown)) throw thrown;
     }
   }
 }

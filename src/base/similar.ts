@@ -1,9 +1,9 @@
 import { distance } from 'fastest-levenshtein';
 
 /** More edits than these, and it is another word. */
-const MOST_EDITS = 3;
+const MAX_EDITS = 3;
 /** The part of the longer word that has to be right. */
-const LEAST_ALIKE = 0.4;
+const MIN_ALIKE = 0.4;
 
 /**
  * The known word that was probably meant: the one with the fewest letters wrong, left out or added; undefined
@@ -14,7 +14,7 @@ function similarTo(word: string, known: readonly string[]): string | undefined {
     .map((candidate) => ({ candidate, edits: distance(word, candidate) }))
     .filter(({ candidate, edits }) => {
       const longer = Math.max(word.length, candidate.length);
-      return edits <= MOST_EDITS && (longer - edits) / longer > LEAST_ALIKE;
+      return edits <= MAX_EDITS && (longer - edits) / longer > MIN_ALIKE;
     });
   return near.toSorted((one, other) => one.edits - other.edits)[0]?.candidate;
 }

@@ -38,7 +38,7 @@ export interface Distrust {
 const EVERYBODY = 0o002;
 const GROUP = 0o020;
 const STICKY = 0o1000;
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /**
  * Why the file or folder at `path` is not believed; empty when it is, and on systems without such rights.
@@ -53,7 +53,7 @@ export function distrustOf(path: string, opened?: Stats): Distrust[] {
   const around: Distrust[] = [];
   const withIt = (stats: Stats, at: string) => unique([...judge(stats, 'it', at, uid), ...around]);
   let at = resolve(path);
-  for (let links = 0; links < MOST_LINKS; links += 1) {
+  for (let links = 0; links < MAX_LINKS; links += 1) {
     const folder = realpathSync(dirname(at));
     // An open file of this process: it was handed over by the one who started it.
     if (opened !== undefined && DESCRIPTORS.test(folder)) return withIt(opened, at);

@@ -14,7 +14,7 @@ import { openJournalIfAny } from './store-of.ts';
  * A recovery that is older than so many runs is not looked for: a board must not read all runs there ever
  * were.
  */
-const MOST_RUNS = 500;
+const MAX_RUNS = 500;
 
 /**
  * What the journal knows of each of these instances. Only looks. A journal that cannot be read makes the part
@@ -52,7 +52,7 @@ async function recordsIn(
   const ledgers = new Map(await readLedgers(journal));
   const open = await openRuns(journal);
   const doubts = await readPending(journal);
-  const rows = await journal.rows(runs.name, { limit: MOST_RUNS, order: 'descending' });
+  const rows = await journal.rows(runs.name, { limit: MAX_RUNS, order: 'descending' });
   const proven = summariesOf(rows).filter((run) => run.status === 'closed' && run.proven);
   const recovered = await Promise.all(names.map((name) => newestRecovery(journal, name, proven)));
   const followUps = [...(await readFollowUps(journal, 'open')), ...(await followUpsOfOpen(journal, open))];

@@ -19,9 +19,9 @@ import type { KeptFit } from './try-fit.ts';
  */
 
 /** More are in the list of the service, where it can be asked. */
-const MOST = 20;
+const MAX = 20;
 /** Bytes: twenty backups, however long their ids. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** Milliseconds after which a list that has not changed is dated anew. */
 const DATED_MS = 10 * 60 * 1000;
 
@@ -41,14 +41,14 @@ export function rememberBackups(
   config: LoadedConfig,
 ): (name: string, seen: Listed) => Promise<void> {
   return async (name, { done, at, fits }) => {
-    const backups = done.slice(0, MOST).map((backup) => ({ ...backup, status: 'done' }));
+    const backups = done.slice(0, MAX).map((backup) => ({ ...backup, status: 'done' }));
     const url = config.instances[name]?.url;
     if (backups.length === 0 || url === undefined) return;
     try {
       const home = homeFolder(env);
       const seen = { at: at.toISOString(), place: idOfInstance(url) ?? url, backups, fits };
       const text = `${JSON.stringify(seen)}\n`;
-      if (text.length > MOST_BYTES || isKept(readKept(home, name), seen)) return;
+      if (text.length > MAX_BYTES || isKept(readKept(home, name), seen)) return;
       const { default: writeFileAtomic } = await import('write-file-atomic');
       makePrivateFolder(home);
       makeFolderInside(home, join(home, 'last-seen'));
@@ -100,7 +100,7 @@ function isKept(
 
 function readKept(home: string, name: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const kept: unknown = JSON.parse(readPlainFile(pathOf(home, name), MOST_BYTES).toString());
+    const kept: unknown = JSON.parse(readPlainFile(pathOf(home, name), MAX_BYTES).toString());
     return typeof kept === 'object' && kept !== null ? { ...kept } : undefined;
   } catch {
     return undefined;

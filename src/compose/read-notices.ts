@@ -10,7 +10,7 @@ import { SHARE_TO_WARN } from '../view/run-view.ts';
 /** A question that is answered within so long is nobody else's business. Milliseconds. */
 const QUESTION_STANDS_MS = 30_000;
 /** Ends that are looked at in one round: the rest comes when these are delivered. */
-const MOST_ENDED = 200;
+const MAX_ENDED = 200;
 
 type Reading = Pick<Journal, 'clock'> & Pick<JournalReader, 'read' | 'rows'>;
 
@@ -39,8 +39,8 @@ export async function noticesOfRuns(journal: Reading, asked: Asked): Promise<rea
 }
 
 async function endsOf(journal: Reading, { from, all }: Asked) {
-  const waiting = await readEnded(journal, MOST_ENDED);
-  const givenUp = all ? await readGivenUp(journal, MOST_ENDED) : [];
+  const waiting = await readEnded(journal, MAX_ENDED);
+  const givenUp = all ? await readGivenUp(journal, MAX_ENDED) : [];
   const ended = [...givenUp, ...waiting].filter(({ index }) => index > from).toReversed();
   return ended.map((posted) => endOf(journal, posted));
 }

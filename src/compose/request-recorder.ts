@@ -34,7 +34,7 @@ interface RecorderOptions {
 }
 
 /** More is not held while the run is not known; a run that is never begun has no transcript. */
-const MOST_WAITING = 200;
+const MAX_WAITING = 200;
 
 export function openRequestRecorder(): RequestRecorder {
   const waiting: HttpCall[] = [];
@@ -47,7 +47,7 @@ export function openRequestRecorder(): RequestRecorder {
 
   const hear = (call: HttpCall) => {
     if (ended) return;
-    if (waiting.length < MOST_WAITING) waiting.push(call);
+    if (waiting.length < MAX_WAITING) waiting.push(call);
     else lost += 1;
     void write();
   };

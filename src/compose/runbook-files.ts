@@ -32,7 +32,7 @@ export async function proseOf(
   const { layOver, proseOfStates } = await import('../view/prose.ts');
   const own = proseOfStates(runbook.machine, await ourProse(file), shared);
   if (overlay === undefined) return own;
-  const theirs = (name: string) => proseIn(() => readPlainFile(join(overlay, name), MOST_PROSE));
+  const theirs = (name: string) => proseIn(() => readPlainFile(join(overlay, name), MAX_PROSE));
   return layOver(own, proseOfStates(runbook.machine, await theirs(file), await theirs(SHARED)));
 }
 
@@ -40,7 +40,7 @@ export async function proseOf(
 const SHARED = 'phases.md';
 
 /** Bytes. The longest of ours has a hundredth of that. */
-const MOST_PROSE = 4 * 1024 * 1024;
+const MAX_PROSE = 4 * 1024 * 1024;
 
 function ourProse(name: string): Promise<ReadonlyMap<string, ProseSection>> {
   return proseIn(() => ownFile(`runbooks/${name}`), name);

@@ -11,7 +11,7 @@ import { isSameBackup } from '../view/fleet/key-of-backup.ts';
 export type KeptFit = NonNullable<LastSeen['fits']>[number];
 
 /** So many downloads are begun at one look at an instance. */
-const MOST_TRIES = 3;
+const MAX_TRIES = 3;
 
 interface TryFit {
   readonly service: Pick<ServiceClient, 'download'>;
@@ -43,7 +43,7 @@ export async function tryFit({ service, done, record, keys, kept, signal }: TryF
     const failed = unopened.find((one) => isSameBackup(one, backup));
     const isSettled = known !== undefined || (failed !== undefined && covers(failed.tried, held));
     if (isSettled || backup.downloadable === false) continue;
-    if (tries >= MOST_TRIES || held.length === 0) break;
+    if (tries >= MAX_TRIES || held.length === 0) break;
     tries += 1;
     const fit = await tryOne(service, backup, { keys, signal });
     fits.push(fit);

@@ -7,7 +7,7 @@ import { askHidden } from '../cli/hidden-prompt.ts';
 import { homeFolder } from '../config/find.ts';
 import type { CheckpointConfig, LoadedConfig, NotifyConfig } from '../config/loaded.ts';
 import type { StoreChoice } from '../keys/choose-store.ts';
-import { type Keyring, type KeyStore, LEAST_PASSPHRASE } from '../keys/key-store.ts';
+import { type Keyring, type KeyStore, MIN_PASSPHRASE } from '../keys/key-store.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Checked } from '../store/log/check-log.ts';
 import type { Place } from '../store/log/places/place.ts';
@@ -290,8 +290,8 @@ async function entered(
 ): Promise<Secret> {
   const { passphrase, screen, stderr } = context;
   if (purpose === 'create') {
-    const prompt = `a new passphrase for the vault file, ${LEAST_PASSPHRASE} characters or more`;
-    return askHidden(prompt, context, { twice: true, least: LEAST_PASSPHRASE });
+    const prompt = `a new passphrase for the vault file, ${MIN_PASSPHRASE} characters or more`;
+    return askHidden(prompt, context, { twice: true, least: MIN_PASSPHRASE });
   }
   const isUnasked = passphrase?.isUnasked === true && refused === undefined;
   const ask = async () => {

@@ -96,16 +96,16 @@ function readYaml(text: string, path: string): Parsed & { readonly value: unknow
 }
 
 /** More of them help nobody. */
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 function wrong(code: string, found: readonly ProblemInFile[], hints: readonly string[] = []): LifeboatError {
-  const problems = found.slice(0, MOST_PROBLEMS);
+  const problems = found.slice(0, MAX_PROBLEMS);
   const [first] = problems;
   const rest = found.length - problems.length;
   return new LifeboatError(code, first === undefined ? 'the config is wrong' : problemLine(first), {
     problems,
     hints: [
-      ...(rest === 0 ? [] : [`these are the first ${MOST_PROBLEMS} of ${found.length} problems`]),
+      ...(rest === 0 ? [] : [`these are the first ${MAX_PROBLEMS} of ${found.length} problems`]),
       ...hints,
     ],
     exitCode: EXIT.usage,

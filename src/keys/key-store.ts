@@ -68,7 +68,7 @@ export interface Keyring {
 }
 
 /** Characters, of the passphrase of a new vault: a thief of the file guesses as fast as he can. */
-export const LEAST_PASSPHRASE = 12;
+export const MIN_PASSPHRASE = 12;
 
 /** Item names that are not keys of an instance begin with this; no instance may be called so. */
 export const RESERVED_ACCOUNT_PREFIX = 'lifeboat/';

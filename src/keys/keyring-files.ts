@@ -12,7 +12,7 @@ export interface KeyringFile {
   readonly text: string;
 }
 
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Where gnome-keyring has its files; nowhere on systems that have another keychain. */
 export function keyringFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
@@ -35,7 +35,7 @@ export function keyringFiles(folder: string | undefined): readonly KeyringFile[]
 function fileAt(path: string): KeyringFile[] {
   try {
     const stats = statSync(path);
-    if (!stats.isFile() || stats.size > MOST_BYTES) return [];
+    if (!stats.isFile() || stats.size > MAX_BYTES) return [];
     const text = readFileSync(path, 'utf8');
     // One with a password begins with `GnomeKeyring` and bytes that no text has.
     const isPlain = /^(?:\s|#.*\n)*\[keyring\]/u.test(text);

@@ -13,7 +13,7 @@ import type { Secret } from '../base/secret.ts';
 
 const LABEL = 'age-encryption.org/v1/scrypt';
 /** Of what is opened, as the library has it: 1 GiB, and some seconds. */
-const MOST_WORK = 20;
+const MAX_WORK = 20;
 const CIPHER = 'chacha20-poly1305';
 const NONCE = Buffer.alloc(12);
 const [KEY, TAG] = [16, 16];
@@ -47,7 +47,7 @@ export function passphraseIdentity(passphrase: Secret): Identity {
         /^[1-9][0-9]?$/u.test(work) &&
         stanza.body.length === KEY + TAG;
       if (!isSound) throw new Error('invalid scrypt stanza');
-      if (Number(work) > MOST_WORK) throw new Error('scrypt work factor is too high');
+      if (Number(work) > MAX_WORK) throw new Error('scrypt work factor is too high');
       const key = await derive(passphrase, salt, Number(work));
       const cipher = createDecipheriv(CIPHER, key, NONCE, { authTagLength: TAG });
       cipher.setAuthTag(stanza.body.subarray(KEY));

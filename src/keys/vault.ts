@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { LifeboatError } from '../base/errors.ts';
 import type { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { checkItem, isStored, type KeyStore, LEAST_PASSPHRASE, listed } from './key-store.ts';
+import { checkItem, isStored, type KeyStore, listed, MIN_PASSPHRASE } from './key-store.ts';
 import { withLock } from './lock.ts';
 import { ensurePrivateFolder, readPrivateFile, replacePrivateFile } from './private-file.ts';
 import { openItems, sealItems, WORK_FACTOR } from './vault-format.ts';
@@ -165,10 +165,10 @@ class Vault implements KeyStore {
 
 function refuseWeak(passphrase: Secret): void {
   const { length } = Array.from(passphrase.reveal().trim());
-  if (passphrase.length === 0 || length >= LEAST_PASSPHRASE) return;
+  if (passphrase.length === 0 || length >= MIN_PASSPHRASE) return;
   throw new LifeboatError(
     'keys.weak-passphrase',
-    `the passphrase of a new vault file has to have ${LEAST_PASSPHRASE} characters or more`,
+    `the passphrase of a new vault file has to have ${MIN_PASSPHRASE} characters or more`,
     { hints: ['nothing was written', 'five words drawn at random are good; it may be as long as you like'] },
   );
 }

@@ -21,7 +21,7 @@ const PAUSES: readonly number[] = [
 ];
 
 /** How often a notification is tried at one target. */
-export const MOST_TRIES = PAUSES.length + 1;
+export const MAX_TRIES = PAUSES.length + 1;
 
 /** A target that is configured, with what it wants and what the store knows of it. */
 export interface Wanting {
@@ -68,7 +68,7 @@ export function closesWith(
 ): Posted['closes'] {
   const left = wanted.filter((one) => one.target !== target || outcome === 'failed');
   if (left.length === 0) return 'delivered';
-  const isOver = (one: Wanted) => one.count + (one.target === target ? 1 : 0) >= MOST_TRIES;
+  const isOver = (one: Wanted) => one.count + (one.target === target ? 1 : 0) >= MAX_TRIES;
   return left.every(isOver) ? 'given-up' : undefined;
 }
 

@@ -152,7 +152,7 @@ export async function listRuns(journal: Pick<JournalReader, 'rows'>, newest?: nu
 }
 
 /** More are not named where a word fits several. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /**
  * The run a person means: its id, the beginning of one, `last` for the one that was begun last, or, without a
@@ -183,7 +183,7 @@ async function runsMeantBy(
   if (word === '') return [];
   if (word === LAST) return listRuns(journal, 1);
   const which = word === undefined ? { group: 'open' } : { keyPrefix: word.toUpperCase() };
-  return summariesOf(await journal.rows(runs.name, { ...which, limit: MOST_NAMED }));
+  return summariesOf(await journal.rows(runs.name, { ...which, limit: MAX_NAMED }));
 }
 
 /**

@@ -44,7 +44,7 @@ function saidOf(entries: readonly Entry[], state: string, activity: string): num
 }
 
 /** Smaller moves are not noted: they are the steps that keep a clock right. */
-export const LEAST_SECONDS = 5;
+export const MIN_SECONDS = 5;
 
 /**
  * What the journal is to say before anything that is written with the new time, or after the clock was moved
@@ -76,5 +76,5 @@ export function movedMeanwhile(entries: readonly Entry[], mark: ClockMark | unde
   }
   if (mark === undefined || last === undefined || mark.boot !== last.boot) return 0;
   const moved = Math.round(mark.leadSeconds - last.leadSeconds - noted);
-  return Math.abs(moved) < LEAST_SECONDS ? 0 : moved;
+  return Math.abs(moved) < MIN_SECONDS ? 0 : moved;
 }

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
 /** Bytes. A head may have 16 KiB of fields, and interim answers before it. */
-const MOST = 1024 * 1024;
+const MAX = 1024 * 1024;
 const LOOK_MS = 25;
 
 const MISMATCH = 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
@@ -54,7 +54,7 @@ export function guardAnswerHeads(): void {
 
 function look(): void {
   for (const [request, { socket, from }] of waiting) {
-    if (socket.bytesRead - from > MOST) socket.destroy(new Error('the head of the answer has no end'));
+    if (socket.bytesRead - from > MAX) socket.destroy(new Error('the head of the answer has no end'));
     if (socket.destroyed) forget(request);
   }
 }

@@ -1,6 +1,6 @@
 import type { Cookie, MemoryCookieStore, CookieJar as ToughJar } from 'tough-cookie';
 
-const MOST = 20;
+const MAX = 20;
 
 /** What a header can carry, byte for byte (RFC 9110 section 5.5), and not huge. */
 const LINE = /^[\t\x20-\x7e\x80-\xff]{1,4096}$/u;
@@ -58,7 +58,7 @@ async function keepOne({ jar, store }: Opened, line: string, url: URL): Promise<
     if ((cookie.expiryTime() ?? Infinity) > now) live += 1;
     else await remove(store, cookie);
   }
-  if (live > MOST) await remove(store, kept);
+  if (live > MAX) await remove(store, kept);
 }
 
 async function remove(store: MemoryCookieStore, { domain, path, key }: Cookie): Promise<void> {

@@ -24,7 +24,7 @@ interface MetricPath {
 }
 
 /** As many points are taken from an answer; the service tells the latest last, so these stay. */
-export const MOST_POINTS = 200_000;
+export const MAX_POINTS = 200_000;
 
 /** The furthest time that a Date can hold (ECMA-262 section 21.4.1.1). Milliseconds. */
 const LAST_MOMENT = 8.64e15;
@@ -35,7 +35,7 @@ export function readMetrics(elements: readonly unknown[]): readonly MetricPoint[
   const points = elements.flatMap((element) =>
     typeof element === 'string' ? (readMetricPoint(element) ?? []) : [],
   );
-  return points.length > MOST_POINTS ? points.slice(-MOST_POINTS) : points;
+  return points.length > MAX_POINTS ? points.slice(-MAX_POINTS) : points;
 }
 
 /** Reads one `<metric_path> <numeric_value> <unix_timestamp_seconds>`; undefined for anything else. */

@@ -98,7 +98,7 @@ export function openReader(
       }
       await response.body.dump();
       if (call.method !== 'GET') throw redirectError('a call that is not repeated elsewhere');
-      if (redirects === MOST_REDIRECTS) throw redirectError(`more than ${MOST_REDIRECTS} times`);
+      if (redirects === MAX_REDIRECTS) throw redirectError(`more than ${MAX_REDIRECTS} times`);
       url = nextHop(url, response.statusCode, response.headers['location'], call.answer === 'stream');
       // Once another origin had a say in where to go, even the way back goes without the token.
       own &&= url.origin === origin;
@@ -182,7 +182,7 @@ export function orAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T>
  * Ten times what an instance with ten backups a day has after three years; more would not fit into the memory
  * that is meant for all.
  */
-const MOST_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 
 function readJson<T>(
   body: Buffer,
@@ -196,8 +196,8 @@ function readJson<T>(
   if (json === undefined) {
     throw badAnswerError(notJsonWords(body), evidence);
   }
-  if (Array.isArray(json) && json.length > MOST_ROWS && typeof json[0] === 'object')
-    throw badAnswerError(`the answer has more than ${MOST_ROWS} rows`, { ...evidence, rows: json.length });
+  if (Array.isArray(json) && json.length > MAX_ROWS && typeof json[0] === 'object')
+    throw badAnswerError(`the answer has more than ${MAX_ROWS} rows`, { ...evidence, rows: json.length });
   const parsed = schema.safeParse(json);
   if (parsed.success) return { value: parsed.data, raw: json };
   const where = parsed.error.issues[0]?.path.map(String).join('.') ?? '';
@@ -221,7 +221,7 @@ export function looksLikeHtml(body: Buffer): boolean {
 }
 
 /** RFC 9110 section 15.4 names no number; five is enough for a login round trip. */
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 const FOLLOWED: readonly number[] = [301, 302, 303, 307, 308];
 

@@ -45,7 +45,7 @@ const FRESH_MS: Readonly<Record<SourceName, number>> = {
 const TELL_MS = 66;
 
 /** Answers of screens that were left a while ago are forgotten, the oldest first. */
-const MOST_KEPT = 100;
+const MAX_KEPT = 100;
 
 interface Kept {
   fact: Fact<unknown>;
@@ -121,7 +121,7 @@ export function createFacts(loaders: Loaders, now: () => Date): LiveFacts {
   };
   const forgetOld = () => {
     for (const key of kept.keys()) {
-      if (kept.size <= MOST_KEPT) return;
+      if (kept.size <= MAX_KEPT) return;
       if (!wanted.has(key)) kept.delete(key);
     }
   };

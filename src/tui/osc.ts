@@ -22,12 +22,12 @@ export function notified(text: string): string {
 }
 
 /** Base64 digits that terminals take in one sequence; xterm takes no more. */
-const MOST_COPIED = 74_994;
+const MAX_COPIED = 74_994;
 
 /** Puts a text into the clipboard, and says so; also where it is longer than a terminal takes. */
 export function copyTo(write: (bytes: string) => void, text: string, what: string): string {
   const digits = Buffer.from(text).toString('base64');
-  if (digits.length > MOST_COPIED) return `not copied: ${what} is longer than a terminal takes`;
+  if (digits.length > MAX_COPIED) return `not copied: ${what} is longer than a terminal takes`;
   write(`\u001b]52;c;${digits}\u0007`);
   return `copied ${what}`;
 }

@@ -133,7 +133,7 @@ function asWritten(text: string, width: number): Line[] {
 
 const CELLS_BETWEEN = 2;
 /** A column is not made narrower than this while another one is wider. */
-const LEAST = 6;
+const MIN = 6;
 
 /**
  * A table as rows of at most `width` cells: columns as wide as their texts where there is room, else the
@@ -149,7 +149,7 @@ function tableRows(header: readonly Line[], rows: readonly (readonly Line[])[], 
   const room = Math.max(count, width - CELLS_BETWEEN * (count - 1));
   for (let missing = total(widths) - room; missing > 0; missing = total(widths) - room) {
     const widest = widths.indexOf(Math.max(...widths));
-    const next = Math.max(LEAST, ...widths.filter((_, at) => at !== widest));
+    const next = Math.max(MIN, ...widths.filter((_, at) => at !== widest));
     const now = widths[widest] ?? 1;
     widths[widest] = Math.max(1, now > next ? Math.max(next, now - missing) : now - 1);
     if (total(widths) === count) break;

@@ -21,13 +21,13 @@ export interface Chances {
   readonly spanMs: number;
 }
 
-const MOST_RESUMES = 12;
+const MAX_RESUMES = 12;
 /**
  * From then on nobody is killed by chance, so that a run of bad luck is not taken for one that never ends.
  */
 const CALM_FROM = 7;
-const MOST_QUESTIONS = 6;
-const MOST_WAITS = 20;
+const MAX_QUESTIONS = 6;
+const MAX_WAITS = 20;
 
 /**
  * Does what an operator would until it is over. The first process that goes on is struck by `second`, or like
@@ -64,7 +64,7 @@ async function resume(
     const end = await struck.started.ended;
     if (end.code === null) kills += 1;
     // On a team's database the one who was killed has the run until its lease ends.
-    if (isHeld(end) && waits < MOST_WAITS) {
+    if (isHeld(end) && waits < MAX_WAITS) {
       waits += 1;
       resumes -= 1;
       continue;
@@ -74,15 +74,10 @@ async function resume(
     // Killed after its last entry: there is nothing left to do. Killed before its first: it is begun anew.
     if (isNothingOpen && isBegun && isClosed)
       return { end: { ...end, code: wanted.code }, resumes, kills, asked };
-    if (resumes >= MOST_RESUMES) return { end, resumes, kills, asked };
+    if (resumes >= MAX_RESUMES) return { end, resumes, kills, asked };
     if (isNothingOpen) words = stage.words;
     else if (end.code === null) words = ['resume'];
-    else if (
-      (await isWanted(stage, end, wanted)) ||
-      asked >= MOST_QUESTIONS ||
-      end.code < 0 ||
-      end.code === 2
-    )
+    else if ((await isWanted(stage, end, wanted)) || asked >= MAX_QUESTIONS || end.code < 0 || end.code === 2)
       return { end, resumes, kills, asked };
     else {
       words = ['resume'];
@@ -106,13 +101,13 @@ async function repeat(stage: Stage, errand: Errand, chances: Chances, wanted: Ou
     const struck = startToStrike(stage, 'headless', words, blow);
     await struck.done;
     const end = await struck.started.ended;
-    if (isHeld(end) && waits < MOST_WAITS) {
+    if (isHeld(end) && waits < MAX_WAITS) {
       waits += 1;
       resumes -= 1;
       continue;
     }
     const soFar = { resumes, kills, asked };
-    if (end.code === wanted.code || resumes >= MOST_RESUMES) return { end, ...soFar };
+    if (end.code === wanted.code || resumes >= MAX_RESUMES) return { end, ...soFar };
     if (end.code === null) kills += 1;
     else {
       const next = errand.next(end, words);

@@ -36,7 +36,7 @@ export interface Wish {
 
 /** A fifth of what is killed is killed on a screen. */
 const SCREEN_SHARE = 0.2;
-const LEAST_OF_A_KIND = 4;
+const MIN_OF_A_KIND = 4;
 /** Where every pair is tried when no flow is named. */
 const PAIRED = ['rotate-key/62/headless', 'restore-backup/62/headless'];
 
@@ -86,7 +86,7 @@ export async function planOf(
 function spreadOverKinds(tasks: readonly Task[], count: number, draw: () => number): Task[] {
   if (count >= tasks.length) return [...tasks];
   const kinds = [...Map.groupBy(tasks, ({ point }) => point.kind).values()];
-  const least = Math.min(LEAST_OF_A_KIND, Math.floor(count / Math.max(1, kinds.length)));
+  const least = Math.min(MIN_OF_A_KIND, Math.floor(count / Math.max(1, kinds.length)));
   const rest = (count - least * kinds.length) / tasks.length;
   return kinds.flatMap((some) => spread(some, least + Math.round(some.length * rest), draw));
 }

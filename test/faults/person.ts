@@ -12,9 +12,9 @@ export interface PersonEnd {
   readonly at: string;
 }
 
-const MOST_ANSWERS = 60;
+const MAX_ANSWERS = 60;
 /** What a service shows for good, such as an instance that has failed, is then gone on without. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /**
  * Somebody patient, once everything is well again: tries again what has failed, looks again at what is in
@@ -23,7 +23,7 @@ const MOST_TRIES = 5;
  */
 export async function byPerson(run: Run, peers: Peers): Promise<PersonEnd> {
   const looked = new Map<string, number>();
-  for (let answers = 0; answers < MOST_ANSWERS; answers += 1) {
+  for (let answers = 0; answers < MAX_ANSWERS; answers += 1) {
     const end = await Promise.race([run.ended, untilAsked(run)]);
     const { snapshot } = run.state();
     if (end !== undefined) return { how: end.how, exitCode: end.exitCode, at: titleOf(run) };
@@ -75,7 +75,7 @@ function answerTo(
       (wasDone(run, peers)
         ? option('adopt', 'hasBegun', 'goOn', 'lookAgain')
         : option('sendAgain', 'setAgain')))
-    : times > MOST_TRIES
+    : times > MAX_TRIES
       ? (option('skip') ?? (wasDone(run, peers) ? option('markDone') : undefined))
       : option('retry', 'lookAgain');
   if (chosen !== undefined) return answerBy(chosen);

@@ -13,7 +13,7 @@ import { tryCase } from './trial.ts';
  */
 
 /** So many at once at most, and no further one while more than this part of the time is work. */
-const MOST = Number(process.env['FAULTS_AT_ONCE'] ?? 24);
+const MAX = Number(process.env['FAULTS_AT_ONCE'] ?? 24);
 const BUSY = 0.75;
 const LOOK_MS = 2_000;
 
@@ -34,7 +34,7 @@ for (let before = performance.eventLoopUtilization(); !isOver || under > 0; ) {
   await rest(LOOK_MS / 4);
   const now = performance.eventLoopUtilization();
   const { utilization } = performance.eventLoopUtilization(now, before);
-  if (utilization < BUSY && under < MOST && !asked && !isOver) {
+  if (utilization < BUSY && under < MAX && !asked && !isOver) {
     asked = true;
     tell({ wants: true });
   }

@@ -24,7 +24,7 @@ import { measured } from './peak.ts';
 
 const VERIFIER = resolve('src/audit/bundle/verify.mjs');
 /** Two hundred lines that read files whole: empty lines by the million take thirty times their size. */
-const MOST_MIB_ALONE = 2_500;
+const MAX_MIB_ALONE = 2_500;
 /** Just below what is read at all. */
 const LARGE = 60 * 2 ** 20;
 const hasProc = existsSync('/proc/self/status');
@@ -151,7 +151,7 @@ describe.skipIf(!hasProc)('evidence of any size is verified or refused in little
     const ended = once(child, 'close').then(([exit]) => ({ code: exit as number, stdout: said, stderr: '' }));
     const alone = await measured({ child, ended, stdout: () => said, stderr: () => '' });
     expect(unpacked === undefined ? [1, 2] : [1, 3], said.slice(0, 300)).toContain(alone.code);
-    expect(alone.peak).toBeLessThan(MOST_MIB_ALONE);
+    expect(alone.peak).toBeLessThan(MAX_MIB_ALONE);
     expect(said.length).toBeLessThan(100_000);
     count('sizes', { bombs: 1, commands: 1 });
   });

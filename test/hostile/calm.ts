@@ -6,7 +6,7 @@ import { count } from './figures.ts';
 import { type Measured, measured } from './peak.ts';
 
 /** The most memory that a process may ever have in use, MiB. */
-const MOST_MIB = 250;
+const MAX_MIB = 250;
 
 /**
  * Runs a command that has to end by itself, in little memory, with words of its own, and to leave nothing in
@@ -23,7 +23,7 @@ export function calmIn(bench: Pick<TestBench, 'folder' | 'env' | 'start'>): Calm
     const end = await measured(bench.start(...args));
     const about = `${args.join(' ').slice(0, 300)}: ${end.stdout.slice(0, 300)} ${end.stderr.slice(0, 600)}`;
     expect(end.peak, about).toBeGreaterThan(10);
-    expect(end.peak, about).toBeLessThan(MOST_MIB);
+    expect(end.peak, about).toBeLessThan(MAX_MIB);
     expect(end.stderr, about).not.toMatch(/does not know\n| {4}at |FATAL|RangeError/u);
     expect(end.code, about).not.toBeNull();
     expect(readdirSync(temporary), about).toEqual([]);

@@ -59,7 +59,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
       },
     );
     expect(found).toEqual([]);
-    expect(place.drawn().length).toBeGreaterThan(LEAST_SECRETS);
+    expect(place.drawn().length).toBeGreaterThan(MIN_SECRETS);
     count('secrets', { secrets: place.drawn().length, 'outputs and processes': looks, leaks: 0 });
   });
 
@@ -87,7 +87,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
     for (const path of ['', '/calls', '/apps', '/clock', '/instances/orders/bindings', '/scenario'])
       expect(leaksIn(path, await (await call('GET', `/lab${path}`)).text(), place.drawn())).toEqual([]);
     const secrets = place.drawn();
-    expect(secrets.length).toBeGreaterThan(LEAST_SECRETS);
+    expect(secrets.length).toBeGreaterThan(MIN_SECRETS);
     expect(secrets).toContain(readFileSync(join(yard, 'orders.key'), 'utf8').trim());
     const holders = ['tmp', 'yard'].flatMap((name) => holdersIn(join(place.folder, name), secrets));
     // What an application was started with, it has removed itself; one that starts just now still has it.
@@ -107,7 +107,7 @@ describe.skipIf(!existsSync('/proc/self/environ'))('no secret is anywhere but wh
 });
 
 /** The tokens and the first key of a lab, and a password for each of its applications. */
-const LEAST_SECRETS = 5;
+const MIN_SECRETS = 5;
 
 /** Files of a folder in use, in which some of these secrets stand in any form. */
 function holdersIn(

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** So many random bytes are a key, a token, a password or a session; fewer are a name. */
-const LEAST = 16;
+const MIN = 16;
 
 /** What a process and its children have drawn from the random numbers of the machine to keep secret. */
 export interface Tap {
@@ -26,7 +26,7 @@ import { syncBuiltinESMExports } from 'node:module';
 const { randomBytes } = crypto;
 crypto.randomBytes = (size, ...rest) => {
   const bytes = randomBytes(size, ...rest);
-  if (size >= ${LEAST} && bytes !== undefined)
+  if (size >= ${MIN} && bytes !== undefined)
     appendFileSync(${JSON.stringify(file)}, bytes.toString('base64url') + '\\n', { mode: 0o600 });
   return bytes;
 };

@@ -3,7 +3,7 @@ import { LifeboatError } from '../../src/base/errors.ts';
 import { SCHEMAS } from '../../src/cli/schemas/index.ts';
 import type { NotifyEvent } from '../../src/config/schema.ts';
 import { deliver } from '../../src/notify/deliver.ts';
-import { closesWith, MOST_TRIES, type Wanting, wantedBy } from '../../src/notify/due.ts';
+import { closesWith, MAX_TRIES, type Wanting, wantedBy } from '../../src/notify/due.ts';
 import { type Notice, notificationOf } from '../../src/notify/notice.ts';
 import { send } from '../../src/notify/send.ts';
 import type { Posted, Tries } from '../../src/store/projections/outbox.ts';
@@ -53,7 +53,7 @@ describe('a target wants a notice', () => {
   });
 
   test('after a pause that grows, and at last not by itself', () => {
-    const pauses = Array.from({ length: MOST_TRIES }, (_, at) => {
+    const pauses = Array.from({ length: MAX_TRIES }, (_, at) => {
       const [wanted] = wantedBy(ENDED, [target('a')], posted({ a: ['failed', at + 1] }));
       return ((wanted?.dueMs ?? 0) - Date.parse(AT)) / 1000;
     });
@@ -85,7 +85,7 @@ test.each([
 });
 
 describe('an attempt closes a notice', () => {
-  const most = MOST_TRIES - 1;
+  const most = MAX_TRIES - 1;
   test.each<
     [string, Record<string, readonly [Tries['outcome'], number]>, Tries['outcome'], Posted['closes']]
   >([
@@ -93,7 +93,7 @@ describe('an attempt closes a notice', () => {
     ['not while another one wants it', { b: ['failed', 1] }, 'delivered', undefined],
     ['not while it may be tried again', { b: ['delivered', 1] }, 'failed', undefined],
     ['given up, when it was the last', { a: ['failed', most], b: ['delivered', 1] }, 'failed', 'given-up'],
-    ['given up, when the others were', { b: ['failed', MOST_TRIES] }, 'delivered', 'given-up'],
+    ['given up, when the others were', { b: ['failed', MAX_TRIES] }, 'delivered', 'given-up'],
   ])('%s', (_, tries, outcome, closes) => {
     const wanted = wantedBy(ENDED, [target('a'), target('b')], posted(tries));
     expect(closesWith(wanted, { target: 'a', outcome })).toBe(closes);

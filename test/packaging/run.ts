@@ -14,7 +14,7 @@ import { tryInstalled } from './try-installed.ts';
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 /** What the npm package may need with all that it brings along, without the lab. */
-const MOST_BYTES = 10 * 2 ** 20;
+const MAX_BYTES = 10 * 2 ** 20;
 
 const scratch = mkdtempSync(join(tmpdir(), 'lifeboat-packages-'));
 chmodSync(scratch, 0o755);
@@ -58,7 +58,7 @@ async function npmPackage(user: InstalledUser): Promise<void> {
   };
   await npm('install', made('.tgz') ?? '');
   const bytes = sizeOf(prefix);
-  if (bytes > MOST_BYTES) throw new Error(`it takes ${bytes} bytes`);
+  if (bytes > MAX_BYTES) throw new Error(`it takes ${bytes} bytes`);
   if (!existsSync(join(prefix, 'share/man/man1/lifeboat.1'))) throw new Error('it has no man page');
   await tryInstalled(user, join(prefix, 'bin/lifeboat'), join(scratch, 'service-npm'));
   await npm('uninstall', 'lifeboat');

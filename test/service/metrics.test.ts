@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   describePath,
-  MOST_POINTS,
+  MAX_POINTS,
   parachuteDisks,
   readMetricPoint,
   readMetrics,
@@ -46,10 +46,10 @@ test('elements that are no text are left out, and a flood leaves the latest poin
     { path: 'p.0.a', value: 1, atMs: 1000 },
     { path: '\ufffd', value: 1, atMs: 1000 },
   ]);
-  const flood = Array.from({ length: MOST_POINTS + 5 }, (_, index) => `p.0.a ${index} 1`);
+  const flood = Array.from({ length: MAX_POINTS + 5 }, (_, index) => `p.0.a ${index} 1`);
   const points = readMetrics(flood);
-  expect(points).toHaveLength(MOST_POINTS);
-  expect(points.at(-1)?.value).toBe(MOST_POINTS + 4);
+  expect(points).toHaveLength(MAX_POINTS);
+  expect(points.at(-1)?.value).toBe(MAX_POINTS + 4);
 });
 
 test('series are sorted by time and keep unknown paths in their order', () => {

@@ -119,7 +119,7 @@ function ledgerFile(name: string): string {
 }
 
 /** A run that armed more calls than these shows the newest of their checkpoints. */
-const MOST = 100;
+const MAX = 100;
 
 /**
  * The checkpoints that belong in the bundle of a run: those that name a call of it, the first one that
@@ -147,7 +147,7 @@ export async function notesOfRun(
         if (claim.size > last) covering = note;
         const isNaming = claim.armed.some((call) => call.stream === stream);
         if (isNaming) naming += 1;
-        if (isNaming && naming <= MOST) chosen.add(note);
+        if (isNaming && naming <= MAX) chosen.add(note);
         for (const [installation, key] of keys)
           if (readCheckpoint(note, [key]).result === 'signed') {
             keys.delete(installation);

@@ -7,7 +7,7 @@ import { linesOf } from './shown-log.ts';
  */
 
 /** A run has a ledger for each of its instances and some dozens of checkpoints. */
-const MOST_FILES = 10_000;
+const MAX_FILES = 10_000;
 const BLOCK = 512;
 
 /** The files of a bundle by their names. */
@@ -32,7 +32,7 @@ export function unpackFiles(tar: Buffer): { readonly files: BundleFiles; readonl
   const files = new Map<string, Buffer>();
   let at = 0;
   let before = '';
-  while (at + BLOCK <= tar.length && tar[at] !== 0 && files.size < MOST_FILES) {
+  while (at + BLOCK <= tar.length && tar[at] !== 0 && files.size < MAX_FILES) {
     const head = tar.subarray(at, at + BLOCK);
     const name = head.toString('utf8', 0, head.indexOf(0));
     const size = Number.parseInt(head.toString('latin1', 124, 135), 8);

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /** Bytes. No file of a bundle is larger, no line than the second, no signed note than the third. */
-const [MOST, MOST_LINE, NOTE] = [2 ** 26, 2 ** 21, 2 ** 17];
+const [MAX, MAX_LINE, NOTE] = [2 ** 26, 2 ** 21, 2 ** 17];
 const USAGE = 'usage: node verify.mjs [FOLDER] [--public-key FILE] [--anchor TEXT]...';
 const ED25519 = /-----BEGIN PUBLIC KEY-----\s+MCowBQYDK2VwAyEA[^-]+-----END PUBLIC KEY-----/g;
 const [problems, limits] = [[], []];
@@ -24,7 +24,7 @@ const hash = (...parts) => parts.reduce((sum, part) => sum.update(part), createH
 const hex = (data) => hash(data).toString('hex');
 const keysOf = (pem) => (pem.match(ED25519) ?? []).map((block) => createPublicKey(block));
 const usage = (text) => process.exit(console.error(`${clean(text)}\n${USAGE}`) ?? 2);
-const textOf = (bytes, most = MOST) => String(bytes?.subarray(0, most) ?? '');
+const textOf = (bytes, most = MAX) => String(bytes?.subarray(0, most) ?? '');
 
 /** Base64 in the one exact spelling: decoders ignore spare bits and what is no digit. */
 function exact(text) {
@@ -58,7 +58,7 @@ function unfold(folder, below = '') {
   return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
     const path = `${below}${entry.name}`;
     if (entry.isDirectory()) return unfold(folder, `${path}/`);
-    if (!entry.isFile() || lstatSync(join(folder, path)).size > MOST) throw new Error(`what is ${path}?`);
+    if (!entry.isFile() || lstatSync(join(folder, path)).size > MAX) throw new Error(`what is ${path}?`);
     return [[path, readFileSync(join(folder, path))]];
   });
 }
@@ -112,7 +112,7 @@ function readStreams(files, proof, run) {
     const [lines, places] = [files.get(name).toString('latin1').split('\n'), proof.leaves[name] ?? []];
     must(lines.pop() === '' && places.length === lines.length, `${name} is cut, or proof.json not about it`);
     const entries = lines.map((line, at) => ({
-      ...parsed(line.slice(0, MOST_LINE), name, 102),
+      ...parsed(line.slice(0, MAX_LINE), name, 102),
       index: places[at],
     }));
     const stream = String(entries[0]?.stream);

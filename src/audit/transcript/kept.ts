@@ -8,7 +8,7 @@ import { readRunEntry } from '../../store/run-entries.ts';
  * The most that a transcript holds. Nobody reads further, a run that polls for days must not fill the disk,
  * and a bundle with it is still made and verified in little memory.
  */
-export const MOST_BYTES = 32 * 1024 * 1024;
+export const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Where the requests of a run are written down. */
 export function transcriptPath(home: string, runId: string): string {
@@ -18,7 +18,7 @@ export function transcriptPath(home: string, runId: string): string {
 /** The transcript as it is now; undefined when there is none, or what lies there is none of ours. */
 export function transcriptOf(home: string, runId: string): Buffer | undefined {
   try {
-    return readPlainFile(transcriptPath(home, runId), MOST_BYTES);
+    return readPlainFile(transcriptPath(home, runId), MAX_BYTES);
   } catch {
     return undefined;
   }

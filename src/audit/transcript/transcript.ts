@@ -6,7 +6,7 @@ import { makePrivateFolder, syncFolder } from '../../base/folders.ts';
 import type { Secret } from '../../base/secret.ts';
 import { printableJson } from '../../base/text.ts';
 import { createSecretGuard } from '../../store/secret-guard.ts';
-import { MOST_BYTES, transcriptPath } from './kept.ts';
+import { MAX_BYTES, transcriptPath } from './kept.ts';
 import { type Blanks, type HttpCall, transcriptLine, withheldLine } from './line.ts';
 
 /** How far a transcript reaches. */
@@ -50,7 +50,7 @@ export function openTranscript(home: string, runId: string): Transcript {
     if (file === undefined || problem !== undefined) return;
     const data = Buffer.from(`${line}\n`);
     try {
-      if (bytes + data.length > MOST_BYTES) throw new Error('it is full');
+      if (bytes + data.length > MAX_BYTES) throw new Error('it is full');
       // A partial write would leave a torn line in the middle.
       if (writeSync(file, data) !== data.length) throw new Error('the disk is full');
       digest.update(data);
@@ -153,7 +153,7 @@ function takeIn(
   // A pipe would take lines until it is full, and then wait for a reader.
   if (!stats.isFile()) throw new Error('it is not a plain file');
   const { size } = stats;
-  const content = Buffer.alloc(Math.min(size, MOST_BYTES));
+  const content = Buffer.alloc(Math.min(size, MAX_BYTES));
   let read = 0;
   while (read < content.length) {
     const more = readSync(file, content, read, content.length - read, read);

@@ -23,7 +23,7 @@ export async function carryOut(beneath: Beneath, errand: Errand): Promise<Errand
 }
 
 /** So many names are tried. */
-const MOST_FILES = 100;
+const MAX_FILES = 100;
 
 async function exportBundle(beneath: Beneath, runId: string): Promise<ErrandEnd> {
   const { auditExportCommand } = await import('../audit/export.ts');
@@ -38,7 +38,7 @@ async function exportBundle(beneath: Beneath, runId: string): Promise<ErrandEnd>
       return end(`written into the current folder: ${out}`, said, [here, bare]);
     } catch (thrown) {
       const isTaken = thrown instanceof LifeboatError && thrown.code === 'usage.out';
-      if (!isTaken || at >= MOST_FILES) throw thrown;
+      if (!isTaken || at >= MAX_FILES) throw thrown;
     }
   }
 }

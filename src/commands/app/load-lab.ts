@@ -5,7 +5,7 @@ import type { LabAddress, LabFault } from '../../service/lab-client.ts';
 import type { LabCallRow, LabFacts } from '../../view/app/lab-facts.ts';
 
 /** More rows of a kind fit on no screen. */
-const MOST = 200;
+const MAX = 200;
 
 /** What the lab of the config says of itself. Rejects as `labOf` and `askLab` do. */
 export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promise<LabFacts> {
@@ -26,11 +26,11 @@ export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promis
     about: show(about.filter((part) => part !== undefined).join(', '), 100),
     playing: playing === undefined ? undefined : show(playing, 80),
     scenarios: scenarios
-      .slice(0, MOST)
+      .slice(0, MAX)
       .map(({ name, summary }) => ({ name: show(name, 80), summary: show(summary) })),
-    faults: faults.slice(0, MOST).map(faultWords),
+    faults: faults.slice(0, MAX).map(faultWords),
     instances: instances
-      .slice(0, MOST)
+      .slice(0, MAX)
       .map(({ name, state, backups }) => ({ name: show(name, 80), state: show(state, 40), backups })),
     clock: {
       now: show(clock.now, 40),
@@ -41,7 +41,7 @@ export async function loadLab(config: LoadedConfig, signal: AbortSignal): Promis
     routerSeconds: settings.routerMs / 1000,
     updateBlocking: settings.updateBlocking,
     calls: calls
-      .slice(-MOST)
+      .slice(-MAX)
       .toReversed()
       .map(
         ({ at, instance, endpoint, detail = {} }): LabCallRow => ({

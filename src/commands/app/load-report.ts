@@ -20,14 +20,14 @@ export async function loadReport(context: CommandContext, runId: string): Promis
 }
 
 /** So many names are tried. */
-const MOST_FILES = 1_000;
+const MAX_FILES = 1_000;
 
 /**
  * Writes the report as HTML into the current folder, into a file that was not there before; gives its name.
  */
 export async function writeReport(context: CommandContext, runId: string): Promise<string> {
   const { run, text } = await renderedReport(context, runId, 'html');
-  for (let at = 1; at <= MOST_FILES; at += 1) {
+  for (let at = 1; at <= MAX_FILES; at += 1) {
     const file = reportFile(run.runId, at);
     try {
       writeNewFile(file, text);
@@ -36,7 +36,7 @@ export async function writeReport(context: CommandContext, runId: string): Promi
       if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritten(file, thrown);
     }
   }
-  throw isTaken(reportFile(run.runId, MOST_FILES));
+  throw isTaken(reportFile(run.runId, MAX_FILES));
 }
 
 async function renderedReport(

@@ -12,7 +12,7 @@ import { holderWords } from '../../view/run-record.ts';
 import { drillHomes, inDrill } from '../drill/drill-homes.ts';
 
 /** Older runs than these are found with `lifeboat runs`. */
-const MOST = 500;
+const MAX = 500;
 
 /**
  * Gives the newest runs, the newest first, and every one that is open, at each call. Empty in a home without
@@ -43,7 +43,7 @@ export function runsReader(): (journal: RunsJournal) => Promise<readonly RunSumm
       () => undefined,
     );
     if (last !== undefined && last.root === root) return last.runs;
-    const newest = (await listRuns(journal, MOST)).toReversed();
+    const newest = (await listRuns(journal, MAX)).toReversed();
     const known = new Set(newest.map(({ runId }) => runId));
     const older = (await openRuns(journal)).filter(({ runId }) => !known.has(runId)).toReversed();
     const runs = [...newest, ...older];
@@ -58,7 +58,7 @@ export async function loadDrillRuns(context: CommandContext): Promise<readonly R
   for (const home of drillHomes(context.env).toReversed()) {
     const runs = await runsLoader(inDrill(context, home))().catch(() => []);
     rows.push(...runs.map((run) => ({ ...run, drill: show(basename(home), 80) })));
-    if (rows.length >= MOST) break;
+    if (rows.length >= MAX) break;
   }
   return rows;
 }

@@ -24,9 +24,9 @@ import { confirmTyped } from '../store/confirm.ts';
 import { refuseChanged, refuseHopeless, rowsLeft, unwritten } from './refuse-loss.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
-const MOST_CHECKPOINTS = 4_096;
+const MAX_CHECKPOINTS = 4_096;
 /** Calls of one instance whose outcome was on record and is lost: older ones are only counted. */
-const MOST_ENDED = 10;
+const MAX_ENDED = 10;
 
 /**
  * `lifeboat audit accept-loss --reason TEXT`: shows what is lost, and after a typed confirmation puts it on
@@ -46,7 +46,7 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   const opened = await openChecked(context, {
     operator: config.operator.name,
     checkpoints: config.checkpoints,
-    most: MOST_CHECKPOINTS,
+    most: MAX_CHECKPOINTS,
   });
   const { trouble } = opened.checked;
   if (trouble === undefined) {
@@ -125,7 +125,7 @@ function lossOf(trouble: Trouble, by: Pick<LossBody['rest'], 'reason' | 'who' | 
     rest: {
       ...by,
       size: end,
-      also: [...new Set(also)].slice(0, MOST_CHECKPOINTS),
+      also: [...new Set(also)].slice(0, MAX_CHECKPOINTS),
       rowsMissing: Math.max(0, end - rowsAccepted - count),
       callsLeftOut: trouble.calls.length - calls.length + trouble.unnamed,
     },
@@ -150,7 +150,7 @@ function callsToDoubt(calls: readonly LostCall[]): readonly LostCall[] {
     usable.filter((call) => !call.isOpen && isGrave(call)),
     ({ instance }) => instance,
   );
-  const newest = new Set([...ended.values()].flatMap((group) => group.slice(-MOST_ENDED)));
+  const newest = new Set([...ended.values()].flatMap((group) => group.slice(-MAX_ENDED)));
   return usable.filter((call) => call.isOpen || newest.has(call));
 }
 
@@ -184,7 +184,7 @@ async function sealAfter(context: CommandContext, opened: OpenedStore, journal: 
   const workspace = await workspaceOf(context, { ...opened, checked: unsealed }, journal);
   try {
     await workspace.sealer.sealNow();
-    const checked: Checked = await checkLog(journal, places, { ...options, most: MOST_CHECKPOINTS });
+    const checked: Checked = await checkLog(journal, places, { ...options, most: MAX_CHECKPOINTS });
     if (checked.trouble !== undefined) {
       context.stderr.write(`still: ${show(inShort(checked.trouble), 400)}\n`);
       context.stderr.write('hint: run the same command again\n');

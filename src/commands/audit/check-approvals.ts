@@ -22,7 +22,7 @@ const SIGNATURE = /^(approvals\/[0-9A-Za-z_]+)\.(\d+)\.sig$/u;
 const SIGNER = /^# approver: ([^\s-]\S*) at (\S+) with (SHA256:\S+)\n/u;
 const TIMEOUT_MS = 20_000;
 /** No run has so many; a forged record must not keep an auditor's machine busy for a day. */
-const MOST_CHECKED = 200;
+const MAX_CHECKED = 200;
 
 /** Entries that say who may approve in a run. */
 const BEGINS: readonly string[] = ['run.started', 'run.resumed'];
@@ -112,7 +112,7 @@ export function signatureFindings(files: BundleFiles, stream: string): Finding[]
   if (names.length === 0) return [];
   const isThere =
     spawnSync('ssh-keygen', ['-?'], { timeout: TIMEOUT_MS, env: sshSurroundings() }).error === undefined;
-  const some = isThere ? names.slice(0, MOST_CHECKED) : [];
+  const some = isThere ? names.slice(0, MAX_CHECKED) : [];
   const bad = some
     .filter((name) => !isGood(files, name))
     .map(

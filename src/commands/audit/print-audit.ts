@@ -27,8 +27,8 @@ export interface Verified {
 }
 
 /** Nobody reads further: a record that is broken in so many places is broken. */
-const MOST_FINDINGS = 200;
-const MOST_RANGES = 20;
+const MAX_FINDINGS = 200;
+const MAX_RANGES = 20;
 
 /**
  * Prints what an audit has found, what pins the record, and the verdict; gives the exit code.
@@ -46,13 +46,13 @@ export async function printAudit(context: CommandContext, verified: Verified): P
 function printLines(context: CommandContext, verified: Verified, words: string): void {
   const { findings, pins, entries, streams, anchor, run } = verified;
   const line = (text: string) => void context.stdout.write(`${text}\n`);
-  for (const { severity, stream, seq, shortMessage } of findings.slice(0, MOST_FINDINGS)) {
+  for (const { severity, stream, seq, shortMessage } of findings.slice(0, MAX_FINDINGS)) {
     const place = [stream, seq === undefined ? undefined : `entry ${seq}`]
       .filter((part) => part !== undefined)
       .join(' ');
     line(`${severity}: ${place === '' ? '' : `${place}: `}${shortMessage}`);
   }
-  const more = findings.length - MOST_FINDINGS;
+  const more = findings.length - MAX_FINDINGS;
   if (more > 0) line(`${more} more are not shown: see them with -o json`);
   if (run !== undefined) line(runInWords(run));
   for (const { place, size, at } of pins)
@@ -67,8 +67,8 @@ function printLines(context: CommandContext, verified: Verified, words: string):
 function runInWords({ stream, leaves }: NonNullable<Verified['run']>): string {
   const total = leaves.reduce((sum, [first, last]) => sum + last - first + 1, 0);
   const ranges = leaves
-    .slice(0, MOST_RANGES)
+    .slice(0, MAX_RANGES)
     .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
-  const rest = leaves.length > MOST_RANGES ? ', ...' : '';
+  const rest = leaves.length > MAX_RANGES ? ', ...' : '';
   return `${show(stream, 120)}: ${counted(total, 'entry', 'entries')}${total === 0 ? '' : `, leaves ${ranges.join(', ')}${rest}`}`;
 }

@@ -14,7 +14,7 @@ export interface ReadBundle {
  * Bytes. The longest run with the longest transcript has half of that; more is no bundle of ours, and would
  * only fill the memory.
  */
-export const MOST_BUNDLE_BYTES = 64 * 1024 * 1024;
+export const MAX_BUNDLE_BYTES = 64 * 1024 * 1024;
 
 /** A bundle from its tar (`bytes`) or from the folder it was unpacked into. Nothing of it is believed. */
 export async function readBundle(path: string, bytes: Buffer | undefined): Promise<ReadBundle> {
@@ -39,8 +39,8 @@ function readFolder(folder: string): ReadBundle {
       continue;
     }
     total += stat.size;
-    if (total > MOST_BUNDLE_BYTES) throw tooLarge(folder);
-    files.set(shown, readPlainFile(path, MOST_BUNDLE_BYTES));
+    if (total > MAX_BUNDLE_BYTES) throw tooLarge(folder);
+    files.set(shown, readPlainFile(path, MAX_BUNDLE_BYTES));
   }
   return { files, problems };
 }

@@ -105,8 +105,8 @@ export interface RowsLeft {
 }
 
 /** More ranges are not put on record, and stay a problem of every audit. */
-const MOST_GAPS = 4_096;
-const MOST_STRAY = 1_000;
+const MAX_GAPS = 4_096;
+const MAX_STRAY = 1_000;
 
 /** Reads all entries once: a store that lost something may not be believed in what it counts. */
 export async function rowsLeft(journal: Pick<Journal, 'log'> | undefined): Promise<RowsLeft> {
@@ -115,8 +115,8 @@ export async function rowsLeft(journal: Pick<Journal, 'log'> | undefined): Promi
   let end = 0;
   if (journal === undefined) return { end, gaps, stray };
   for await (const { index, stream, seq } of journal.log.stored()) {
-    if (index < 0 && stray.length < MOST_STRAY) stray.push({ stream, seq });
-    if (index > end && gaps.length < MOST_GAPS) gaps.push([end, index - 1]);
+    if (index < 0 && stray.length < MAX_STRAY) stray.push({ stream, seq });
+    if (index > end && gaps.length < MAX_GAPS) gaps.push([end, index - 1]);
     end = Math.max(end, index + 1);
   }
   return { end, gaps, stray };

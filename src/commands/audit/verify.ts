@@ -59,11 +59,11 @@ async function verifyStore(
 
 /** A folder or a tar is a bundle, anything else an exported journal. */
 async function verifyPath(path: string, trust: Trust): Promise<Verified> {
-  const { MOST_BUNDLE_BYTES, readBundle } = await import('./read-bundle.ts');
+  const { MAX_BUNDLE_BYTES, readBundle } = await import('./read-bundle.ts');
   const { verifyBundle } = await import('../../audit/bundle/verify-bundle.ts');
   const { unpackLines } = await import('../../audit/bundle/pack.ts');
   const isFolder = statSync(path).isDirectory();
-  const bytes = isFolder ? undefined : await readGivenFile(path, MOST_BUNDLE_BYTES);
+  const bytes = isFolder ? undefined : await readGivenFile(path, MAX_BUNDLE_BYTES);
   const isLines = bytes?.[0] === 0x7b;
   const { files, problems } = isLines
     ? { files: unpackLines(bytes) ?? new Map(), problems: [] }
@@ -86,11 +86,11 @@ function pemOf(base64: string): string {
 }
 
 /** Bytes: room for every key that an installation will ever have. */
-const MOST_KEYS = 1024 * 1024;
+const MAX_KEYS = 1024 * 1024;
 
 /** Another file says nothing about the journal, and must not make it look damaged. */
 export async function readKeys(path: string): Promise<string> {
-  const text = (await readGivenFile(path, MOST_KEYS)).toString('utf8');
+  const text = (await readGivenFile(path, MAX_KEYS)).toString('utf8');
   if (parsePublicKeys(text).length > 0) return text;
   throw new LifeboatError('input.key', `${show(path, 200)} holds no ed25519 public key in PEM`, {
     hints: ['on the machine that signs: lifeboat audit key > KEY.pub', 'nothing was verified'],

@@ -60,8 +60,8 @@ function evaluated(text: string, found: string): Check {
   const what = 'approvals: signers';
   const { findings, canApprove } = evaluateSigners(text, new Date());
   const says = [
-    ...findings.slice(0, MOST_FINDINGS).map(({ line, says: one }) => `line ${line} ${one}`),
-    ...(findings.length > MOST_FINDINGS ? [`and ${findings.length - MOST_FINDINGS} more`] : []),
+    ...findings.slice(0, MAX_FINDINGS).map(({ line, says: one }) => `line ${line} ${one}`),
+    ...(findings.length > MAX_FINDINGS ? [`and ${findings.length - MAX_FINDINGS} more`] : []),
     ...(canApprove ? [] : ['no line could approve now']),
   ];
   if (says.length === 0) return good(what, found);
@@ -74,7 +74,7 @@ function evaluated(text: string, found: string): Check {
   };
 }
 
-const MOST_FINDINGS = 5;
+const MAX_FINDINGS = 5;
 const EXAMPLE = 'for instance: ada@example.com namespaces="lifeboat-approval" ssh-ed25519 AAAA...';
 
 /** Principals, options, the kind of the key, the key. */

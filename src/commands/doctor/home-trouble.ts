@@ -15,7 +15,7 @@ interface Disk {
 const DISK: Disk = { writable: (folder) => access(folder, constants.W_OK), free: freeSpace };
 
 /** Below so many bytes the next entry of a journal may find no room. */
-const LEAST_FREE = 1024 * 1024;
+const MIN_FREE = 1024 * 1024;
 
 const SAFE =
   'looking is safe; no run can be begun or carried on meanwhile, nothing is sent, and open runs stay open';
@@ -33,7 +33,7 @@ export async function homeTrouble(home: string, disk: Disk = DISK): Promise<Trou
     return trouble(`nothing can be written to ${show(home, 120)}: ${why}`, 'make it writable again');
   }
   const free = await disk.free(home).catch(() => undefined);
-  if (free === undefined || free >= LEAST_FREE) return undefined;
+  if (free === undefined || free >= MIN_FREE) return undefined;
   const text = `the disk of ${show(home, 120)} is full: ${formatBytes(free)} free`;
   return trouble(text, `make room: df -h ${show(shellQuoted(home), 120)}`);
 }

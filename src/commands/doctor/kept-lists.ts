@@ -9,7 +9,7 @@ import { compareProjections, PROJECTIONS, type ProjectionDifference } from '../.
 import { attempt, type Check, good } from './check.ts';
 
 /** More rows are not named. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /**
  * Whether the lists that commands read instead of the whole journal are what its entries give; reads every
@@ -49,8 +49,8 @@ async function compared(context: CommandContext): Promise<readonly ProjectionDif
 
 function inChecks(differences: readonly ProjectionDifference[]): Check[] {
   return [...Map.groupBy(differences, ({ projection }) => projection)].map(([projection, rows]): Check => {
-    const named = rows.slice(0, MOST_NAMED).map((row) => `${show(row.key, 80)} (${howItDiffers(row)})`);
-    const more = rows.length > MOST_NAMED ? ', ...' : '';
+    const named = rows.slice(0, MAX_NAMED).map((row) => `${show(row.key, 80)} (${howItDiffers(row)})`);
+    const more = rows.length > MAX_NAMED ? ', ...' : '';
     const what = counted(rows.length, 'row does not match the entries', 'rows do not match the entries');
     return {
       what: `list ${projection}`,

@@ -8,7 +8,7 @@ import { sentWords } from '../notify/notify.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** More are not counted. */
-const MOST_GIVEN_UP = 1000;
+const MAX_GIVEN_UP = 1000;
 
 /** Whether each target can be reached as configured, and what became of the last attempt. Sends nothing. */
 export async function notifyChecks(
@@ -20,7 +20,7 @@ export async function notifyChecks(
     const journal = await openJournalIfAny(context);
     try {
       if (journal === undefined) return { targets: [], givenUp: 0 };
-      const givenUp = (await readGivenUp(journal, MOST_GIVEN_UP)).length;
+      const givenUp = (await readGivenUp(journal, MAX_GIVEN_UP)).length;
       return { targets: await readTargets(journal), givenUp };
     } finally {
       await journal?.close();

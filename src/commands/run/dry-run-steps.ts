@@ -19,7 +19,7 @@ export interface DryRun {
 }
 
 /** A machine that asks and looks in a circle must not keep a dry run for ever. */
-const MOST_STEPS = 60;
+const MAX_STEPS = 60;
 
 /**
  * Takes a machine as far as looking gets it: what only reads is performed, a question is answered with its
@@ -33,7 +33,7 @@ export async function dryRun(
   context: Pick<ActivityContext, 'instance' | 'signal'>,
 ): Promise<DryRun> {
   let folded = fold(runbook, input, []);
-  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+  for (let steps = 0; steps < MAX_STEPS; steps += 1) {
     const event = (await look(folded, activities, context)) ?? (await recommended(folded));
     if (event === undefined || folded.snapshot.hasTag('failed' as never)) break;
     folded = step(runbook, folded, event);

@@ -48,7 +48,7 @@ const MEASURED = 5;
 const LOOKED_AT = 200;
 
 /** A run that has more entries than this is no measure of an ordinary one, and takes long to read. */
-const MOST_ENTRIES = 2_000;
+const MAX_ENTRIES = 2_000;
 
 /** What earlier runs must have in common with one to be measured for it; what is undefined, has to be so. */
 interface Alike {
@@ -78,7 +78,7 @@ export async function earlierTimes(
   const found: (readonly Entry[])[] = [];
   for (const { runId } of like.slice(0, 2 * MEASURED)) {
     const { seq } = await journal.head(`run/${runId}`);
-    if (seq > MOST_ENTRIES) continue;
+    if (seq > MAX_ENTRIES) continue;
     const entries = await journal.read(`run/${runId}`);
     const input = inputOf(entries);
     if (input['mode'] === mode && input['action'] === action) found.push(entries);

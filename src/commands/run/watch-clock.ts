@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import type { Clock, ClockMark } from '../../runner/run.ts';
-import { LEAST_SECONDS } from '../../runner/time-notes.ts';
+import { MIN_SECONDS } from '../../runner/time-notes.ts';
 
 /**
  * Watches the wall clock of this machine from now on. It is held against the time since the machine was
@@ -15,7 +15,7 @@ export function watchClock(now: () => number = Date.now, passed: () => number = 
   return {
     moved: () => {
       const moved = Math.round(now() / 1000 - passed() - lead);
-      if (Math.abs(moved) < LEAST_SECONDS) return 0;
+      if (Math.abs(moved) < MIN_SECONDS) return 0;
       lead += moved;
       return moved;
     },

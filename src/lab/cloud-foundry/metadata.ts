@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { badQuery } from './cf-error.ts';
 
-const MOST = 50;
+const MAX = 50;
 
 const Label = z
   .string()
@@ -10,7 +10,7 @@ const Label = z
     'label value is not a label: letters, digits, -_. and 63 at most',
   );
 const LabelKey = z.string().regex(/^[A-Za-z0-9](?:[\w./-]{0,253}[A-Za-z0-9])?$/u, 'label key is not a key');
-const few = (values: object) => Object.keys(values).length <= MOST;
+const few = (values: object) => Object.keys(values).length <= MAX;
 
 /** Labels, which can be selected by, and annotations, which cannot. */
 export const Metadata = z

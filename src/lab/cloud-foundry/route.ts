@@ -40,7 +40,7 @@ export function get(
 }
 
 const PER_PAGE = 50;
-const MOST_PER_PAGE = 5000;
+const MAX_PER_PAGE = 5000;
 const ALWAYS = ['page', 'per_page', 'order_by', 'created_ats', 'updated_ats'];
 
 /** The names and values of a query; a name that the list does not know is refused, as the platform does. */
@@ -73,7 +73,7 @@ export function paged<Row>(
   present: (row: Row, origin: string) => object,
 ): { readonly pagination: object; readonly resources: readonly object[] } {
   const page = wholeNumber(context, 'page', 1, Number.MAX_SAFE_INTEGER);
-  const perPage = wholeNumber(context, 'per_page', PER_PAGE, MOST_PER_PAGE);
+  const perPage = wholeNumber(context, 'per_page', PER_PAGE, MAX_PER_PAGE);
   const ordered = context.req.query('order_by') === '-created_at' ? rows.toReversed() : rows;
   const pages = Math.max(1, Math.ceil(rows.length / perPage));
   const { pathname, searchParams } = new URL(context.req.url);
@@ -113,6 +113,6 @@ function wholeNumber(context: LabContext, name: string, otherwise: number, most:
   const number = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
   if (number >= 1 && number <= most) return number;
   const title =
-    name === 'page' ? 'Page must be a positive integer' : `Per page must be between 1 and ${MOST_PER_PAGE}`;
+    name === 'page' ? 'Page must be a positive integer' : `Per page must be between 1 and ${MAX_PER_PAGE}`;
   throw badQuery(title);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 
 /** Ten years: a date beyond may have no form in a header. Milliseconds. */
-const MOST_SKEW = 3650 * 86_400_000;
+const MAX_SKEW = 3650 * 86_400_000;
 
 const when = z.enum(['before', 'after']);
 
@@ -62,8 +62,8 @@ export const Effect = z.discriminatedUnion('kind', [
     kind: z.literal('date'),
     skewMs: z
       .int()
-      .min(-MOST_SKEW)
-      .max(MOST_SKEW)
+      .min(-MAX_SKEW)
+      .max(MAX_SKEW)
       .refine((ms) => ms !== 0, 'must not be 0'),
   }),
   /** Somebody else starts a backup of the same instance in the moment before this call does. */

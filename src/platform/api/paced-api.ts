@@ -82,7 +82,7 @@ export async function begunBy<T>(
   throw failedError(`the platform accepted ${thing} and does not show it`, '');
 }
 
-const LEAST = 4;
+const MIN = 4;
 const DEEPEST = 20;
 
 /** Every text in binding parameters, so that it can be blanked where the platform or its broker quotes it. */
@@ -92,7 +92,7 @@ export function secretsIn(parameters: BindingParameters | undefined): Secret[] {
 
 function textsIn(value: unknown, depth: number): string[] {
   // Shorter ones are words like `rw`: blanking them would blank the sentence.
-  if (typeof value === 'string') return value.length < LEAST ? [] : [value];
+  if (typeof value === 'string') return value.length < MIN ? [] : [value];
   if (typeof value !== 'object' || value === null || depth > DEEPEST) return [];
   return Object.values(value).flatMap((inner) => textsIn(inner, depth + 1));
 }

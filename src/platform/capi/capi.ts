@@ -23,7 +23,7 @@ export type Query = Readonly<Record<string, string | undefined>>;
 
 const PER_PAGE = 200;
 /** 40,000 of one kind: a platform with more is searched by hand. */
-const MOST_PAGES = 200;
+const MAX_PAGES = 200;
 
 /** `/v3/apps?names=a` */
 function pathOf(path: string, query: Query = {}): string {
@@ -57,14 +57,14 @@ export async function readPages<T>(
 ): Promise<T[]> {
   const whole = z.intersection(schema, z.object({ pagination: Pagination.nullish() }));
   const found: T[] = [];
-  for (let page = 1; page <= MOST_PAGES; page += 1) {
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
     const paged = { ...query, per_page: String(PER_PAGE), page: String(page) };
     const { value } = await capi.get(pathOf(path, paged), whole, signal);
     found.push(value);
-    const more = value.pagination?.next != null && page < (value.pagination.total_pages ?? MOST_PAGES + 1);
+    const more = value.pagination?.next != null && page < (value.pagination.total_pages ?? MAX_PAGES + 1);
     if (!more) return found;
   }
-  throw badAnswer(`the platform has more than ${MOST_PAGES * PER_PAGE} entries at ${path}`);
+  throw badAnswer(`the platform has more than ${MAX_PAGES * PER_PAGE} entries at ${path}`);
 }
 
 /** The value, or undefined where the platform does not know it. */
@@ -106,7 +106,7 @@ export const NOT_TOLD = [
   'platform.too-large',
 ] as const;
 
-const MOST_EVENTS = 50;
+const MAX_EVENTS = 50;
 const TELLING = /^audit\.(?:service_binding|service_key|app)\./u;
 
 /**
@@ -125,11 +125,11 @@ export async function auditEvents(
     target_guids: targets.join(','),
     'created_ats[gt]': `${isoOf(ms - 1_000).slice(0, 19)}Z`,
     order_by: 'created_at',
-    per_page: String(MOST_EVENTS),
+    per_page: String(MAX_EVENTS),
   });
   try {
     const { value } = await capi.get(path, z.object({ resources: z.array(AuditEvent) }), signal);
-    const events = value.resources.filter(({ type }) => TELLING.test(type)).slice(0, MOST_EVENTS);
+    const events = value.resources.filter(({ type }) => TELLING.test(type)).slice(0, MAX_EVENTS);
     return events.length === 0 ? {} : { auditEvents: events.map(({ type, guid }) => `${type} ${guid}`) };
   } catch (thrown) {
     if (thrown instanceof LifeboatError && thrown.code !== 'platform.stopped') return {};

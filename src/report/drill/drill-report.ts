@@ -31,7 +31,7 @@ export interface DrillReport {
 }
 
 /** So many drills make a trend. */
-const MOST = 12;
+const MAX = 12;
 
 /** Pure: the report of a drill from its record and those of the drills before. */
 export function drillReportOf(
@@ -48,7 +48,7 @@ export function drillReportOf(
     runbook,
     title,
     objectives,
-    rows: [...alike, drill].flatMap((one) => trendRows(one, title)).slice(-MOST),
+    rows: [...alike, drill].flatMap((one) => trendRows(one, title)).slice(-MAX),
   }));
   return {
     schema: 'lifeboat.drill-report/1',

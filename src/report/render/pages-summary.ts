@@ -156,16 +156,16 @@ function handedOver(rotation: Report['rotation']): readonly string[] {
 }
 
 /** More are found in their section. */
-const MOST_DEVIATIONS = 5;
+const MAX_DEVIATIONS = 5;
 
 /** The steps of a run tell at its end what they left out, so before it the list is not whole. */
 function deviationsText({ deviations, outcome }: Report): Text {
   const isOpen = outcome.status === 'open';
   if (deviations.length === 0) return isOpen ? 'None so far.' : 'None.';
-  const shown = deviations.slice(0, MOST_DEVIATIONS).flatMap((one, at) => {
+  const shown = deviations.slice(0, MAX_DEVIATIONS).flatMap((one, at) => {
     return [at === 0 ? '' : '; ', ...inlines(deviationText(one))];
   });
-  const more = deviations.length - MOST_DEVIATIONS;
+  const more = deviations.length - MAX_DEVIATIONS;
   return [...(isOpen ? [{ strong: 'So far' }, ': '] : []), ...shown, more > 0 ? `; ${more} more.` : '.'];
 }
 

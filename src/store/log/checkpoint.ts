@@ -52,7 +52,7 @@ export type ReadCheckpoint =
 
 const ORIGIN = /^lifeboat\/[0-9a-f]{16}$/u;
 /** The oldest so many are named, for which a note has room; a reader takes no more either. */
-export const MOST_ARMED = 400;
+export const MAX_ARMED = 400;
 const MORE = 'armed-more';
 
 /** Whether a text names a log. */
@@ -63,8 +63,8 @@ export function isOrigin(text: string): boolean {
 /** The text of a checkpoint, as it is signed. Pure. */
 export function checkpointText({ origin, size, root, armed }: Checkpoint): string {
   const head = [origin, String(size), Buffer.from(root, 'hex').toString('base64')];
-  const more = armed.length > MOST_ARMED ? [`${MORE} ${armed.length - MOST_ARMED}`] : [];
-  return `${[...head, ...armed.slice(0, MOST_ARMED).map(armedLine), ...more].join('\n')}\n`;
+  const more = armed.length > MAX_ARMED ? [`${MORE} ${armed.length - MAX_ARMED}`] : [];
+  return `${[...head, ...armed.slice(0, MAX_ARMED).map(armedLine), ...more].join('\n')}\n`;
 }
 
 /** Reads a checkpoint, signed by one of the known keys. Never throws on any text. */
@@ -93,8 +93,8 @@ export function parseCheckpoint(text: string): Checkpoint | undefined {
     rest.at(-1) === '' &&
     rest.slice(0, -1).every((line) => line !== '');
   if (!isSound) return undefined;
-  const lines = rest.slice(0, MOST_ARMED + 1);
-  const armed = lines.slice(0, MOST_ARMED).flatMap((line) => parseArmed(line));
+  const lines = rest.slice(0, MAX_ARMED + 1);
+  const armed = lines.slice(0, MAX_ARMED).flatMap((line) => parseArmed(line));
   const [unnamed] = lines.flatMap((line) => parseMore(line));
   return {
     ...{ origin, size: Number(size), root: digest.toString('hex'), armed },

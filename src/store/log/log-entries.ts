@@ -84,7 +84,7 @@ export function clockMoved({ type, body }: Pick<StoredEntry, 'type' | 'body'>): 
 }
 
 /** Seconds. */
-export const MOST_BEHIND = 120;
+export const MAX_BEHIND = 120;
 
 /**
  * What an append says first whose clock stands more than two minutes behind the entry before it, so that an
@@ -92,5 +92,5 @@ export const MOST_BEHIND = 120;
  */
 export function clockNote(before: string | undefined, at: string): { readonly seconds: number } | undefined {
   const seconds = Math.round((msOf(at) - msOf(before ?? at)) / 1000);
-  return seconds < -MOST_BEHIND ? { seconds } : undefined;
+  return seconds < -MAX_BEHIND ? { seconds } : undefined;
 }

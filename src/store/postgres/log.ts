@@ -163,7 +163,7 @@ async function vouchedBy(session: Session, installation: string | undefined): Pr
 }
 
 /** More rows of one stream would not fit into a hint. */
-const MOST_NAMED = 12;
+const MAX_NAMED = 12;
 
 /**
  * What the owner of the database runs where the last rows are gone and the heads that were signed over them
@@ -194,8 +194,8 @@ export function setBackSql(
 /** Of very many, or under names that cannot be printed, all that have no leaf. */
 function deleteRows(stray: readonly Pick<StoredEntry, 'stream' | 'seq'>[]): readonly string[] {
   const streams = [...Map.groupBy(stray, ({ stream }) => stream)];
-  const isPlain = streams.every(([stream, rows]) => isStreamName(stream) && rows.length <= MOST_NAMED);
-  if (!isPlain || streams.length > MOST_NAMED)
+  const isPlain = streams.every(([stream, rows]) => isStreamName(stream) && rows.length <= MAX_NAMED);
+  if (!isPlain || streams.length > MAX_NAMED)
     return [
       'delete from lifeboat.entries e where not exists (select from lifeboat.leaves l where l.id = e.id);',
     ];

@@ -120,7 +120,7 @@ export const RELEASE = `select pg_advisory_unlock(${SEQUENCER}), pg_advisory_unl
  * Rows of a database that was dumped and loaded do not fit into that order; then all are looked at.
  */
 /** About so many rows get leaves at once; a large body counts as several, an append stays together. */
-const MOST_AT_ONCE = 1_000;
+const MAX_AT_ONCE = 1_000;
 
 const CLAIM = `
 create function lifeboat.claim(streams text[], seqs bigint[], must boolean) returns json language plpgsql
@@ -173,8 +173,8 @@ begin
       from generate_series(0, 52) k join lifeboat.leaves l on l.leaf = ((newest.size >> k) << k) - 1
       where (newest.size >> k) & 1 = 1),
     'projections', (select json_agg(p) from lifeboat.projections p),
-    'entries', (select json_agg(f order by f.last, f.id) from fresh f where f.before < ${MOST_AT_ONCE}),
-    'isPartial', (select coalesce(bool_or(f.before >= ${MOST_AT_ONCE}), false) from fresh f)
+    'entries', (select json_agg(f order by f.last, f.id) from fresh f where f.before < ${MAX_AT_ONCE}),
+    'isPartial', (select coalesce(bool_or(f.before >= ${MAX_AT_ONCE}), false) from fresh f)
   ) into answer;
   return answer;
 end $$;

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { hashOf } from '../canonical.ts';
 import { type Entry, type LeafFields, LOG_STREAM } from '../journal.ts';
-import { CLOCK_MOVED, MOST_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
+import { CLOCK_MOVED, MAX_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
 import { refuseMoved } from '../log/next-leaves.ts';
 import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
@@ -56,7 +56,7 @@ const DATE = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 const BEHIND = `(select json_build_object('newest', e.at,
     'now', to_char(clock_timestamp() at time zone 'UTC', ${DATE}))
   from (select at from lifeboat.entries order by id desc limit 1) e
-  where e.at > to_char((clock_timestamp() + interval '${MOST_BEHIND} s') at time zone 'UTC', ${DATE}))`;
+  where e.at > to_char((clock_timestamp() + interval '${MAX_BEHIND} s') at time zone 'UTC', ${DATE}))`;
 
 /** Whether the clock of the database stands behind the newest entry. */
 export async function askBehind(session: Session): Promise<Behind | undefined> {

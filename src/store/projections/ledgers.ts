@@ -57,7 +57,7 @@ export const ledgers: Projection = {
 
 const EMPTY: Ledger = { epochs: [], proven: [], retiring: [], seq: 0 };
 /** So many are enough to choose from, and little enough to be journalled. */
-const MOST = 50;
+const MAX = 50;
 
 /** What the ledger of an instance knows; nothing for one that has none. */
 export async function readLedger(journal: Pick<JournalReader, 'rows'>, instance: string): Promise<Ledger> {
@@ -137,7 +137,7 @@ function withUnopened(ledger: Ledger, entry: LedgerFacts): Ledger | undefined {
     ...{ at: entry.at, code, tried },
   };
   const others = (ledger.unopened ?? []).filter((other) => nameOf(other) !== nameOf(one));
-  return { ...ledger, unopened: [one, ...others].slice(0, MOST) };
+  return { ...ledger, unopened: [one, ...others].slice(0, MAX) };
 }
 
 /** A backup that was opened is no longer one that could not be. */
@@ -175,7 +175,7 @@ function provenAfter(before: readonly ProvenBackup[], entry: LedgerFacts): reado
     ...(fact.body.contentBytes === undefined ? {} : { contentBytes: fact.body.contentBytes }),
   };
   const others = before.filter((one) => nameOf(one) !== nameOf(proven));
-  return [proven, ...others].slice(0, MOST);
+  return [proven, ...others].slice(0, MAX);
 }
 
 function nameOf({ id, backupId }: Pick<ProvenBackup, 'id' | 'backupId'>): string {

@@ -96,7 +96,7 @@ function textIn(cell: unknown): string {
 }
 
 /** More would say the same. */
-const MOST = 20;
+const MAX = 20;
 /** Bytes. A smaller file is looked at before a thread has started. */
 const LARGE = 16 * 1024 * 1024;
 
@@ -126,7 +126,7 @@ function changedIn(db: DatabaseSync): readonly string[] {
     .map((name) => `the structure of the database was changed: ${show(name, 80)}`);
 }
 
-const CHECK = `PRAGMA integrity_check(${MOST})`;
+const CHECK = `PRAGMA integrity_check(${MAX})`;
 
 function inThread(file: string): Promise<readonly string[]> {
   const code = `const { DatabaseSync } = require('node:sqlite');

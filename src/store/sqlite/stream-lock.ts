@@ -148,10 +148,10 @@ export function holdersIn(home: string): readonly string[] {
     const what = `${kind}/${show(of, 80)}`;
     found.set(pid, `process ${pid} on ${show(host, 60)}, which has held ${what} since ${show(since, 30)}`);
   }
-  return [...found.values()].slice(0, MOST_NAMED);
+  return [...found.values()].slice(0, MAX_NAMED);
 }
 
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 /** Nothing is known of another machine. Process ids are used again, so it is a hint, and may be wrong. */
 function isThere({ pid, host }: Note): boolean {

@@ -77,7 +77,7 @@ export function footerLine<Key extends Pick<ShownKey, 'shown' | 'label'>>(
 }
 
 /** What is said takes no more rows than this. */
-const MOST_SAID = 4;
+const MAX_SAID = 4;
 
 /**
  * What is said below a screen that makes room for it: the row of its cursor stays in sight, because the next
@@ -95,7 +95,7 @@ export function withRoomForSaid(
 
 function saidLines(said: string, size: Size, look: Look): readonly Line[] {
   const { columns } = size;
-  const most = isTooSmall(size) ? 1 : MOST_SAID;
+  const most = isTooSmall(size) ? 1 : MAX_SAID;
   const rows = wrapLine([span(said, 'selected')], columns - 2);
   return limitRows(rows, most, columns - 2, look).map((row) =>
     padLine([span(' ', 'selected'), ...row, span(' ', 'selected')], columns),

@@ -38,7 +38,7 @@ interface FileAsked {
 export type PathIntent = 'older-path' | 'newer-path' | FieldIntent;
 
 /** How many of the paths given before can be had again. */
-const MOST_GIVEN = 20;
+const MAX_GIVEN = 20;
 
 /** An empty field, in which these can be had again. */
 export function pathField(asks: FileAsked, given: readonly string[]): PathField {
@@ -48,7 +48,7 @@ export function pathField(asks: FileAsked, given: readonly string[]): PathField 
 /** The paths that can be had again once the one in the field was given, too. */
 export function givenWith(path: PathField): readonly string[] {
   const text = pathIn(path);
-  return [text, ...path.given.filter((one) => one !== text)].slice(0, MOST_GIVEN);
+  return [text, ...path.given.filter((one) => one !== text)].slice(0, MAX_GIVEN);
 }
 
 /** The path as it was typed; a paste may end in a blank that nobody meant. */

@@ -60,7 +60,7 @@ function middle(values: readonly number[]): number | undefined {
 }
 
 /** What is shorter is over before it is read. Seconds. */
-const LEAST = 5;
+const MIN = 5;
 
 /** How much longer than every earlier run a step may take before that is said: as a share, and in seconds. */
 const SLACK = { share: 1.5, seconds: 5 };
@@ -68,7 +68,7 @@ const SLACK = { share: 1.5, seconds: 5 };
 /** What earlier runs took for a step, where that says something. Seconds. */
 export function usualSeconds(usual: UsualTimes | undefined, step: string): number | undefined {
   const seconds = usual?.steps.get(step);
-  return seconds === undefined || seconds < LEAST ? undefined : seconds;
+  return seconds === undefined || seconds < MIN ? undefined : seconds;
 }
 
 /**
@@ -98,7 +98,7 @@ export function expectedRunEnd(
   now: Date,
 ): string | undefined {
   const { wholeSeconds: seconds = 0, longestWhole: longest = seconds } = usual ?? {};
-  if (seconds < LEAST) return undefined;
+  if (seconds < MIN) return undefined;
   return `${endWords({ seconds, longest, workedSeconds }, 'expected to end', now)}, without the waits for you`;
 }
 

@@ -21,7 +21,7 @@ export interface FallbackHead {
 }
 
 /** More than any run knows; the rest of the fallback script must not be pushed out of sight. */
-const MOST_KNOWN = 60;
+const MAX_KNOWN = 60;
 
 /**
  * The rest of a run as one script for bash: readable, runnable (`bash FILE`), and to be followed line by
@@ -96,7 +96,7 @@ function headLines(
 
 function knownLines(known: readonly string[]): readonly string[] {
   if (known.length === 0) return [];
-  return ['# What the run has found and done:', ...known.slice(0, MOST_KNOWN).map(sayKnown), '#'];
+  return ['# What the run has found and done:', ...known.slice(0, MAX_KNOWN).map(sayKnown), '#'];
 }
 
 function sayKnown(line: string): string {

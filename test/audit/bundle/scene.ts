@@ -6,7 +6,7 @@ import { transcriptOf } from '../../../src/audit/transcript/kept.ts';
 import { openTranscript } from '../../../src/audit/transcript/transcript.ts';
 import type { JournalReader, NewEntry } from '../../../src/store/journal.ts';
 import type { Anchor } from '../../../src/store/log/anchor.ts';
-import { type ArmedCall, MOST_ARMED } from '../../../src/store/log/checkpoint.ts';
+import { type ArmedCall, MAX_ARMED } from '../../../src/store/log/checkpoint.ts';
 import type { Signer } from '../../../src/store/log/signer.ts';
 import { runEntry } from '../../../src/store/run-entries.ts';
 import { createSecretGuard } from '../../../src/store/secret-guard.ts';
@@ -87,7 +87,7 @@ function startOf(run: string): NewEntry {
 }
 
 /** More calls than a checkpoint names. */
-const CROWD = Array.from({ length: MOST_ARMED + 5 }, (_, nr): ArmedCall => {
+const CROWD = Array.from({ length: MAX_ARMED + 5 }, (_, nr): ArmedCall => {
   const at = '2026-01-01T00:00:00.000Z';
   return { stream: `run/${RUN}`, instance: 'orders', verb: 'createBackup', intent: `backup-${nr}`, at };
 });

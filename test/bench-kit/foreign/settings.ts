@@ -1,15 +1,15 @@
 import { type Answer, ok, refused } from './call.ts';
 import type { Asked } from './route.ts';
-import { LEAST_KEY_LENGTH } from './spell.ts';
+import { MIN_KEY_LENGTH } from './spell.ts';
 
 export const KEY_TOO_SHORT = refused(
   422,
   'invalidParameters',
-  `encryption_key must have ${LEAST_KEY_LENGTH} characters`,
+  `encryption_key must have ${MIN_KEY_LENGTH} characters`,
 );
 
 export function isKey(value: unknown): value is string {
-  return typeof value === 'string' && value.length >= LEAST_KEY_LENGTH;
+  return typeof value === 'string' && value.length >= MIN_KEY_LENGTH;
 }
 
 /** Endpoint 9: all of it or nothing. What can only be read is not looked at. */

@@ -7,7 +7,7 @@ import type { Revision, Taste } from './options.ts';
  * fields that nobody knows, and, when the taste is odd, fields that are not there.
  */
 
-export const LEAST_KEY_LENGTH = 12;
+export const MIN_KEY_LENGTH = 12;
 
 /** Section 2.1. `isOffered`: whether it can be downloaded now. */
 export function spellBackup(backup: ForeignBackup, revision: Revision, taste: Taste, isOffered: boolean) {
@@ -52,7 +52,7 @@ export function spellConfig({ settings, archiving }: ForeignInstance, taste: Tas
   const { exclude_from_auto_backup, ...counts } = settings;
   return {
     ...counts,
-    min_encryption_key_length: LEAST_KEY_LENGTH,
+    min_encryption_key_length: MIN_KEY_LENGTH,
     backup_type: archiving ? 'continuous_archiving' : 'standard',
     ...(exclude_from_auto_backup || taste === 'plain' ? { exclude_from_auto_backup } : {}),
     cron: '0 3 * * *',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { LEAST_KEY_LENGTH } from '../../bench-kit/foreign/spell.ts';
+import { MIN_KEY_LENGTH } from '../../bench-kit/foreign/spell.ts';
 import {
   accepting,
   eachMissing,
@@ -141,7 +141,7 @@ export const OF_RESTORING: readonly Mutation[] = [
   {
     what: 'prepares with any key',
     before: given(PREPARE, ({ encryption_key, ...body }) =>
-      String(encryption_key).length < LEAST_KEY_LENGTH ? body : { ...body, encryption_key },
+      String(encryption_key).length < MIN_KEY_LENGTH ? body : { ...body, encryption_key },
     ),
     caughtBy: ['recovery.prepare-short-key'],
   },

@@ -4,7 +4,7 @@ import {
   type ArmedCall,
   type Checkpoint,
   checkpointText,
-  MOST_ARMED,
+  MAX_ARMED,
   parseCheckpoint,
   readCheckpoint,
 } from '../../../src/store/log/checkpoint.ts';
@@ -54,12 +54,12 @@ test('as many calls as a checkpoint names fit into a note that is read, and how 
     instance: 'o'.repeat(60),
     intent: 'i'.repeat(60),
   };
-  const armed = Array.from({ length: MOST_ARMED + 3 }, () => long);
+  const armed = Array.from({ length: MAX_ARMED + 3 }, () => long);
   const note = freshSigner().sign({ ...head, armed });
   expect(Buffer.byteLength(note)).toBeLessThan(MAX_NOTE_BYTES);
   expect(note).toMatch(/\narmed-more 3\n\n/u);
   const read = parseCheckpoint(note.slice(0, note.lastIndexOf('\n\n') + 1));
-  expect(read?.armed).toHaveLength(MOST_ARMED);
+  expect(read?.armed).toHaveLength(MAX_ARMED);
   expect(read?.unnamed).toBe(3);
   expect(checkpointText({ ...head, armed: armed.slice(3) })).not.toContain('armed-more');
 });

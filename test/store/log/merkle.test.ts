@@ -99,14 +99,14 @@ describe('the vectors of Certificate Transparency', () => {
 const place = fc
   .tuple(fc.integer({ min: 1, max: 2_000 }), fc.nat(), fc.nat())
   .map(([size, index, seed]) => ({ size, index: index % size, from: (index % size) + 1, seed }));
-const MOST = someLeaves(2_000);
-const stored = storedTree(MOST);
+const MAX = someLeaves(2_000);
+const stored = storedTree(MAX);
 
 describe('a tree of up to 2,000 leaves', () => {
   test('has the root, the paths and the proofs of the definition', () => {
     fc.assert(
       fc.property(place, ({ size, index, from }) => {
-        const leaves = MOST.slice(0, size);
+        const leaves = MAX.slice(0, size);
         expect(rootOf(size, stored)).toEqual(naiveRoot(leaves));
         expect(inclusionProof(index, size, stored)).toEqual(naivePath(index, leaves));
         expect(consistencyProof(from, size, stored)).toEqual(naiveProof(from, leaves));
@@ -119,7 +119,7 @@ describe('a tree of up to 2,000 leaves', () => {
     fc.assert(
       fc.property(place, ({ size, index, from, seed }) => {
         const [whole, part] = [rootOf(size, stored), rootOf(from, stored)];
-        const leaf = leafHash(MOST[index] ?? '');
+        const leaf = leafHash(MAX[index] ?? '');
         const path = inclusionProof(index, size, stored);
         const proof = consistencyProof(from, size, stored);
         expect(provesInclusion(leaf, index, size, path, whole)).toBe(true);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { canonicalBody } from '../../../src/store/canonical.ts';
 import { checkLog } from '../../../src/store/log/check-log.ts';
-import { type ArmedCall, MOST_ARMED } from '../../../src/store/log/checkpoint.ts';
+import { type ArmedCall, MAX_ARMED } from '../../../src/store/log/checkpoint.ts';
 import { detailsOf, inShort, rolledBack } from '../../../src/store/log/explain-trouble.ts';
 import { endorsementOf } from '../../../src/store/log/named-keys.ts';
 import { homePlace } from '../../../src/store/log/places/folder-place.ts';
@@ -260,7 +260,7 @@ test('a lost part in which more was armed than a checkpoint names tells how many
   await store.arm('a');
   await store.sealer.sealNow();
   const origin = (await store.journal.log.origin()) ?? '';
-  const armed = Array.from({ length: MOST_ARMED + 3 }, (_, nr): ArmedCall => {
+  const armed = Array.from({ length: MAX_ARMED + 3 }, (_, nr): ArmedCall => {
     const at = new Date(nr * 1_000).toISOString();
     return { stream: `run/r${nr}`, instance: 'orders', verb: 'restoreBackup', intent: 'restore-0', at };
   });

@@ -231,8 +231,8 @@ interface Shown {
 /** The most that stands above the table, as a share of the rows. */
 const TOP_SHARE = 3;
 /** The fewest rows of the table, and of what is told of the instance below it. */
-const LEAST_TABLE = 4;
-const LEAST_DETAIL = 5;
+const MIN_TABLE = 4;
+const MIN_DETAIL = 5;
 /** What the table of all columns needs; the rest of a wide screen goes to the instance beside it. */
 const WHOLE_TABLE = 112;
 const DETAIL_WIDTH = { least: 40, most: 64 } as const;
@@ -290,8 +290,8 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
     return { page: { height: pageRows, last: 0 }, bands };
   }
   const details = detail(width);
-  const spare = Math.max(LEAST_DETAIL, left - shown.rows.length - 1);
-  const below = Math.max(0, Math.min(details.length, spare, left - LEAST_TABLE));
+  const spare = Math.max(MIN_DETAIL, left - shown.rows.length - 1);
+  const below = Math.max(0, Math.min(details.length, spare, left - MIN_TABLE));
   const { lines, pageRows } = table(width, left - below);
   const rest = filledUp(whole(details, width, below, look), below);
   return { page: { height: pageRows, last: 0 }, bands: [topBand, band([...lines, ...rest], width, left)] };

@@ -85,12 +85,12 @@ export function backupLines(
 
 /** Rows that are missing in a list; the first of them stand for all. */
 function unreadLines(unread: readonly string[] = [], width: number, look: Look): readonly Line[] {
-  const more = unread.length - MOST_UNREAD;
-  const words = more > 0 ? [...unread.slice(0, MOST_UNREAD), `and ${more} more`] : unread;
+  const more = unread.length - MAX_UNREAD;
+  const words = more > 0 ? [...unread.slice(0, MAX_UNREAD), `and ${more} more`] : unread;
   return words.map((text) => cutLine([span(text, 'status.warn')], width, look));
 }
 
-const MOST_UNREAD = 2;
+const MAX_UNREAD = 2;
 
 const BACKUP_COLUMNS: readonly Column<BackupRow>[] = [
   { title: 'id', cell: ({ id }) => [span(String(id))], align: 'right' },
@@ -168,7 +168,7 @@ const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
 const CHART_ROWS = 6;
 /** Below so many rows, the list is worth more than a chart. */
 const CHART_FROM = 16;
-const LEAST_COURSE = 8;
+const MIN_COURSE = 8;
 
 /**
  * The disks against their parachutes, each measurement with its course, and a chart of the one of the cursor.
@@ -195,7 +195,7 @@ export function metricLines(
   const chart = here === undefined || height < CHART_FROM ? [] : chartOf(here, width, look);
   return listed(
     {
-      columns: metricColumns(Math.max(LEAST_COURSE, Math.floor(width / 3)), look),
+      columns: metricColumns(Math.max(MIN_COURSE, Math.floor(width / 3)), look),
       rows,
       cursor,
       empty:

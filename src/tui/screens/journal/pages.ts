@@ -8,7 +8,7 @@ import type { Facts } from '../../../view/app/sources.ts';
 import { filtered, type ListState } from '../../parts/list.ts';
 
 /** More pages are not kept; `lifeboat audit show` prints everything. */
-const MOST_PAGES = 100;
+const MAX_PAGES = 100;
 
 /** A filter that finds fewer rows than these looks into older pages by itself. */
 const ENOUGH = 100;
@@ -38,7 +38,7 @@ export function loadedOf(of: EntriesWanted, down: number | undefined, list: List
     return { rows: [], wanted: [], oldest: 0, isLoading: true, isAll: false, isFull: false };
   const rows = [...fitting(newest, list)];
   const top = newest.first / ENTRIES_A_PAGE;
-  const least = Math.max(0, top - MOST_PAGES);
+  const least = Math.max(0, top - MAX_PAGES);
   const wanted: number[] = [];
   let isLoading = false;
   let oldest = top;

@@ -12,7 +12,7 @@ import { bannerLines, clockWords, factLines } from './lab-lines.ts';
 import { knownOf, type LabKnown, type LabState, nameOf } from './lab-state.ts';
 
 /** The fewest rows of the instances, with their head. */
-const LEAST_TABLE = 3;
+const MIN_TABLE = 3;
 
 /** The body of the screen. */
 export function layOut(state: LabState, around: Around, look: Look): Layout {
@@ -65,7 +65,7 @@ function wholeLab(
   look: Look,
 ): Layout {
   const filter = filterLines(list, columns, look);
-  const most = Math.max(0, rows - LEAST_TABLE - filter.length);
+  const most = Math.max(0, rows - MIN_TABLE - filter.length);
   const top = [
     ...banner,
     ...(lab === undefined ? [] : factLines(lab, columns, Math.floor(rows / 5), look)),
@@ -95,7 +95,7 @@ function wholeLab(
     ];
     return { page: { height: pageRows, last: 0 }, bands: [band(head, columns), { height: left, panes }] };
   }
-  const high = Math.max(Math.min(LEAST_TABLE, left), Math.min(instances.length + 1, Math.floor(left / 2)));
+  const high = Math.max(Math.min(MIN_TABLE, left), Math.min(instances.length + 1, Math.floor(left / 2)));
   const { lines, pageRows } = table(columns, high);
   const below = [BLANK, ...callLines(lab, columns, left - high - 1, look)];
   return {

@@ -8,7 +8,7 @@ import type { Token } from '../../theme.ts';
 
 const LABEL = 10;
 /** The most rows that one fact takes. */
-const MOST_ROWS = 2;
+const MAX_ROWS = 2;
 
 /** That this is a lab and no service, what of the config it cannot touch, and why it does not answer. */
 export function bannerLines(
@@ -39,7 +39,7 @@ export function bannerLines(
           ],
           width,
           2,
-        ).slice(0, MOST_ROWS)),
+        ).slice(0, MAX_ROWS)),
     ...(part.state === 'failed'
       ? wrapLine(
           [
@@ -48,7 +48,7 @@ export function bannerLines(
           ],
           width,
           2,
-        ).slice(0, MOST_ROWS)
+        ).slice(0, MAX_ROWS)
       : []),
   ];
 }
@@ -95,7 +95,7 @@ function fact(name: string, text: string, token: Token, width: number): readonly
 
 function labelled(head: Line, text: Line, width: number): readonly Line[] {
   return wrapLine(text, Math.max(1, width - LABEL))
-    .slice(0, MOST_ROWS)
+    .slice(0, MAX_ROWS)
     .map((row, at) => [...padLine(at === 0 ? head : [], LABEL), ...row]);
 }
 

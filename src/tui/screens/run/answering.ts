@@ -229,7 +229,7 @@ function send(state: UiState, question: QuestionState, answer: Answer): Step {
   const { text: words } = answer;
   const given = words === undefined ? state.given : [words, ...state.given.filter((one) => one !== words)];
   return [
-    { ...state, given: given.slice(0, MOST_GIVEN), question: { ...rest, text, sending: true } },
+    { ...state, given: given.slice(0, MAX_GIVEN), question: { ...rest, text, sending: true } },
     { type: 'answer', answer },
   ];
 }
@@ -279,7 +279,7 @@ type Entry = Field | { readonly problem: string };
 const ENTRY_LIMIT = 4096;
 
 /** How many of the words given before can be had again. */
-const MOST_GIVEN = 20;
+const MAX_GIVEN = 20;
 
 /**
  * Adds text that came in one piece (a key, a paste, several keys from a slow line) to a field of one line. A

@@ -3,7 +3,7 @@ import { lineWidth, ruleLine, wrapLine } from '../../../line.ts';
 import { BLANK, type Line, type Look, span } from '../../../span.ts';
 
 /** Far longer than any run's; what comes from a fault must not hold up the screen. */
-const MOST = 2000;
+const MAX = 2000;
 
 /**
  * The fallback script as it is on disk: comments dim, commands bright. What is longer than a row is continued
@@ -17,7 +17,7 @@ export function fallbackLines(
   look: Look,
 ): Line[] {
   const title = isAsked ? 'fallback script: a question waits below it' : 'fallback script';
-  const rows = fallback === undefined ? ['# loading'] : fallback.split('\n').slice(0, MOST);
+  const rows = fallback === undefined ? ['# loading'] : fallback.split('\n').slice(0, MAX);
   let quoting: Quoting = 'none';
   const lines = rows.flatMap((row) => {
     if (row.trim() === '') return [BLANK];
@@ -29,7 +29,7 @@ export function fallbackLines(
   return [
     ruleLine(title, width, look, 'accent'),
     ...lines,
-    ...(fallback !== undefined && fallback.split('\n').length > MOST ? [[span(look.glyphs.ellipsis)]] : []),
+    ...(fallback !== undefined && fallback.split('\n').length > MAX ? [[span(look.glyphs.ellipsis)]] : []),
   ];
 }
 

@@ -49,7 +49,7 @@ function elapsed(seconds: number, limit: number | undefined): string {
 
 /** Room for the names of the objectives and of the slices. */
 const NAME = 9;
-const MOST = 40;
+const MAX = 40;
 
 /**
  * What a recovery took and lost, each as a bar against its objective, and in words whether that was met;
@@ -62,7 +62,7 @@ export function objectiveBars(
   withSlices: boolean,
   look: Look,
 ): Line[] {
-  const bar = Math.min(MOST, Math.floor(width / 3));
+  const bar = Math.min(MAX, Math.floor(width / 3));
   return objectives.flatMap((objective) => {
     const { slices = [], detail, why = '' } = objective;
     const isDrawn = withSlices && slices.length > 1;

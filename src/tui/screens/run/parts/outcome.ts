@@ -40,7 +40,7 @@ export function finished(view: Ended, scroll: number, columns: number, height: n
 const ROOMY = 30;
 
 /** Rows of what is cut first: of more remarks or follow-ups, the rest follows below the proof. */
-const LEAST = 2;
+const MIN = 2;
 
 /**
  * The end of a run, the most needed first: what came of it, the clocks against their objectives, what is
@@ -66,8 +66,8 @@ function finishedLines(
   const open = followUpLines(view, width, look);
   // The last row of a text that is longer says so.
   const room = height - openHead.length - head.length - bars.length - proof.length - 3 * gap.length - 1;
-  const openRows = Math.min(open.length, Math.max(LEAST, room - Math.min(remarks.length, LEAST)));
-  const first = firstRows(remarks, Math.max(LEAST, room - openRows), 'of remarks', look);
+  const openRows = Math.min(open.length, Math.max(MIN, room - Math.min(remarks.length, MIN)));
+  const first = firstRows(remarks, Math.max(MIN, room - openRows), 'of remarks', look);
   const openLines = firstRows(open, openRows, 'of follow-ups', look);
   return [
     ...head,
