@@ -7,7 +7,7 @@ import { begunOf } from './begun.ts';
 import { challengeId, challengeText } from './challenge.ts';
 import { CHANGED, challengeOf, fitsState } from './fits-state.ts';
 import type { Plan } from './plan.ts';
-import { astray, expired, needed, type Request, withdrawn } from './refusals.ts';
+import { approvalMismatch, expired, needed, type Request, withdrawn } from './refusals.ts';
 import { isExpired, momentOf, momentSinceAsked, type RequestState, requestStateOf } from './request-state.ts';
 import type { Operator } from './same-person.ts';
 import { type HoldDeps, stillHolds } from './still-holds.ts';
@@ -152,7 +152,7 @@ async function judge(deps: ApprovalGateDeps, state: RunState, plan: Plan): Promi
   if (misfit !== undefined)
     return {
       notes: [],
-      stale: (request) => (misfit === CHANGED ? needed(request) : astray(request, misfit)),
+      stale: (request) => (misfit === CHANGED ? needed(request) : approvalMismatch(request, misfit)),
     };
   const paths = approvalPaths(deps.home, plan.run, asked.challenge);
   const reason = known?.reason ?? readIfThere(paths.withdrawn)?.trim();

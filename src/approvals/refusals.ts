@@ -62,7 +62,7 @@ export function namesake(request: Request, name: string): LifeboatError {
  * What stands in the journal as the request is not what the run is about to do, so no signature over it
  * counts.
  */
-export function astray(request: Request, why: string): LifeboatError {
+export function approvalMismatch(request: Request, why: string): LifeboatError {
   return refusal(
     'approval.astray',
     `the request on record does not fit this confirmation: ${why}; a new one was written`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted } from '../base/trusted-path.ts';
+import { assertTrusted } from '../base/trusted-path.ts';
 import { hasMark, isKeyList, lineHash, linesOfKey, namesOfKey, withoutMark } from './allowed-signers.ts';
 import { changedCopies } from './challenge.ts';
 import { NAMESPACE, type SshKeygenEnd, signerOf, sshKeygen, unixArmor } from './ssh-signature.ts';
@@ -155,7 +155,7 @@ export async function readSigners(path: string, name: string): Promise<Buffer> {
     });
   try {
     const bytes = await readBounded(path, MAX_SIGNERS_BYTES, (opened) =>
-      refuseDistrusted(name, path, opened, FOREIGN),
+      assertTrusted(name, path, opened, FOREIGN),
     );
     if (!bytes.includes(0) || hasMark(bytes) || isKeyList(bytes)) return bytes;
     throw unchecked('has null bytes in it, as UTF-16 has', ['write it anew as UTF-8, one entry a line']);

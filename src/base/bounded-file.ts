@@ -51,7 +51,7 @@ export async function readBounded(
 }
 
 /**
- * What `read` gives; it opens a file, judges what it opened, and throws what `refuseDistrusted` does. Where
+ * What `read` gives; it opens a file, judges what it opened, and throws what `assertTrusted` does. Where
  * another file was renamed over that one meanwhile, it is called again, a few times: who writes a file anew
  * puts it in place by a rename.
  */

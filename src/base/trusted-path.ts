@@ -74,7 +74,7 @@ const REPLACED: Distrust = { says: 'another file took its place while it was ope
 const DESCRIPTORS = /^(?:\/proc\/.*\/fd|\/dev\/fd)$/u;
 
 /** Throws when the file or folder at `path` is not believed (`distrustOf`). `what` names it. */
-export function refuseDistrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
+export function assertTrusted(what: string, path: string, opened?: Stats, how: Refusal = REFUSED): void {
   refuse(what, path, distrustOf(path, opened), how);
 }
 
@@ -109,7 +109,7 @@ function refuse(what: string, path: string, found: readonly Distrust[], how = RE
  * what lies in it may not, since files are written there. Throws `home.not-a-folder` for anything else that
  * has its name: its rights are not what is wrong with it. Both with exit 2.
  */
-export function refuseForeignHome(home: string): void {
+export function assertOwnHome(home: string): void {
   const uid = process.geteuid?.();
   try {
     if (statSync(home, { throwIfNoEntry: false })?.isDirectory() === false) throw notAFolder(home);
@@ -117,7 +117,7 @@ export function refuseForeignHome(home: string): void {
     const there = nearest(home);
     if (there === home) refuse('home', home, distrustOf(home));
     else refuse('home', home, judge(statSync(there), 'the folder above it', there, uid));
-    for (const name of there === home ? readdirSync(home) : []) refuseInside(join(home, name), uid);
+    for (const name of there === home ? readdirSync(home) : []) assertOutside(join(home, name), uid);
   } catch (thrown) {
     // What cannot be looked at cannot be used either: the one who tries has better words for it.
     if (thrown instanceof LifeboatError) throw thrown;
@@ -146,13 +146,13 @@ export function makeFolderInside(root: string, path: string): void {
   const names = relative(root, path).split(sep);
   for (const [i] of names.entries()) {
     const at = join(root, ...names.slice(0, i + 1));
-    if (uid !== undefined) refuseInside(at, uid);
+    if (uid !== undefined) assertOutside(at, uid);
     makePrivateFolder(at);
   }
 }
 
 /** What has gone meanwhile, such as a temporary file, is nobody's. */
-function refuseInside(path: string, uid: number): void {
+function assertOutside(path: string, uid: number): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   const what = stats.isDirectory() ? 'folder' : 'file';

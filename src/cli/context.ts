@@ -15,9 +15,9 @@ export interface CommandContext extends Streams {
   readonly alone?: string | undefined;
   /**
    * Lets the terminal show again what is typed, where it shows nothing since the process was started
-   * (hush.ts): called once the key store is open, after which nobody is asked for its passphrase.
+   * (echo.ts): called once the key store is open, after which nobody is asked for its passphrase.
    */
-  readonly unhush?: (() => void) | undefined;
+  readonly restoreEcho?: (() => void) | undefined;
   /** Where the full screen is up: it asks for secrets. Without it the terminal is there to be asked on. */
   readonly screen?: OnScreen | undefined;
   /** Aborted when that screen is left. */

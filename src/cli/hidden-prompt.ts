@@ -4,7 +4,7 @@ import { show } from '../base/text.ts';
 import type { AskedSecret } from '../view/app/app-port.ts';
 import { tooShort } from '../view/secret-words.ts';
 import type { CommandContext } from './context.ts';
-import { hush } from './hush.ts';
+import { disableEcho } from './echo.ts';
 import { leaveByEscape } from './leave-by-escape.ts';
 
 /**
@@ -25,12 +25,12 @@ export async function askHidden(
       exitCode: EXIT.usage,
     });
   }
-  const unhush = hush(stdin);
+  const restoreEcho = disableEcho(stdin);
   try {
     if (asked.refused !== undefined) stderr.write(`${asked.refused}\n`);
     return await askTwice(prompt, { stdin, stderr }, asked);
   } finally {
-    unhush();
+    restoreEcho();
   }
 }
 

@@ -18,7 +18,7 @@ export interface EarlyTerminal {
   /** Given when the first frame of the screen is painted already. */
   readonly giveScreenBack?: (() => void) | undefined;
   /** Given while the terminal shows nothing of what is typed, because a passphrase may be asked for. */
-  readonly unhush?: (() => void) | undefined;
+  readonly restoreEcho?: (() => void) | undefined;
 }
 
 /** What a command line has of its process. */
@@ -26,14 +26,14 @@ export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'e
 
 /**
  * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `unhush` is
+ * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `restoreEcho` is
  * for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
  */
 export async function parse(
   given: readonly string[],
   version: string,
   own: OwnProcess,
-  { giveScreenBack: beforeError = () => undefined, unhush }: EarlyTerminal,
+  { giveScreenBack: beforeError = () => undefined, restoreEcho }: EarlyTerminal,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
   // What the app shows first can be said in lines.
@@ -48,12 +48,12 @@ export async function parse(
     if (form === 'table') own.stderr.write(text);
   };
   const only = onlyOneIn(argv);
-  const program = commandLine(version, { own, finish, helpToStderr, unhush, only });
+  const program = commandLine(version, { own, finish, helpToStderr, restoreEcho, only });
   try {
     if (asksApp(argv, own)) {
       const { app } = await import('../commands/app/app.ts');
       program.parseOptions([...argv]);
-      return await app({ ...contextFor(own, version, [program.opts<CommonFlags>()]), unhush });
+      return await app({ ...contextFor(own, version, [program.opts<CommonFlags>()]), restoreEcho });
     }
     await program.parseAsync([...argv], { from: 'user' });
     if (isInLines) own.stderr.write(LINES_HINT);
@@ -78,7 +78,7 @@ interface Hearing {
   finish(exitCode: number): void;
   /** Gets the help of a group that was called without a command. */
   helpToStderr(text: string): void;
-  readonly unhush?: (() => void) | undefined;
+  readonly restoreEcho?: (() => void) | undefined;
   /** The one command or group that is going to be parsed: the others get neither flags nor help. */
   readonly only?: string | undefined;
 }
@@ -97,7 +97,7 @@ const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 /** All commands with their flags and words. */
 export function commandLine(
   version: string,
-  { own, finish, helpToStderr, unhush, only }: Hearing = {
+  { own, finish, helpToStderr, restoreEcho, only }: Hearing = {
     own: process,
     finish: () => undefined,
     helpToStderr: () => undefined,
@@ -135,7 +135,7 @@ export function commandLine(
       }
       const { args, flags, levels } = wordsOf(made);
       const action = await load();
-      const context = { ...contextFor(own, version, levels), connect, unhush };
+      const context = { ...contextFor(own, version, levels), connect, restoreEcho };
       finish(await action(context, args, flags as never));
     });
   };

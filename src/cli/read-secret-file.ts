@@ -2,7 +2,7 @@ import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted } from '../base/trusted-path.ts';
+import { assertTrusted } from '../base/trusted-path.ts';
 import type { CommandContext } from './context.ts';
 
 /** Bytes. */
@@ -24,7 +24,7 @@ export async function readSecretFile(path: string, { stdin }: CommandContext): P
 
 async function fileBytes(path: string): Promise<Buffer> {
   try {
-    return await readBounded(path, LIMIT, (opened) => refuseDistrusted('file', path, opened));
+    return await readBounded(path, LIMIT, (opened) => assertTrusted('file', path, opened));
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;
     throw new LifeboatError('input.file', `${show(path)} cannot be read: ${whyUnread(cause)}`, {

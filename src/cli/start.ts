@@ -5,7 +5,7 @@ import { isSingleExecutable, leave, ownFile } from '../base/own-program.ts';
 import { withKeyStore } from '../config/key-store-named.ts';
 import type { Bundle } from './code-cache.ts';
 import { asksApp, asksLines, asksPassphrase, configIn, paintEarly, wordsIn } from './early-frame.ts';
-import { hushFromStart } from './hush.ts';
+import { disableEchoFromStart } from './echo.ts';
 import { keepPrivate } from './keep-private.ts';
 import { keepOutputWhole } from './whole-output.ts';
 
@@ -30,16 +30,16 @@ export async function start(argv: readonly string[]): Promise<void> {
     return end(EXIT.closed, missing);
   }
   keepPrivate();
-  const unhush =
+  const restoreEcho =
     asksPassphrase(withKeyStore(process.env, configIn(argv))) && !asksApp(argv, process)
-      ? hushFromStart(process.stdin)
+      ? disableEchoFromStart(process.stdin)
       : undefined;
   const giveScreenBack = paintEarly(argv, process);
   const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
   const bundle = await openCommands(command || 'app', isDrawn);
   // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
-  await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, unhush }), missing);
+  await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, restoreEcho }), missing);
 }
 
 /** A command that draws a screen keeps its code apart from the same one without, which uses less. */

@@ -32,7 +32,7 @@ interface ReportFlags {
  * `--all` reports on all instances.
  */
 export const report: Action<ReportFlags> = async (context, words, flags) => {
-  refuseCount(words, flags);
+  assertCount(words, flags);
   if (flags.all === true) return reportAll(context, flags);
   const reports: Report[] = [];
   for (const word of words) reports.push(await reportOfRun(await whereRunIs(context, word), word));
@@ -108,7 +108,7 @@ async function reportOfRun(context: CommandContext, word: string): Promise<Repor
   }
 }
 
-function refuseCount(words: readonly string[], { compare, all }: ReportFlags): void {
+function assertCount(words: readonly string[], { compare, all }: ReportFlags): void {
   const wanted = all === true ? 0 : compare === true ? 2 : 1;
   if (words.length === wanted) return;
   throw new LifeboatError(

@@ -40,7 +40,7 @@ interface Missing {
  * checked any more. A person at a terminal may type that it is to be begun anew; resolves to whether that was
  * so.
  */
-export async function refuseGone(
+export async function assertKeysPresent(
   context: CommandContext,
   home: string,
   missing: Missing,

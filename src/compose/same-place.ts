@@ -16,7 +16,7 @@ import type { DrivenRun } from './instances.ts';
  * `run.rehearsal` where it began as a rehearsal of what is none any more; both exit with 2, before anything
  * is sent. Another host or path before the same id is the same instance. A run that went LIVE stays LIVE.
  */
-export function refuseElsewhere(
+export function assertSameInstance(
   { runId, instance, target }: Pick<DrivenRun, 'runId' | 'instance' | 'target'>,
   runbook: Pick<Runbook, 'touches'>,
   { instances, path }: Pick<LoadedConfig, 'instances' | 'path'>,

@@ -6,7 +6,7 @@ import { isPostgres } from '../config/store-address.ts';
 import { storeNamed } from '../config/store-named.ts';
 import { type Journal, type JournalReader, LOG_STREAM } from '../store/journal.ts';
 import { hearLog, NOTHING_SAID } from '../store/log/named-keys.ts';
-import { refuseMoved } from '../store/log/next-leaves.ts';
+import { assertNotMoved } from '../store/log/next-leaves.ts';
 import type { Signer } from '../store/log/signer.ts';
 import { PROJECTIONS } from '../store/projected.ts';
 
@@ -24,7 +24,7 @@ export async function openStoreOf(context: StoreContext, options: OpenAs): Promi
   try {
     // An append says so too; here, before anybody is asked for anything. What cannot be read is for whoever
     // checks the store.
-    refuseMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
+    assertNotMoved(hearLog(NOTHING_SAID, await journal.read(LOG_STREAM).catch(() => [])));
     return journal;
   } catch (thrown) {
     await journal.close();

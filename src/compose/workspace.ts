@@ -209,14 +209,14 @@ export async function openKeys(
   try {
     return await openKeysUnseen(context, how);
   } finally {
-    context.unhush?.();
+    context.restoreEcho?.();
   }
 }
 
 async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 'check'): Promise<Keyring> {
   const { chooseStore } = await import('../keys/choose-store.ts');
   const { openKeyring } = await import('../keys/keyring.ts');
-  const { missingVault, refuseGone } = await import('./keys-gone.ts');
+  const { missingVault, assertKeysPresent } = await import('./keys-gone.ts');
   const home = homeFolder(context.env);
   const vault = how === 'look' ? undefined : missingVault(context.env, home);
   const missing = {
@@ -227,7 +227,7 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
     signingKey: true,
   };
   // Before anybody is asked for the passphrase of a new one.
-  let isAgreed = vault !== undefined && (await refuseGone(context, home, missing, how === 'change'));
+  let isAgreed = vault !== undefined && (await assertKeysPresent(context, home, missing, how === 'change'));
   const choice = { env: context.env, home, toRead: how === 'look' };
   const store = await unlocked(context, (asker) => chooseStore({ ...choice, ...asker }));
   const keyring = openKeyring(store);
@@ -236,7 +236,7 @@ async function openKeysUnseen(context: CommandContext, how: 'change' | 'look' | 
     const roots = await keyring.roots();
     const lost = { installationSecret: !roots.installationSecret, signingKey: !roots.signingKey };
     const here = { kind: store.kind, store: store.description, isThere: true };
-    isAgreed = await refuseGone(context, home, { ...here, ...lost }, how === 'change');
+    isAgreed = await assertKeysPresent(context, home, { ...here, ...lost }, how === 'change');
   }
   // Both at once: the next process must not ask again.
   if (isAgreed) await Promise.all([keyring.signingKey(), keyring.fingerprint(new Secret('any'))]);

@@ -1,6 +1,6 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { EXIT, LifeboatError } from '../base/errors.ts';
-import { refuseForeignHome } from '../base/trusted-path.ts';
+import { assertOwnHome } from '../base/trusted-path.ts';
 import { homeIfAny } from '../base/user.ts';
 
 /** Where the config is looked for, in this order. */
@@ -17,7 +17,7 @@ export function searchPath(env: NodeJS.ProcessEnv): string[] {
  */
 export function homeFolder(env: NodeJS.ProcessEnv): string {
   const home = homePath(env);
-  refuseForeignHome(home);
+  assertOwnHome(home);
   return home;
 }
 

@@ -5,7 +5,7 @@ import { readBounded, whyUnread } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError, type ProblemInFile, problemLine } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted } from '../base/trusted-path.ts';
+import { assertTrusted } from '../base/trusted-path.ts';
 import { LONGEST_CONFIG, searchPath, storesOfPipes } from './find.ts';
 import { keyStoreNamed } from './key-store-named.ts';
 import { absolute, type LoadedConfig } from './loaded.ts';
@@ -26,7 +26,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, path?: string): Promise
     });
     if (text === undefined) continue;
     const config = parseConfig(text, candidate);
-    refuseUnseen(config, env);
+    assertKeyStoreSeen(config, env);
     if (isPipe) storesOfPipes.set(candidate, config.store);
     return config;
   }
@@ -113,7 +113,7 @@ function wrong(code: string, found: readonly ProblemInFile[], hints: readonly st
 }
 
 /** The key store is chosen before a config is parsed (key-store-named.ts): none is taken unseen. */
-function refuseUnseen({ keyStore, path }: LoadedConfig, env: NodeJS.ProcessEnv): void {
+function assertKeyStoreSeen({ keyStore, path }: LoadedConfig, env: NodeJS.ProcessEnv): void {
   if (keyStore === undefined || keyStoreNamed(env, path) !== undefined) return;
   throw usage('config.key-store', `${show(path, 200)}: keyStore does not stand where it is looked for`, [
     `write \`keyStore: ${keyStore}\` on a line of its own, at its beginning, in a plain file`,
@@ -137,7 +137,7 @@ async function read(
 ): Promise<string | undefined> {
   try {
     const bytes = await readBounded(path, LONGEST_CONFIG, (opened) => {
-      refuseDistrusted('config', path, opened);
+      assertTrusted('config', path, opened);
       look(opened);
     });
     return bytes.toString('utf8');

@@ -281,7 +281,7 @@ const NotifyTarget = z.union(
  * Records, locks and calls in doubt go by the name of an instance: under a second name the same change could
  * be sent a second time. Each name that shares its instance is told, so that all places are shown.
  */
-function refuseSecondNames(
+function assertOneNameEach(
   instances: Readonly<Record<string, InstanceConfig>>,
   { addIssue }: Pick<z.RefinementCtx, 'addIssue'>,
 ): void {
@@ -305,7 +305,7 @@ function refuseSecondNames(
 export const Config = z.strictObject({
   instances: z
     .record(InstanceName, InstanceConfig, 'name at least one: `lifeboat init` writes a config')
-    .superRefine(refuseSecondNames)
+    .superRefine(assertOneNameEach)
     .describe('the data-service instances, by name'),
   platform: z
     .union(

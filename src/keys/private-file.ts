@@ -6,7 +6,7 @@ import { readHandle, UnusableFile, unlessReplaced } from '../base/bounded-file.t
 import { EXIT, LifeboatError, troubleWith } from '../base/errors.ts';
 import { makePrivateFolder } from '../base/folders.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted } from '../base/trusted-path.ts';
+import { assertTrusted } from '../base/trusted-path.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const POSIX = process.platform !== 'win32';
@@ -39,7 +39,7 @@ async function readOnce(path: string, kind: PrivateFileKind): Promise<Buffer | u
     const isFile = stats.isFile();
     if (!isFile && !kind.mayBeLinkOrPipe) throw notAFile(path, kind, 'it is not a plain file');
     if (isFile && POSIX && (stats.mode & ANYONE_ELSE) !== 0) throw openToOthers(path, kind, stats.mode);
-    refuseDistrusted(kind.name, path, stats, FOREIGN);
+    assertTrusted(kind.name, path, stats, FOREIGN);
     if (stats.size > MAX_BYTES) throw tooLarge(path, kind);
     return await readHandle(handle, stats, MAX_BYTES);
   } catch (cause) {
@@ -75,7 +75,7 @@ export async function ensurePrivateFolder(path: string): Promise<void> {
     const { mode } = await stat(path);
     // Of one's own group, too: nobody but the owner has anything to do where keys are.
     if (!POSIX || (mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0)
-      return refuseDistrusted('folder', path, undefined, FOREIGN);
+      return assertTrusted('folder', path, undefined, FOREIGN);
   } catch (cause) {
     if (cause instanceof LifeboatError) throw cause;
     throw ioError('use the folder', path, cause);

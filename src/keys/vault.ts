@@ -136,7 +136,7 @@ class Vault implements KeyStore {
 
   async #ask(purpose: 'open' | 'create'): Promise<Secret> {
     const passphrase = await this.#options.passphrase(purpose);
-    if (purpose === 'create') refuseWeak(passphrase);
+    if (purpose === 'create') assertStrong(passphrase);
     if (passphrase.length > 0) return passphrase;
     throw new LifeboatError('keys.empty-passphrase', 'the passphrase of the vault file is empty', {
       hints: ['nothing was changed', 'give a passphrase of several words'],
@@ -163,7 +163,7 @@ class Vault implements KeyStore {
   }
 }
 
-function refuseWeak(passphrase: Secret): void {
+function assertStrong(passphrase: Secret): void {
   const { length } = Array.from(passphrase.reveal().trim());
   if (passphrase.length === 0 || length >= MIN_PASSPHRASE) return;
   throw new LifeboatError(

@@ -25,7 +25,7 @@ export function assertPng(bytes: Buffer): void {
     const type = bytes.toString('latin1', at + 4, at + 8);
     if (bytes.readUInt32BE(end - 4) !== crc32(bytes.subarray(at + 4, end - 4)))
       throw new NotALogo(`it is a PNG that is damaged at byte ${at}`);
-    if (types.length === 0) refuseHeader(type, bytes.subarray(at + 8, end - 4));
+    if (types.length === 0) assertHeader(type, bytes.subarray(at + 8, end - 4));
     types.push(type);
     at = end;
   }
@@ -33,7 +33,7 @@ export function assertPng(bytes: Buffer): void {
     throw new NotALogo('it is a PNG without a picture, or with more behind it');
 }
 
-function refuseHeader(type: string, data: Buffer): void {
+function assertHeader(type: string, data: Buffer): void {
   if (type !== 'IHDR' || data.length !== 13) throw new NotALogo('it is a PNG without a header');
   if ([data.readUInt32BE(0), data.readUInt32BE(4)].some((side) => side < 1 || side > LARGEST_SIDE))
     throw new NotALogo(`its sides are not between 1 and ${LARGEST_SIDE} pixels`);

@@ -143,7 +143,7 @@ function closure(question: Question & { kind: 'followUps' }, answer: Answer): De
   }
   const text = answer.text?.trim();
   if (!text) throw misfit(`"${followUp.what}" needs a ${answer.event === skip ? 'reason' : 'proof'}`);
-  if (answer.event === skip) refuseNoReason(text);
+  if (answer.event === skip) assertReason(text);
   const word = answer.event === skip ? 'skipped' : 'done by hand';
   return {
     event: { type: answer.event, id: followUp.id, text },
@@ -176,7 +176,7 @@ function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
   // The machine needs no word for why a run is stopped; the record does.
   const isStop = option.event.type === STOP_EVENT;
   const isReason = option.needs?.what === 'reason' || isStop;
-  if (isReason && text) refuseNoReason(text);
+  if (isReason && text) assertReason(text);
   return {
     event: event as MachineEvent,
     label: option.label,
@@ -184,7 +184,7 @@ function chosen(question: Pick<Question, 'options'>, answer: Answer): Decision {
   };
 }
 
-function refuseNoReason(text: string): void {
+function assertReason(text: string): void {
   if (isNoReason(text)) throw misfit(noReasonWords(text));
 }
 

@@ -5,14 +5,14 @@ import { plainAddress } from '../base/redact.ts';
 import type { Entry, Journal, Json, NewEntry, StreamName } from '../store/journal.ts';
 import { type OpenCall, readLedgerTail } from '../store/projections/pending-calls.ts';
 import { foldSends } from '../store/projections/sends.ts';
+import { leftBehind } from './assert-not-in-doubt.ts';
 import { appendHolding, Holds, lostHold } from './holds.ts';
 import { handOn, openCalls } from './in-doubt.ts';
-import { refuseOtherName } from './one-name.ts';
+import { assertSameName } from './one-name.ts';
 import { perform } from './perform.ts';
 import type { Note, Performed } from './performed.ts';
-import { leftBehind } from './refuse-in-doubt.ts';
 import { newId } from './runs.ts';
-import { refuseOtherPlace } from './where-sent.ts';
+import { assertSamePlace } from './where-sent.ts';
 
 /** One verb that a person asks for outside of any runbook. */
 export interface Call {
@@ -59,7 +59,7 @@ export interface Caller {
    * another process by now, and with what the journal rejects with.
    */
   perform(call: Call): Promise<CallEnd>;
-  /** Asks the service what became of an open call; sends nothing. Rejects as `refuseOtherPlace` does. */
+  /** Asks the service what became of an open call; sends nothing. Rejects as `assertSamePlace` does. */
   lookUp(open: OpenCall): Promise<CallEnd>;
   /** Resolves an open call by a person's decision: it became a task with this id, or nothing. */
   decide(open: OpenCall, became: number | undefined, reason: string): Promise<void>;
@@ -136,7 +136,7 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       lastForCall: () => holds.lastForCall(deps.signal),
       // Where a second person has to approve it, no single command makes a change. Now that the call is on
       // record with its address, whoever began first with another name is seen.
-      mayArm: () => refuseOtherName(deps.journal, deps).then(() => undefined, failureOf),
+      mayArm: () => assertSameName(deps.journal, deps).then(() => undefined, failureOf),
       seal: async () => {
         await deps.seal();
         signal.throwIfAborted();
@@ -164,11 +164,11 @@ export async function takeLedger(deps: CallDeps): Promise<Caller> {
       return run(id, call);
     },
     lookUp: async ({ intent, verb, input }) => {
-      await refuseOtherPlace(deps.journal, { instance: deps.instance, intent, verb }, url);
+      await assertSamePlace(deps.journal, { instance: deps.instance, intent, verb }, url);
       return run(intent, { verb, input });
     },
     decide: async (open, became, reason) => {
-      await refuseOtherPlace(deps.journal, { ...open, instance: deps.instance }, url);
+      await assertSamePlace(deps.journal, { ...open, instance: deps.instance }, url);
       const body = { call: open.intent, verb: open.verb, became: became ?? null, reason, ...by };
       return append([{ type: 'call.decided', body }]);
     },

@@ -3,8 +3,8 @@ import { show } from '../base/text.ts';
 import type { Journal, JournalReader } from '../store/journal.ts';
 import { ledgerNamesOf } from '../store/projections/instance-names.ts';
 import { readPending } from '../store/projections/pending-calls.ts';
+import { assertNotRenamed } from './assert-not-in-doubt.ts';
 import { isGrave } from './in-doubt.ts';
-import { refuseRenamed } from './refuse-in-doubt.ts';
 import { openRunsOn, runIsOpen } from './runs.ts';
 import type { Named } from './where-sent.ts';
 
@@ -14,13 +14,13 @@ import type { Named } from './where-sent.ts';
  * differently exclude each other. Where a call is in doubt under that name (`call.in-doubt`, exit 5), or a
  * run is open (`run.open`, exit 3), that is what is told.
  */
-export async function refuseOtherName(
+export async function assertSameName(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   named: Named,
 ): Promise<void> {
   const known = (await ledgerNamesOf(journal))(named.url);
   if (known === undefined || known === named.instance) return;
-  await refuseRenamed(journal, (await readPending(journal)).filter(isGrave), [named]);
+  await assertNotRenamed(journal, (await readPending(journal)).filter(isGrave), [named]);
   const other = otherName(named.instance, known);
   const [open] = await openRunsOn(journal, [], [named]);
   throw open === undefined ? other : runIsOpen(open, named.instance, { more: [other.shortMessage] });
@@ -58,7 +58,7 @@ export function withOneName(
       const [instance, config] = named.find(([name]) => stream === `instance/${name}`) ?? [];
       if (instance === undefined || config === undefined) return hold;
       try {
-        await refuseOtherName(journal, { instance, url: config.url });
+        await assertSameName(journal, { instance, url: config.url });
         return hold;
       } catch (thrown) {
         await hold.release();

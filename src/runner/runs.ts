@@ -10,10 +10,10 @@ import type { Journal, JournalReader, Json, StreamName } from '../store/journal.
 import { type Doubt, doubtsOfStream } from '../store/projections/pending-calls.ts';
 import { openRuns, type RunSummary, runs, summariesOf } from '../store/projections/runs.ts';
 import { isEnd } from '../store/run-entries.ts';
+import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
 import { Holds } from './holds.ts';
 import { handOn, isGrave } from './in-doubt.ts';
 import type { Note } from './performed.ts';
-import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { ClockMark } from './run.ts';
 import { type Named, servicesIn } from './where-sent.ts';
 
@@ -51,15 +51,15 @@ type FollowUpsOf = (run: RunSummary) => Promise<readonly FollowUp[]>;
  */
 export async function startRun(journal: Journal, start: Start): Promise<string> {
   const touched = [...new Set([start.instance, start.target ?? start.instance])].sort();
-  await refuseWhileOpen(journal, touched, start);
+  await assertNotOpen(journal, touched, start);
   await using holds = new Holds(journal);
   await holds.take(...touched.map((name): StreamName => `instance/${name}`));
-  await refuseWhileOpen(journal, touched, start);
-  await refuseInDoubt(journal, changedBy(start), { services: start.services ?? [] });
+  await assertNotOpen(journal, touched, start);
+  await assertNotInDoubt(journal, changedBy(start), { services: start.services ?? [] });
   return await begin(journal, start, holds);
 }
 
-async function refuseWhileOpen(
+async function assertNotOpen(
   journal: Journal,
   touched: readonly string[],
   { services = [], followUpsOf }: Pick<Start, 'services' | 'followUpsOf'>,

@@ -1,8 +1,8 @@
 import type { StreamName } from '../store/journal.ts';
 import { isEnd } from '../store/run-entries.ts';
+import { assertNotInDoubt, changedBy } from './assert-not-in-doubt.ts';
 import { Driver } from './driver.ts';
 import { Holds } from './holds.ts';
-import { changedBy, refuseInDoubt } from './refuse-in-doubt.ts';
 import type { Run, RunDeps } from './run.ts';
 import { inputOf } from './run-log.ts';
 import { endedMeanwhile } from './runs.ts';
@@ -23,7 +23,7 @@ export async function takeUp(deps: RunDeps): Promise<Run> {
     await holds.take(`instance/${deps.instance}`, `instance/${deps.target ?? deps.instance}`);
     const entries = [...(await deps.journal.read(stream))];
     if (entries.find(isEnd)?.type === 'run.abandoned') throw endedMeanwhile(deps.runId);
-    await refuseInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), {
+    await assertNotInDoubt(deps.journal, changedBy({ ...deps, input: inputOf(entries) }), {
       own: deps.runId,
       services: servicesIn(entries),
     });

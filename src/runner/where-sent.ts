@@ -56,7 +56,7 @@ export async function underOtherName<Call extends Doubt>(
  * Refuses to ask the instance at `url` about a call that was sent to another one (`call.elsewhere`, exit 2):
  * what it shows says nothing about the call.
  */
-export async function refuseOtherPlace(
+export async function assertSamePlace(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   call: Pick<Doubt, 'instance' | 'intent' | 'verb'>,
   url: string,

@@ -112,7 +112,7 @@ async function openRoute(reader: Reader, call: ReadCall, offset: number): Promis
         ? { offset: 0, total: length }
         : requireRange(response, offset, call.headers?.['if-range']);
     const stream = response.body as Readable;
-    if (begins.offset === 0) await refuseForeignFile(stream, response);
+    if (begins.offset === 0) await assertOwnFile(stream, response);
     return {
       stream,
       ...begins,
@@ -198,7 +198,7 @@ const FOREIGN_FILES = {
  * bytes decide, before one of them is handed on: what begins as an encrypted backup is one, whatever it is
  * called. Behind an encoding the rest is not known: gzip may be the encoding of anything.
  */
-async function refuseForeignFile(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
+async function assertOwnFile(stream: Readable, { status, headers }: ReadResponse): Promise<void> {
   const first = (await firstBytes(stream)) ?? Buffer.alloc(0);
   const beginning = beginningOf(first);
   const encoding = encodingOf(headers);

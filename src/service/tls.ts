@@ -4,7 +4,7 @@ import type { buildConnector } from 'undici';
 import { readPlainFile, UnusableFile } from '../base/bounded-file.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted } from '../base/trusted-path.ts';
+import { assertTrusted } from '../base/trusted-path.ts';
 import type { Limits } from './limits.ts';
 
 /** The variable that makes Node accept every certificate when it is `0`. */
@@ -50,9 +50,9 @@ function authoritiesIn(caFile: CaFile): string[] {
 
 function readCa(path: string): string {
   try {
-    const pem = readPlainFile(path, LARGEST_CA, (opened) =>
-      refuseDistrusted('ca file', path, opened),
-    ).toString('utf8');
+    const pem = readPlainFile(path, LARGEST_CA, (opened) => assertTrusted('ca file', path, opened)).toString(
+      'utf8',
+    );
     new X509Certificate(pem);
     return pem;
   } catch (cause) {

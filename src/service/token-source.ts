@@ -5,7 +5,7 @@ import { redact } from '../base/redact.ts';
 import { runShell } from '../base/run-shell.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
-import { refuseDistrusted } from '../base/trusted-path.ts';
+import { assertTrusted } from '../base/trusted-path.ts';
 
 /** Where the token comes from. `scheme` is put before a token without scheme word; `none` sends it bare. */
 export type TokenSource = (
@@ -75,7 +75,7 @@ const FOREIGN = { code: 'credentials.missing', exitCode: EXIT.credentials };
 async function readTokenFile(path: string): Promise<Secret> {
   try {
     const bytes = await readBounded(path, TOKEN_LIMIT_BYTES, (opened) =>
-      refuseDistrusted('token file', path, opened, FOREIGN),
+      assertTrusted('token file', path, opened, FOREIGN),
     );
     return new Secret(bytes.toString('utf8'));
   } catch (error) {

@@ -18,19 +18,19 @@ const MAX_BODY_DEPTH = 100;
 export function canonicalBody(body: Json, what: string): string {
   const canonical = canonicalText(body, what);
   // Escapes only make it longer.
-  refuseLength(canonical, what);
+  assertLength(canonical, what);
   const text = ascii(canonical);
-  refuseLength(text, what);
-  refuseDepth(text, what);
+  assertLength(text, what);
+  assertDepth(text, what);
   return text;
 }
 
-function refuseLength(text: string, what: string): void {
+function assertLength(text: string, what: string): void {
   if (text.length > MAX_BODY_BYTES) throw tooLarge(what, `over ${formatBytes(MAX_BODY_BYTES)}`);
 }
 
 /** Throws `journal.too-large` for JSON text that nests too deep for recursive readers. */
-export function refuseDepth(text: string, what: string): void {
+export function assertDepth(text: string, what: string): void {
   if (depthOf(text) <= MAX_BODY_DEPTH) return;
   throw tooLarge(what, `nested deeper than ${MAX_BODY_DEPTH} levels`);
 }

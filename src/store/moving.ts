@@ -47,7 +47,7 @@ const PAGE = 1_000;
  * was moved away from it, and with `journal.damaged` when the source does not give its own hashes and heads.
  */
 export async function layDown(from: MovedFrom, into: Landing, arrival: Arrival): Promise<void> {
-  refuseOccupied(into.tip);
+  assertEmpty(into.tip);
   let tip = into.tip;
   let page: StoredLeaf[] = [];
   const flush = async () => {
@@ -97,7 +97,7 @@ export async function rootOfEntries(entries: AsyncIterable<StoredEntry>, size: n
   return rootOfRim(rim).toString('hex');
 }
 
-function refuseOccupied({ rim, said }: LogTip): void {
+function assertEmpty({ rim, said }: LogTip): void {
   if (rim.size === 0 || said.movedTo !== undefined) return;
   throw new LifeboatError('store.not-empty', `the store to copy into holds ${rim.size} entries already`, {
     hints: ['nothing was copied: two logs cannot become one', 'name an empty one'],

@@ -13,7 +13,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
 ]);
 
 /** Throws `journal.network` for a network file system: locks and shared memory do not hold there. */
-export function refuseNetworkFolder(path: string): void {
+export function assertLocalFolder(path: string): void {
   const kind = process.platform === 'linux' ? networkFileSystem(statfsSync(path).type) : undefined;
   if (kind === undefined) return;
   throw new LifeboatError('journal.network', `${path} is on a network file system (${kind})`, {

@@ -1,5 +1,5 @@
 import { LifeboatError } from '../base/errors.ts';
-import { canonicalBody, hashOf, refuseDepth } from './canonical.ts';
+import { assertDepth, canonicalBody, hashOf } from './canonical.ts';
 import type { Entry, NewEntry, StoredEntry, StreamName } from './journal.ts';
 
 /** Ids that are safe as a file name, in a checkpoint's origin and on a terminal. */
@@ -56,7 +56,7 @@ export function entryOf(stored: StoredEntry): Entry {
 
 /** The same where the hash was just made of the row. */
 export function hashedEntry(stored: StoredEntry): Entry {
-  refuseDepth(stored.body, 'the body');
+  assertDepth(stored.body, 'the body');
   try {
     return { ...stored, stream: stored.stream as StreamName, body: JSON.parse(stored.body) };
   } catch (cause) {

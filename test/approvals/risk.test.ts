@@ -7,8 +7,8 @@ import type { PlannedCall, Runbook } from '../../machines/parts/runbook.ts';
 import { leavesOf, mainPathOf, nodesAt } from '../../machines/parts/states.ts';
 import { effectOf, VERBS, type Verb } from '../../machines/verbs.ts';
 import { failureOf } from '../../src/base/errors.ts';
-import { refuseRaw } from '../../src/commands/approvals/refuse-raw.ts';
 import { riskOf, riskOfVerb } from '../../src/commands/approvals/required.ts';
+import { assertSingleCallAllowed } from '../../src/commands/approvals/single-call-allowed.ts';
 import type { LoadedConfig } from '../../src/config/loaded.ts';
 
 const ONCE = (Object.keys(VERBS) as Verb[]).filter((verb) => VERBS[verb].kind === 'once');
@@ -105,7 +105,7 @@ describe('a single command', () => {
   } as unknown as LoadedConfig;
   const refusal = (verb: Verb, weight: 'changes' | 'destroys', breakGlass?: string) => {
     try {
-      refuseRaw(config, 'orders', { verb, weight }, breakGlass);
+      assertSingleCallAllowed(config, 'orders', { verb, weight }, breakGlass);
       return undefined;
     } catch (thrown) {
       return failureOf(thrown).hints.join('; ');

@@ -18,11 +18,11 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readBounded, readPlainFile } from '../../src/base/bounded-file.ts';
 import {
+  assertOwnHome,
+  assertTrusted,
   distrustOf,
   hasNobodyElse,
   makeFolderInside,
-  refuseDistrusted,
-  refuseForeignHome,
 } from '../../src/base/trusted-path.ts';
 
 function place() {
@@ -169,7 +169,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
           chmodSync(other, mode);
           renameSync(other, path);
         }
-        refuseDistrusted('file', path, opened);
+        assertTrusted('file', path, opened);
       };
       return [path, 99, look] as const;
     };
@@ -201,7 +201,7 @@ describe.skipIf(process.platform === 'win32')('a file that others could change',
       looks += 1;
       writeFileSync(join(folder, 'other'), 'other', { mode: 0o600 });
       renameSync(join(folder, 'other'), path);
-      refuseDistrusted('file', path, opened);
+      assertTrusted('file', path, opened);
     });
     await expect(reading).rejects.toThrow('everybody can write it, another file took its place');
     expect(looks).toBe(1);
@@ -236,7 +236,7 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
     const link = join(folder, 'link');
     symlinkSync('/dev/null', link);
     for (const home of [path, '/dev/null', link])
-      expect(() => refuseForeignHome(home)).toThrow(
+      expect(() => assertOwnHome(home)).toThrow(
         expect.objectContaining({
           shortMessage: `the home ${home} is not a folder`,
           hints: [expect.stringContaining('LIFEBOAT_HOME')],
@@ -253,11 +253,11 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
 
   test('that others can write is refused, also before it is made', () => {
     const { folder } = place();
-    expect(() => refuseForeignHome(folder)).not.toThrow();
-    expect(() => refuseForeignHome(join(folder, 'a', 'b'))).not.toThrow();
+    expect(() => assertOwnHome(folder)).not.toThrow();
+    expect(() => assertOwnHome(join(folder, 'a', 'b'))).not.toThrow();
     chmodSync(folder, 0o777);
-    expect(() => refuseForeignHome(folder)).toThrow(refused('everybody can write it'));
-    expect(() => refuseForeignHome(join(folder, 'a', 'b'))).toThrow(
+    expect(() => assertOwnHome(folder)).toThrow(refused('everybody can write it'));
+    expect(() => assertOwnHome(join(folder, 'a', 'b'))).toThrow(
       refused('everybody can write the folder above it'),
     );
     expect(existsSync(join(folder, 'a'))).toBe(false);
@@ -268,9 +268,9 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
     const link = `${folder}-link`;
     symlinkSync(folder, link);
     onTestFinished(() => rmSync(link));
-    expect(() => refuseForeignHome(link)).not.toThrow();
+    expect(() => assertOwnHome(link)).not.toThrow();
     symlinkSync(tmpdir(), join(folder, 'backups'));
-    expect(() => refuseForeignHome(link)).toThrow(refused('it is a symbolic link inside the home'));
+    expect(() => assertOwnHome(link)).toThrow(refused('it is a symbolic link inside the home'));
   });
 
   test('has no folder made in it through a link, at any depth', () => {
@@ -290,9 +290,9 @@ describe.skipIf(process.platform === 'win32')('a home', () => {
     const inside = join(folder, 'checkpoints');
     mkdirSync(inside);
     chownSync(inside, OTHER, OTHER);
-    expect(() => refuseForeignHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
+    expect(() => assertOwnHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
     chownSync(inside, 0, 0);
     chownSync(folder, OTHER, OTHER);
-    expect(() => refuseForeignHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
+    expect(() => assertOwnHome(folder)).toThrow(refused(`it belongs to another user (${OTHER})`));
   });
 });

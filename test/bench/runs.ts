@@ -116,7 +116,11 @@ async function fill(home: string, count: number, env: NodeJS.ProcessEnv): Promis
       closedRun(from + index, key),
     );
     const at = new Date(Date.UTC(2026, 0, 1) + from * 60_000).toISOString();
-    writer.append(runs.flat().map(prepareEntry), new Map(), { at, vouched: 0, refuseLost: () => undefined });
+    writer.append(runs.flat().map(prepareEntry), new Map(), {
+      at,
+      vouched: 0,
+      assertHoldsLast: () => undefined,
+    });
   }
   db.close();
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../src/cli/context.ts';
-import { refuseGone } from '../../src/compose/keys-gone.ts';
+import { assertKeysPresent } from '../../src/compose/keys-gone.ts';
 import { PROJECTIONS } from '../../src/store/projected.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { freshSigner } from '../store/fresh-signer.ts';
@@ -36,7 +36,7 @@ function refusal(home: string, installationSecret: boolean, signingKey: boolean)
   const context = { stdin: new PassThrough(), stderr: new PassThrough(), env: { LIFEBOAT_HOME: home } };
   const store = { kind: 'os' as const, store: 'OS keychain', isThere: true };
   const missing = { ...store, installationSecret, signingKey };
-  return refuseGone(context as unknown as CommandContext, home, missing, true);
+  return assertKeysPresent(context as unknown as CommandContext, home, missing, true);
 }
 
 test('a keychain without an installation secret is refused where a ledger names keys, and says what is missing', async () => {

@@ -11,7 +11,7 @@ import { commandsIn } from './commands-in.ts';
 /** What begins with `lifeboat` and is for no person: a script of a shell, the name of a connection. */
 const NO_HINTS = ['src/commands/completion/completion.ts', 'src/store/postgres/moving.ts: lifeboat store'];
 /** The command itself is filled in, so that its flags cannot be read here. */
-const FILLED_IN = 'src/runner/refuse-in-doubt.ts: lifeboat X --instance X';
+const FILLED_IN = 'src/runner/assert-not-in-doubt.ts: lifeboat X --instance X';
 
 const isCommand = (word: string) =>
   /^[a-z]/.test(word) && !/unknown command|too many/.test(parsedLine([word]).refusal ?? '');

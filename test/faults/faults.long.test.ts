@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { runbooks } from '../../machines/index.ts';
 import { Secret } from '../../src/base/secret.ts';
-import { refuseUnsupported } from '../../src/commands/run/refuse-unsupported.ts';
+import { assertSupported } from '../../src/commands/run/assert-supported.ts';
 import { inputFrom } from '../../src/commands/run/run-input.ts';
 import type { RunInstances } from '../../src/compose/instances.ts';
 import { runbookNamed } from '../../src/compose/runbook-files.ts';
@@ -49,7 +49,7 @@ test.for([...RUN_ON_V0, ...NOT_ON_V0])('%s is begun on V0 only where V0 has all 
   const { runbook: id, flags } = flagsIn(words.split(' '));
   const runbook = runbookNamed(id);
   const input = await inputFrom(runbook, flags as never, new Date('2026-03-01T04:00:00Z'), false);
-  const begin = () => refuseUnsupported(runbook, { instance: peers, target: peers }, input);
+  const begin = () => assertSupported(runbook, { instance: peers, target: peers }, input);
   if (RUN_ON_V0.includes(words)) expect(begin).not.toThrow();
   else expect(begin).toThrow(/cannot be run on orders: interface v0 of the service cannot /u);
 });

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { hashOf } from '../../src/store/canonical.ts';
 import type { NewEntry } from '../../src/store/journal.ts';
 import { networkFileSystem } from '../../src/store/network-folder.ts';
-import { openDatabase, pragma, refuseOldSqlite } from '../../src/store/sqlite/database.ts';
+import { assertSqliteVersion, openDatabase, pragma } from '../../src/store/sqlite/database.ts';
 import { SCHEMA } from '../../src/store/sqlite/schema.ts';
 
 import { storeContract } from './contract.ts';
@@ -209,7 +209,7 @@ describe('the SQLite store', () => {
     ['4.0.0', true],
     [undefined, false],
   ])('SQLite %s is fit for a journal: %s', (version, fit) => {
-    const look = () => refuseOldSqlite(version);
+    const look = () => assertSqliteVersion(version);
     if (fit) expect(look).not.toThrow();
     else expect(look).toThrow('can damage a journal');
   });

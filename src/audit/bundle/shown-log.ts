@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
-import { canonicalBody, hashOf, isCanonical, leafText, refuseDepth } from '../../store/canonical.ts';
+import { assertDepth, canonicalBody, hashOf, isCanonical, leafText } from '../../store/canonical.ts';
 import type { Entry, JournalReader, StoredEntry, StreamName } from '../../store/journal.ts';
 import { type Checkpoint, checkpointText, parseCheckpoint } from '../../store/log/checkpoint.ts';
 import { leafHash } from '../../store/log/merkle.ts';
@@ -198,7 +198,7 @@ function readLine(line: string, index: number): StoredEntry | undefined {
     const [from, to] = [line.indexOf(',"body":') + 8, line.length - leafText({ ...rest, body: '' }).length];
     const body = line.slice(from, from + to);
     const fields = { ...rest, body };
-    refuseDepth(body, 'the body');
+    assertDepth(body, 'the body');
     const isExact = value !== undefined && leafText(fields) === line && isCanonical(body);
     return isExact ? { ...fields, index, hash: leafHash(line).toString('hex') } : undefined;
   } catch {

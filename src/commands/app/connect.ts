@@ -89,7 +89,7 @@ function lazily(loaded: () => Promise<Loaders>): Loaders {
  */
 function beside(context: CommandContext, screen: OnScreen, lines: string[]): CommandContext {
   const { stdout, stderr } = context;
-  const { output: _, unhush: __, ...rest } = context;
+  const { output: _, restoreEcho: __, ...rest } = context;
   return {
     ...rest,
     stdout: collector(stdout, lines),

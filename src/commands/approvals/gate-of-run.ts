@@ -10,7 +10,7 @@ import type { DrivenRun } from '../../compose/instances.ts';
 import { loginName, type Workspace } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { planOfState } from './plan-of-state.ts';
-import { needsApproval, refuseNobody, riskOfInvoked } from './required.ts';
+import { assertApproversConfigured, needsApproval, riskOfInvoked } from './required.ts';
 
 /**
  * The gate that a run goes through. It lets everything pass where neither the config nor the record of the
@@ -24,7 +24,7 @@ export async function gateOfRun(
   runbook: Runbook,
   breakGlass: string | undefined,
 ): Promise<ApprovalGate> {
-  refuseNobody(config);
+  assertApproversConfigured(config);
   const now = await workspace.journal.clock();
   let rules: Promise<ApprovalRules> | undefined;
   return approvalGate({

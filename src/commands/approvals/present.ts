@@ -69,7 +69,7 @@ export async function admission(
  * name them cannot be read: who could not approve at the beginning cannot approve it later. Nothing is
  * rejected when the glass is broken.
  */
-export function refuseUnread({ approvals }: Present, breakGlass: string | undefined): void {
+export function assertApprovalsReadable({ approvals }: Present, breakGlass: string | undefined): void {
   const { required, signers, revoked } = approvals;
   const problem = signers?.problem ?? revoked?.problem;
   const isNeeded = Object.values(required).some((level) => level !== 'none');

@@ -66,7 +66,7 @@ function verbsAt({ machine }: Runbook, state: string): readonly string[] {
 }
 
 /** Rejects, with exit 2, a config that asks for approvals and does not say who may give them. */
-export function refuseNobody(config: LoadedConfig): void {
+export function assertApproversConfigured(config: LoadedConfig): void {
   const [name] = Object.entries(config.instances).find(([, { approval }]) => approval === 'required') ?? [];
   if (config.approvals !== undefined || name === undefined) return;
   throw new LifeboatError(

@@ -21,7 +21,7 @@ import type { LostCall, SeenCheckpoint, Trouble } from '../../store/log/rollback
 import { isStreamName } from '../../store/new-entry.ts';
 import { whoIs } from '../approvals/present.ts';
 import { confirmTyped } from '../store/confirm.ts';
-import { refuseChanged, refuseHopeless, rowsLeft, unwritten } from './refuse-loss.ts';
+import { assertRecoverable, assertUnchanged, rowsLeft, unwritten } from './assert-recoverable.ts';
 
 /** Checkpoints of one place that are held against the store; a place is read for some seconds only. */
 const MAX_CHECKPOINTS = 4_096;
@@ -50,14 +50,14 @@ export const auditAcceptLossCommand: Action<{ readonly reason: string; readonly 
   });
   const { trouble } = opened.checked;
   if (trouble === undefined) {
-    await refuseChanged(opened).finally(() => opened.journal?.close());
+    await assertUnchanged(opened).finally(() => opened.journal?.close());
     await printResult(context, 'loss', { lost: false, inDoubt: [] }, () => {
       context.stderr.write(`nothing is lost: ${AGREES}\n`);
     });
     return EXIT.closed;
   }
   const left = await rowsLeft(opened.journal).finally(() => opened.journal?.close());
-  if (trouble.store.isShared) await refuseHopeless(trouble, left);
+  if (trouble.store.isShared) await assertRecoverable(trouble, left);
   const who = whoIs(config, opened) as unknown as Json;
   const body = lossOf(trouble, { reason, who, gaps: left.gaps });
   await confirmLoss(context, trouble, body.calls.length, flags.confirm);

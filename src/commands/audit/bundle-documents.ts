@@ -10,7 +10,7 @@ import type { Entry, JournalReader } from '../../store/journal.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
 import { type PlanNames, type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { drawingsOf, machineTable } from '../../view/machine-drawing.ts';
-import { pathOf } from '../run/refuse-unsupported.ts';
+import { pathOf } from '../run/assert-supported.ts';
 import { brandOf, reportOf } from '../run/run-report.ts';
 
 /**

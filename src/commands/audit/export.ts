@@ -46,9 +46,9 @@ export async function auditExportCommand(
   try {
     const summary = await findRun(journal, word);
     const out = flags.out ?? `lifeboat-${summary.runId}.tar`;
-    if (flags.lines === true || out === '-') refuseForm(context);
-    if (flags.lines !== true) refuseOut(context, out);
-    await refuseUnsound(context, summary.runId, anchors);
+    if (flags.lines === true || out === '-') assertOutputForm(context);
+    if (flags.lines !== true) assertOutGiven(context, out);
+    await assertSound(context, summary.runId, anchors);
     const keyring = await keysOf(context);
     const { generateSigningKey } = await import('../../keys/keyring.ts');
     const signer = createSigner(keyring === undefined ? generateSigningKey() : await keyring.signingKey());
@@ -105,7 +105,7 @@ async function keysOf(context: CommandContext): Promise<Keyring | undefined> {
 }
 
 /** A signature over a record that was tampered with would vouch for it. */
-async function refuseUnsound(
+async function assertSound(
   context: CommandContext,
   runId: string,
   anchors: readonly Anchor[],
@@ -211,7 +211,7 @@ async function guardOf(context: CommandContext, keyring: Keyring | undefined): P
 }
 
 /** The evidence itself goes to standard output, in the one form that it has. */
-function refuseForm(context: CommandContext): void {
+function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'the evidence goes to standard output, in one format only', {
     hints: [`leave out -o ${context.output}, or name a file with --out FILE`],
@@ -220,7 +220,7 @@ function refuseForm(context: CommandContext): void {
 }
 
 /** Said before anything is read: a bundle can take a while. */
-function refuseOut({ stdout }: CommandContext, out: string): void {
+function assertOutGiven({ stdout }: CommandContext, out: string): void {
   if (out === '-' && 'isTTY' in stdout && stdout.isTTY === true)
     throw new LifeboatError('usage.out', 'a bundle cannot be written to a terminal', {
       hints: ['name a file with --out FILE, or redirect the output to one'],

@@ -5,13 +5,13 @@ import { readSigners } from '../../approvals/verify-signature.ts';
 import { counted } from '../../base/format.ts';
 import { show } from '../../base/text.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
-import { refuseNobody } from '../approvals/required.ts';
+import { assertApproversConfigured } from '../approvals/required.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** What the approval of a second person leans on; nothing where the config asks for none. Only looks. */
 export async function approvalChecks(config: LoadedConfig): Promise<Check[]> {
   const { approvals } = config;
-  const named = await attempt('approvals', async () => refuseNobody(config));
+  const named = await attempt('approvals', async () => assertApproversConfigured(config));
   if ('check' in named) return [named.check];
   if (approvals === undefined) return [];
   const { allowedSigners, revoked } = approvals;

@@ -9,7 +9,7 @@ import type { Answer, Skew } from '../../service/client.ts';
 import type { Revision } from '../../service/revisions.ts';
 import { unreadWords } from '../../service/rows.ts';
 import type { Backup } from '../../service/schemas.ts';
-import { runnableOn } from '../run/refuse-unsupported.ts';
+import { runnableOn } from '../run/assert-supported.ts';
 import { attempt, type Check, good } from './check.ts';
 
 /** Milliseconds for all answers of one instance. */

@@ -1,8 +1,8 @@
 import type { RunbookId } from '../../../machines/parts/touches.ts';
 import { EXIT, LifeboatError } from '../../base/errors.ts';
+import { accidentalDeletion } from './accidental-deletion.ts';
 import type { Chapter } from './chapter.ts';
 import { inPlace } from './in-place.ts';
-import { mishap } from './mishap.ts';
 import { regionLoss } from './region-loss.ts';
 import { rotation } from './rotation.ts';
 
@@ -15,7 +15,7 @@ const OTHER = 'billing';
 const CHAPTERS: Readonly<Record<RunbookId, { readonly chapter: Chapter; readonly inFullDrill: boolean }>> = {
   'rotate-key': { chapter: rotation(SOURCE), inFullDrill: true },
   'disaster-recovery': { chapter: regionLoss(SOURCE, TARGET), inFullDrill: true },
-  'restore-point-in-time': { chapter: mishap(OTHER), inFullDrill: true },
+  'restore-point-in-time': { chapter: accidentalDeletion(OTHER), inFullDrill: true },
   'restore-backup': { chapter: inPlace(SOURCE, 'restore-backup'), inFullDrill: false },
   'back-up-and-verify': { chapter: inPlace(SOURCE, 'back-up-and-verify'), inFullDrill: false },
   'change-instance': { chapter: inPlace(SOURCE, 'change-instance'), inFullDrill: false },

@@ -118,7 +118,7 @@ export function inDrill(context: CommandContext, home: string): CommandContext {
  * Rejects with exit 2 when the word names a run of a drill and none of this home: the lab that it was made on
  * is gone.
  */
-export async function refuseRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
+export async function assertNotRunOfDrill(context: CommandContext, word: string | undefined): Promise<void> {
   const home = await drillOfRun(context, word);
   if (word === undefined || home === undefined) return;
   throw new LifeboatError('run.drill', `${show(word, 40)} is a run of a drill, and its lab is gone`, {

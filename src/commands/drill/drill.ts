@@ -33,7 +33,7 @@ import {
 } from './drill-records.ts';
 import { drillReport, drillSummary, runReports, writeDrillReports } from './drill-report.ts';
 import { endDrill } from './end-drill.ts';
-import { refuseUnwritable } from './junit.ts';
+import { assertWritable } from './junit.ts';
 import { type Stage, type StageOptions, setStage } from './stage.ts';
 
 interface DrillFlags {
@@ -77,7 +77,7 @@ export async function drill(
   const chapters = chaptersFor({ runbook, scenario: scenario?.name, revision: flags.revision });
   const keep = flags.keep === undefined ? undefined : wholeNumber(flags.keep, '--keep', 1);
   if (flags.report === '') throw noReportFolder();
-  if (flags.junit !== undefined) refuseUnwritable(flags.junit);
+  if (flags.junit !== undefined) assertWritable(flags.junit);
   const every = await drillInterval(outside);
   // Before the drill gets a folder of its own: without PostgreSQL it would leave an empty one.
   locatePostgres();

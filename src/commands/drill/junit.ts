@@ -12,7 +12,7 @@ import { type Markup, markup, NOTHING, trusted } from '../../report/render/marku
  * Throws a usage error where no JUnit file can be written, so that no drill is made for it in vain. What is
  * there stays as it is.
  */
-export function refuseUnwritable(path: string): void {
+export function assertWritable(path: string): void {
   try {
     if (path === '') throw new UnusableFile('it has no name');
     const there = statSync(path, { throwIfNoEntry: false });

@@ -36,7 +36,7 @@ export async function init(context: CommandContext, _: readonly string[], flags:
   const stop = stopSignal();
   try {
     // Instances are asked for first, and what is typed then is to be seen.
-    context.unhush?.();
+    context.restoreEcho?.();
     const prompts = asksPeople(context, flags) ? promptsOn(context, stop.signal) : undefined;
     await make(context, flags, prompts, stop);
     return EXIT.closed;

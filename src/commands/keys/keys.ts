@@ -5,8 +5,8 @@ import type { Secret } from '../../base/secret.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
+import { disableEcho } from '../../cli/echo.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
-import { hush } from '../../cli/hush.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
 import { readSecretFile } from '../../cli/read-secret-file.ts';
 import { adoptKey } from '../../compose/adopt-key.ts';
@@ -16,7 +16,7 @@ import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts'
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Keyring } from '../../keys/key-store.ts';
 import { appendHolding } from '../../runner/holds.ts';
-import { refuseOtherName } from '../../runner/one-name.ts';
+import { assertSameName } from '../../runner/one-name.ts';
 import type { Journal, NewEntry } from '../../store/journal.ts';
 import { Fingerprint } from '../../store/projections/key-facts.ts';
 import { type ListedKey, listKeys } from './key-rows.ts';
@@ -100,12 +100,12 @@ export const keysAdd: Action<AddFlags> = async (context, _, flags) => {
   if (flags.file !== undefined || context.screen !== undefined)
     return addKey(context, config, instance, flags);
   // Whoever pastes the key while the key store opens must not see it on the screen: also not once it is open.
-  const unhush = hush(context.stdin);
+  const restoreEcho = disableEcho(context.stdin);
   try {
-    return await addKey({ ...context, unhush: undefined }, config, instance, flags);
+    return await addKey({ ...context, restoreEcho: undefined }, config, instance, flags);
   } finally {
-    unhush();
-    context.unhush?.();
+    restoreEcho();
+    context.restoreEcho?.();
   }
 };
 
@@ -121,7 +121,7 @@ async function addKey(
   try {
     const { url } = instanceNamed(config, instance);
     // Before anything is stored under a name that no ledger has.
-    if (flags.token !== true) await refuseOtherName(workspace.journal, { instance, url });
+    if (flags.token !== true) await assertSameName(workspace.journal, { instance, url });
     const secret =
       flags.file === undefined
         ? await askHidden(`${what} of ${instance}`, context, { twice: flags.token !== true })

@@ -33,7 +33,7 @@ interface LabFlags {
  */
 export async function lab(context: CommandContext, _: readonly string[], flags: LabFlags): Promise<number> {
   if (flags.scenario === 'list') return listScenarios(context);
-  refuseForm(context);
+  assertOutputForm(context);
   const out = flags.out === undefined ? undefined : newFile(flags.out);
   const { startLab } = await import('../../lab/lab.ts');
   const { stdout, stderr } = context;
@@ -136,7 +136,7 @@ async function listScenarios(context: CommandContext): Promise<number> {
 }
 
 /** What a lab prints is a file. */
-function refuseForm(context: CommandContext): void {
+function assertOutputForm(context: CommandContext): void {
   if (isForPeople(context)) return;
   throw new LifeboatError('usage.output', 'a lab prints a lifeboat.yaml, which has no other form', {
     hints: [`-o ${context.output} is for \`lifeboat lab --scenario list\``, 'nothing was started'],

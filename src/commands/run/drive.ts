@@ -14,7 +14,7 @@ import { depsFor } from '../../compose/activity-deps.ts';
 import { askForKeys } from '../../compose/ask-for-keys.ts';
 import type { DrivenRun, RunInstances } from '../../compose/instances.ts';
 import { proseOf, runbookNamed } from '../../compose/runbook-files.ts';
-import { refuseElsewhere } from '../../compose/same-place.ts';
+import { assertSameInstance } from '../../compose/same-place.ts';
 import type { Workspace } from '../../compose/workspace.ts';
 import { canAsk, canDraw } from '../../plain/terminal.ts';
 import { questionOf } from '../../runner/answer.ts';
@@ -226,7 +226,7 @@ async function admissionOf(
 ): Promise<NonNullable<RunDeps['admit']>> {
   const admit = await admission(context, config, workspace, run, breakGlass);
   return async (entries) => {
-    refuseElsewhere(run, runbook, config, entries);
+    assertSameInstance(run, runbook, config, entries);
     const { resumed, notes } = admit(entries);
     const keys = await askForKeys(context, workspace, run, runbook, entries);
     const asked = Object.keys(keys).length === 0 ? {} : { keys: keys as Json };

@@ -17,9 +17,9 @@ import { routeAt } from '../../service/revisions.ts';
 import type { UsualTimes } from '../../view/app/usual-times.ts';
 import { type PlannedStep, plannedSteps } from '../../view/dry-run-view.ts';
 import { approvalsOnPath, type NeededApproval } from '../approvals/required.ts';
+import { assertSupported } from './assert-supported.ts';
 import { type DryRun, dryRun } from './dry-run-steps.ts';
 import { earlierTimes } from './history.ts';
-import { refuseUnsupported } from './refuse-unsupported.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 
 /** What a run would do, and what stands in its way now. */
@@ -65,7 +65,7 @@ export async function findDryRun(
       source: touches.source,
     },
   );
-  refuseUnsupported(runbook, instances, input);
+  assertSupported(runbook, instances, input);
   const { found, usual } = await lookAround(context, runbook, input, instances, keyring, signal);
   const names = { instance: flags.instance, target: flags.target };
   // By what was found: a question that a flag has answered is not asked.

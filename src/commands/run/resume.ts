@@ -11,10 +11,10 @@ import { instancesOfRun, openInstances } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { loadConfig } from '../../config/load.ts';
-import { callInWords } from '../../runner/refuse-in-doubt.ts';
+import { callInWords } from '../../runner/assert-not-in-doubt.ts';
 import { abandonRun, findRun } from '../../runner/runs.ts';
 import type { Doubt } from '../../store/projections/pending-calls.ts';
-import { refuseRunOfDrill } from '../drill/drill-homes.ts';
+import { assertNotRunOfDrill } from '../drill/drill-homes.ts';
 import { drive } from './drive.ts';
 import { type DrivingFlags, drivingOptions } from './run.ts';
 import { momentFrom } from './run-input.ts';
@@ -26,7 +26,7 @@ import { momentFrom } from './run-input.ts';
 export const resume: Action<
   DrivingFlags & { readonly abandon?: string; readonly to?: string; readonly backup?: string }
 > = async (context, [word], flags) => {
-  await refuseRunOfDrill(context, word);
+  await assertNotRunOfDrill(context, word);
   const config = await loadConfig(context.env, context.configPath);
   const options = {
     ...(await drivingOptions(context, flags)),

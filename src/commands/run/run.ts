@@ -8,11 +8,11 @@ import { runbookNamed } from '../../compose/runbook-files.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, loadConfig } from '../../config/load.ts';
 import { startRun } from '../../runner/runs.ts';
-import { presentOf, refuseUnread } from '../approvals/present.ts';
-import { refuseNobody } from '../approvals/required.ts';
+import { assertApprovalsReadable, presentOf } from '../approvals/present.ts';
+import { assertApproversConfigured } from '../approvals/required.ts';
+import { assertSupported } from './assert-supported.ts';
 import { drive } from './drive.ts';
 import { patienceFrom } from './leave-overdue.ts';
-import { refuseUnsupported } from './refuse-unsupported.ts';
 import { changedInstance, type GivenFlags, inputFrom, targetsIn, withAction } from './run-input.ts';
 import { clockMark } from './watch-clock.ts';
 
@@ -40,7 +40,7 @@ export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean
   }
   const runbook = runbookNamed(name);
   const config = await loadConfig(context.env, context.configPath);
-  refuseNobody(config);
+  assertApproversConfigured(config);
   const named = { ...given, instance: chosenInstance(config, given.instance) };
   const { objectives, rehearsal } = changedInstance(config, named);
   const flags = await withAction(context, runbook, named);
@@ -55,10 +55,10 @@ export const run: Action<DrivingFlags & GivenFlags & { readonly dryRun?: boolean
       tokenFile: flags.tokenFile,
       source: runbook.touches(input).source,
     });
-    refuseUnsupported(runbook, instances, input);
+    assertSupported(runbook, instances, input);
     const started = { instance: flags.instance, target: flags.target };
     const asked = await presentOf(config, workspace, started);
-    refuseUnread(asked, options.breakGlass);
+    assertApprovalsReadable(asked, options.breakGlass);
     const early = keepSignals();
     const runId = await startRun(workspace.journal, {
       ...started,

@@ -9,8 +9,8 @@ import { printResult, printTable } from '../../cli/print-result.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { openWorkspace, workspaceFor } from '../../compose/workspace.ts';
 import { chosenInstance, instanceNamed, loadConfig } from '../../config/load.ts';
+import { callInWords, callName, readAllDoubts } from '../../runner/assert-not-in-doubt.ts';
 import { takeLedger } from '../../runner/call.ts';
-import { callInWords, callName, readAllDoubts } from '../../runner/refuse-in-doubt.ts';
 import type { ServiceClient } from '../../service/client.ts';
 import type { Json } from '../../store/journal.ts';
 import type { Doubt, OpenCall } from '../../store/projections/pending-calls.ts';
@@ -107,7 +107,7 @@ export const callsResolve: Action<
     });
     try {
       const call = chosenCall(caller.open(), name, word);
-      if (became !== undefined) await refuseUnlisted(context, { ...flags, instance: name }, call, became);
+      if (became !== undefined) await assertListed(context, { ...flags, instance: name }, call, became);
       await caller.decide(call, became, flags.reason);
       const { intent, verb, armedAt } = call;
       const landed = became !== undefined;
@@ -155,7 +155,7 @@ const SHOWN = 10;
  * showed when it was asked, and not in its list now. A service that cannot be asked proves nothing: then it
  * is a warning. What becomes of a restart, recreate or update has no id.
  */
-async function refuseUnlisted(
+async function assertListed(
   context: CommandContext,
   flags: InstanceFlags,
   call: OpenCall,

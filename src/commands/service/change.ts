@@ -12,13 +12,18 @@ import type { LoadedConfig } from '../../config/loaded.ts';
 import type { Call } from '../../runner/call.ts';
 import { anchorOfHead } from '../../store/log/anchor.ts';
 import { whoIs } from '../approvals/present.ts';
-import { type CommandedVerb, operationOf, refuseRaw, riskOfCall } from '../approvals/refuse-raw.ts';
+import {
+  assertSingleCallAllowed,
+  type CommandedVerb,
+  operationOf,
+  riskOfCall,
+} from '../approvals/single-call-allowed.ts';
 import { listenTo } from './answers.ts';
 import { type Output, outputOf, taskOf } from './call-outcome.ts';
-import { confirmChange, refuseOtherName } from './confirm-change.ts';
+import { assertSameName, confirmChange } from './confirm-change.ts';
 import { adoptedLine, doubtsFirst } from './doubts-first.ts';
 import { follow, waitPatience } from './follow.ts';
-import { refuseBlocked, refuseChanged, type Seen } from './look-first.ts';
+import { assertNotBlocked, assertUnchanged, type Seen } from './look-first.ts';
 import type { Change, ChangeFlags, Scene, Weight } from './planned-change.ts';
 import { progressLine } from './progress-line.ts';
 import { activitiesOf, closing, takeCaller } from './take-caller.ts';
@@ -53,9 +58,9 @@ export async function changeInstance<S extends Seen>(
 ): Promise<number> {
   const config = await loadConfig(context.env, context.configPath);
   const name = chosenInstance(config, flags.instance);
-  refuseOtherName(flags.confirm, name);
+  assertSameName(flags.confirm, name);
   const patienceMs = waitPatience(context, flags);
-  refuseRaw(config, name, { verb: about, weight }, flags.breakGlass);
+  assertSingleCallAllowed(config, name, { verb: about, weight }, flags.breakGlass);
   const workspace = await openWorkspace(context, workspaceFor(config));
   const stop = stopSignal();
   const line = progressLine(context);
@@ -90,7 +95,7 @@ export async function changeInstance<S extends Seen>(
         refusesRuns: isRisky && flags.anyway === undefined,
       });
       const seen = await look(scene);
-      const passed = refuseBlocked(seen, flags);
+      const passed = assertNotBlocked(seen, flags);
       const planned = await plan(scene, seen);
       const change = { ...planned, warnings: [...planned.warnings, ...seen.warnings, ...passed] };
       const asked = { name, rehearsal: instance.config.rehearsal, weight, change, flags };
@@ -100,13 +105,13 @@ export async function changeInstance<S extends Seen>(
       });
       if (byPerson || weight === 'destroys') {
         const now = await look(scene);
-        refuseBlocked(now, flags);
-        refuseChanged(seen, now);
+        assertNotBlocked(now, flags);
+        assertUnchanged(seen, now);
       }
       isAsked = true;
       const adopted: string[] = [];
       const output = await change.act(async ({ verb, input }) => {
-        refuseRaw(config, name, { verb, weight }, flags.breakGlass);
+        assertSingleCallAllowed(config, name, { verb, weight }, flags.breakGlass);
         const call = { verb, input: input as Call['input'], reason: reasonOf(flags) };
         const end = await caller.perform(call);
         const adoption = adoptedLine(end, taskOf(verb));

@@ -37,7 +37,7 @@ export async function confirmChange(
 }
 
 /** Rejects a `--confirm` that names anything but the instance, with exit 2. */
-export function refuseOtherName(given: string | undefined, name: string): void {
+export function assertSameName(given: string | undefined, name: string): void {
   if (given === undefined || given === name) return;
   throw new LifeboatError('usage.confirm', `--confirm says ${show(given, 80)}, but the instance is ${name}`, {
     hints: ['nothing was sent'],

@@ -21,11 +21,11 @@ export async function doubtsFirst(
   { name, url, refusesRuns }: { readonly name: string; readonly url: string; readonly refusesRuns: boolean },
 ): Promise<void> {
   await askAboutEarlier(context, caller, name);
-  const { inDoubt, readAllDoubts, refuseRenamed } = await import('../../runner/refuse-in-doubt.ts');
+  const { inDoubt, readAllDoubts, assertNotRenamed } = await import('../../runner/assert-not-in-doubt.ts');
   const doubts = await readAllDoubts(journal);
   const ofRun = doubts.find(({ instance, run }) => instance === name && run?.isOpen);
   if (ofRun !== undefined) throw inDoubt(ofRun);
-  await refuseRenamed(journal, doubts, [{ instance: name, url }]);
+  await assertNotRenamed(journal, doubts, [{ instance: name, url }]);
   const { openRunsOn, runIsOpen } = await import('../../runner/runs.ts');
   const [open, ...others] = await openRunsOn(journal, [name], [{ instance: name, url }]);
   if (open === undefined) return;

@@ -58,7 +58,7 @@ async function save(
 ): Promise<number> {
   const toStdout = flags.out === '-';
   const path = resolve(flags.out ?? `${instance.name}-backup-${id}.tgz.enc`);
-  await (toStdout ? refuseStdout(context) : refuseTarget(path, flags.force ?? false));
+  await (toStdout ? assertStdoutUsable(context) : assertTargetFree(path, flags.force ?? false));
   const { saveDownload } = await import('../../activities/download-backup.ts');
   const { streamDownload } = await import('../../activities/stream-download.ts');
   const listed = await lookFirst(context, instance, id, signal);
@@ -183,7 +183,7 @@ function meterOf(
 }
 
 /** Refuses a target that cannot be written, before anything is asked for. */
-async function refuseTarget(path: string, force: boolean): Promise<void> {
+async function assertTargetFree(path: string, force: boolean): Promise<void> {
   const [there, folder] = await Promise.all(
     [path, dirname(path)].map((at) => stat(at).catch(() => undefined)),
   );
@@ -195,7 +195,7 @@ async function refuseTarget(path: string, force: boolean): Promise<void> {
 }
 
 /** Standard output is for the bytes alone, and a terminal is no place for them. */
-async function refuseStdout(context: CommandContext): Promise<void> {
+async function assertStdoutUsable(context: CommandContext): Promise<void> {
   if (!isForPeople(context))
     throw unusable(
       `--out - writes the backup to standard output, where -o ${context.output} writes too`,

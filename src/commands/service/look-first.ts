@@ -31,7 +31,7 @@ export function lookInPlace(how: { readonly tolerant: boolean; readonly restores
  * Rejects while something speaks against a change: with exit 3 where `--anyway REASON` passes over it, with
  * exit 2 where nothing does. Gives the lines of what the flags pass over. Nothing was sent.
  */
-export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): readonly string[] {
+export function assertNotBlocked({ blockers }: Seen, { anyway }: ChangeFlags): readonly string[] {
   const never = blockers.find(isNeverPassed);
   const [first, ...others] = never === undefined ? blockers : [never];
   if (first === undefined) return [];
@@ -53,7 +53,7 @@ export function refuseBlocked({ blockers }: Seen, { anyway }: ChangeFlags): read
 }
 
 /** Rejects, with exit 3, when what was confirmed is not what is there now. Nothing was sent. */
-export function refuseChanged(before: Seen, now: Seen): void {
+export function assertUnchanged(before: Seen, now: Seen): void {
   const changed = [
     ...(before.baseline && now.baseline ? baselineDifferences(before.baseline, now.baseline) : []),
     ...(before.target && now.target ? targetDifferences(before.target, now.target) : []),

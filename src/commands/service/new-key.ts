@@ -66,7 +66,7 @@ function tooShort(what: string, minLength: number): LifeboatError {
  * may still arrive.
  */
 export async function lookForKey(scene: Scene): Promise<Seen> {
-  await refuseUncertain(scene);
+  await assertKeyCertain(scene);
   return lookInPlace({ tolerant: false, restores: true })(scene);
 }
 
@@ -96,7 +96,7 @@ export async function storeKey(
  * Rejects, with exit 3, while an earlier key change may still arrive: it would win over the new key, and the
  * ledger would believe the wrong one to be in force.
  */
-async function refuseUncertain({ instance, workspace }: Scene): Promise<void> {
+async function assertKeyCertain({ instance, workspace }: Scene): Promise<void> {
   const { epochs } = await readLedger(workspace.journal, instance.name);
   const until = lateKeyUntil(epochs, { inFlightMs: instance.config.inFlight, nowMs: Date.now() });
   if (until === undefined) return;

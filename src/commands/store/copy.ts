@@ -31,8 +31,8 @@ interface CopyFlags {
 export const storeCopy: Action<CopyFlags> = async (context, _, flags) => {
   const [source, target] = sidesOf(context, flags);
   const checkpoints = await configuredPlaces(context);
-  refuseUnshared(context, flags, checkpoints);
-  await refuseHeld(source);
+  assertShared(context, flags, checkpoints);
+  await assertNotHeld(source);
   const size = await lookAt(source, target);
   context.stderr.write(`${size} entries from ${show(source.shown)} to ${show(target.shown)}\n`);
   context.stderr.write(
@@ -79,7 +79,7 @@ function sidesOf(context: CommandContext, { from, to }: CopyFlags): readonly [St
 }
 
 /** Before anything is moved that could not be gone on with. */
-function refuseUnshared(
+function assertShared(
   { alone }: CommandContext,
   { from, to }: CopyFlags,
   checkpoints: readonly CheckpointConfig[],
@@ -88,7 +88,7 @@ function refuseUnshared(
   if (lack !== undefined && alone === undefined) throw unshared(lack);
 }
 
-async function refuseHeld(source: StoreSide): Promise<void> {
+async function assertNotHeld(source: StoreSide): Promise<void> {
   const [holder] = await source.holders();
   if (holder === undefined) return;
   throw new LifeboatError('journal.held', `the store to copy from is in use: ${show(holder, 200)}`, {
@@ -110,7 +110,7 @@ async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
       throw new LifeboatError('store.empty', `there is nothing to copy in ${show(source.shown)}`, {
         exitCode: EXIT.usage,
       });
-    if (other !== undefined) await refuseOther(one, other, target);
+    if (other !== undefined) await assertSame(one, other, target);
     return size;
   } finally {
     await one?.close();
@@ -119,11 +119,7 @@ async function lookAt(source: StoreSide, target: StoreSide): Promise<number> {
 }
 
 /** A store may come back to where it was moved away from; anything else that holds entries is another log. */
-async function refuseOther(
-  source: JournalReader,
-  target: JournalReader,
-  { shown }: StoreSide,
-): Promise<void> {
+async function assertSame(source: JournalReader, target: JournalReader, { shown }: StoreSide): Promise<void> {
   const { size, root } = await target.log.head();
   if (size === 0) return;
   const { movedTo } = hearLog(NOTHING_SAID, await target.read(LOG_STREAM));

@@ -30,7 +30,7 @@ export const storeEndorse: Action<{ readonly reason: string; readonly confirm?: 
     const entries = await journal.read(LOG_STREAM);
     const known = installationsIn(entries, origin);
     const { installation, publicKey, state, by, at } = theOne(known, wanted);
-    refuseUnbelieved(signer.installation, known);
+    assertBelieved(signer.installation, known);
     const mine = installationsIn(entries, origin, signer.publicKey);
     if (origin === undefined || theOne(mine, installation).state !== 'announced') {
       const known = { installation, state: state === 'first' ? 'first' : 'endorsed', isNew: false } as const;
@@ -73,7 +73,7 @@ function theOne(known: readonly Installation[], wanted: string): Installation {
 }
 
 /** Whom nobody believes cannot make others believed. */
-function refuseUnbelieved(own: string, known: readonly Installation[]): void {
+function assertBelieved(own: string, known: readonly Installation[]): void {
   const { state } = known.find(({ installation }) => installation === own) ?? { state: 'announced' };
   if (state !== 'announced') return;
   throw new LifeboatError('store.unendorsed', `this installation (${own}) is not endorsed itself`, {

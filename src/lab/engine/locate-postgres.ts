@@ -7,7 +7,7 @@ import { LifeboatError } from '../../base/errors.ts';
 import { isSingleExecutable, packageRoot } from '../../base/own-program.ts';
 import { shellQuoted } from '../../base/shell-quote.ts';
 import { show } from '../../base/text.ts';
-import { refuseDistrusted } from '../../base/trusted-path.ts';
+import { assertTrusted } from '../../base/trusted-path.ts';
 import { isReachable } from '../home.ts';
 import { type Launcher, postgresError } from './launcher.ts';
 
@@ -79,7 +79,7 @@ export function locatePostgres(around: Surroundings = surroundings()): LocatedPo
     if (folder === undefined) throw missing(around);
     return { kind: 'programs', folder };
   }
-  refuseDistrusted('PostgreSQL', join(ofProject, PROGRAM));
+  assertTrusted('PostgreSQL', join(ofProject, PROGRAM));
   return { kind: 'package', folder: ofProject };
 }
 

@@ -59,7 +59,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
       const backup = backupNamed(instance, params['id']);
       if (backup.task.status === 'deleted')
         throw new Refusal(404, 'backupNotFound', 'the backup was deleted');
-      refuseSecondRestore(state, instance);
+      assertFirstRestore(state, instance);
       const restore = instance.restore(backup, outcome);
       record({ restore: restore.id, backup: backup.id });
       return { id: restore.id };
@@ -104,7 +104,7 @@ export const restoreEndpoints: readonly Endpoint[] = [
 ];
 
 /** Revision 61 answers 409 while a restore is in progress; revision 62 queues another one. */
-function refuseSecondRestore(state: LabState, instance: LabInstance): void {
+function assertFirstRestore(state: LabState, instance: LabInstance): void {
   if (state.revision === 61 && instance.restores.isBusy) {
     throw new Refusal(409, 'restoreInProgress', 'a restore of this instance is already in progress');
   }
@@ -173,7 +173,7 @@ export const disasterRecoveryEndpoints: readonly Endpoint[] = [
       if (find === undefined) {
         throw new Refusal(404, 'backupGuidNotFound', 'no backups are known under this backup_guid');
       }
-      refuseSecondRestore(state, instance);
+      assertFirstRestore(state, instance);
       const key = new Secret(body.encryption_key);
       const restore = instance.recover(find, key, outcome);
       record({ restore: restore.id, backup_guid: body.backup_guid, encryption_key: keyMark(key) });

@@ -76,7 +76,7 @@ export function nextLeaves(
   prepared: readonly PreparedEntry[],
   { seqOf, at, before, by, signer, vouched }: AppendContext,
 ): NextLeaves {
-  if (prepared[0]?.type !== STORE_ARRIVED) refuseMoved(tip.said);
+  if (prepared[0]?.type !== STORE_ARRIVED) assertNotMoved(tip.said);
   const first = [...clockEntries(before, at), ...ownEntries(tip.said, signer)];
   const seqs = new Map<string, number>();
   const leaves: StoredLeaf[] = [];
@@ -149,7 +149,7 @@ function toEntry({ index, stream, seq, at, by, type, body, hash }: StoredLeaf): 
 }
 
 /** Throws `journal.moved` (exit 2) when the log goes on in another store. */
-export function refuseMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
+export function assertNotMoved({ movedTo }: Pick<LogSays, 'movedTo'>): void {
   if (movedTo === undefined) return;
   throw new LifeboatError('journal.moved', `this store was moved to ${show(movedTo, 200)}`, {
     hints: [

@@ -65,7 +65,7 @@ export function parseAddress(url: string, env: NodeJS.ProcessEnv): Address {
   if (!FORM.test(url)) throw wrong('it does not look like postgres://USER@HOST:PORT/DATABASE');
   if (user?.includes(':') === true) throw holdsPassword();
   const settings = settingsOf(query ?? '');
-  refuseVariables(env);
+  assertNoVariables(env);
   const timeout = Number(settings.get('connect_timeout') ?? env['PGCONNECT_TIMEOUT'] ?? CONNECT_SECONDS);
   const servers = serversOf(hosts, settings, env);
   const name = decoded(user ?? '') || settings.get('user') || env['PGUSER'] || loginIfAny();
@@ -142,7 +142,7 @@ const UNREAD: ReadonlySet<string> = new Set([
 ]);
 
 /** As libpq, these would change where to connect to, or what of a server is believed. */
-function refuseVariables(env: NodeJS.ProcessEnv): void {
+function assertNoVariables(env: NodeJS.ProcessEnv): void {
   const unread = ['PGSERVICE', 'PGREQUIREAUTH', 'PGREQUIREPEER', 'PGSSLCRLDIR'].find((name) => env[name]);
   if (unread === undefined) return;
   throw wrong(`the variable ${unread} is set, which lifeboat does not read`, [

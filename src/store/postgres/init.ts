@@ -46,7 +46,7 @@ export async function initPostgresStore({ address: url, env }: InitOptions): Pro
 async function initialise(session: Session): Promise<Initialised> {
   const run = (sql: string) => session.query(sql);
   await Promise.all([run('begin'), run(`select pg_advisory_xact_lock(${INIT_LOCK})`)]);
-  await refuseOtherEncoding(session);
+  await assertEncoding(session);
   const before = (await versionOf(session)) ?? 0;
   if (before > SCHEMA_VERSION) throw otherVersion(before);
   for (const migration of MIGRATIONS.slice(before)) await session.script(migration);
@@ -60,7 +60,7 @@ async function initialise(session: Session): Promise<Initialised> {
 }
 
 /** Entries may hold any character: a database that lacks some would refuse them one day. */
-async function refuseOtherEncoding(session: Session): Promise<void> {
+async function assertEncoding(session: Session): Promise<void> {
   const [{ encoding, name } = { encoding: '', name: '' }] = await session.query<{
     readonly encoding: string;
     readonly name: string;
@@ -83,7 +83,7 @@ async function versionOf(session: Session): Promise<number | undefined> {
 }
 
 /** Refuses a store that another version has made. */
-export async function refuseOtherVersion(session: Session): Promise<void> {
+export async function assertVersion(session: Session): Promise<void> {
   const version = await versionOf(session);
   if (version === SCHEMA_VERSION) return;
   if (version === undefined)

@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, types } from 'pg';
 import { LifeboatError } from '../../base/errors.ts';
 import { type Address, findPassword, named, type Server, tlsOf } from './address.ts';
-import { PROBE_MS, processOf, refusePooled } from './pooler.ts';
+import { assertNotPooled, PROBE_MS, processOf } from './pooler.ts';
 import { isBroken, isRefusal, pooled, refused, unbound, unreachable } from './trouble.ts';
 
 /** A connection while somebody has it. Statements may be sent without waiting for those before. */
@@ -217,7 +217,7 @@ async function greeted(
     if (greeting === undefined || greeting.version < OLDEST) throw tooOld(greeting?.version);
     if (greeting.standby) throw new Error('it is a standby, and none of the servers is the primary');
     if (greeting.pid !== processOf(client))
-      await refusePooled(client, new Client({ ...config, ...PROBE }), greeting.pid);
+      await assertNotPooled(client, new Client({ ...config, ...PROBE }), greeting.pid);
     return client;
   } catch (error) {
     await leave(client);

@@ -4,7 +4,7 @@ import { type LogTip, type StoredHead, type StoredLeaf, verifiedTip } from '../l
 import { type Arrival, layDown, type MovedFrom } from '../moving.ts';
 import { inPages } from '../reading.ts';
 import { named, parseAddress } from './address.ts';
-import { refuseOtherVersion } from './init.ts';
+import { assertVersion } from './init.ts';
 import { holderIn } from './leases.ts';
 import { createLink, type Link, orClosed, type Session } from './link.ts';
 import { storedNodes } from './log.ts';
@@ -26,7 +26,7 @@ const PATIENCE = 120_000;
 export async function movedFromPostgres(where: Where): Promise<MovedFrom & { close(): Promise<void> }> {
   const link = linkTo(where, { readOnly: true });
   const ask = <T>(look: (session: Session) => Promise<T>) => inWords(where, () => link.use(look));
-  await orClosed(ask(refuseOtherVersion), link.close);
+  await orClosed(ask(assertVersion), link.close);
   return {
     stored: (from) =>
       inPages(
@@ -59,7 +59,7 @@ from lifeboat.heads h where size > $1 order by size limit ${PAGE}`;
 export async function landInPostgres(where: Where, from: MovedFrom, arrival: Arrival): Promise<void> {
   const link = linkTo(where, { readOnly: false });
   const land = async (session: Session) => {
-    await refuseOtherVersion(session);
+    await assertVersion(session);
     await Promise.all([session.query('begin'), session.query(TAKE_LEAD)]);
     const into = {
       tip: await tipOf(session),
@@ -86,7 +86,7 @@ export async function holdersInPostgres(where: Where): Promise<readonly string[]
   try {
     const found = await inWords(where, () =>
       link.use(async (session) => {
-        await refuseOtherVersion(session);
+        await assertVersion(session);
         return session.query<{ resource: string; holder: string; since: string }>(HOLDERS);
       }),
     );

@@ -14,7 +14,7 @@ import type { Projection } from '../projections/projection.ts';
 import { createFollowers, inPages } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
 import { type Address, named, parseAddress } from './address.ts';
-import { refuseOtherVersion } from './init.ts';
+import { assertVersion } from './init.ts';
 import { createLeases, holderOf, type Lease, type Leases, LONGEST_TTL } from './leases.ts';
 import { closedStore, createLink, type Link, type LinkOptions, orClosed } from './link.ts';
 import { type Ask, createLog, createSeen } from './log.ts';
@@ -218,7 +218,7 @@ function openReading(
     ask,
     fold,
     /** The first look. */
-    meet: () => persist(() => link.use(refuseOtherVersion), patience, heard),
+    meet: () => persist(() => link.use(assertVersion), patience, heard),
     inWords,
     tell: followers.tell,
     async close() {

@@ -16,7 +16,7 @@ export function processOf(client: Client): number | undefined {
  * then the process of this connection, `pid`, also serves a second one that is in a transaction, or this one
  * gets another. Rejects with `journal.pooled` then. The second connection, `other`, is ended.
  */
-export async function refusePooled(client: Client, other: Client, pid: number): Promise<void> {
+export async function assertNotPooled(client: Client, other: Client, pid: number): Promise<void> {
   other.on('error', () => undefined);
   try {
     await other.connect();

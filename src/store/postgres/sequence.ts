@@ -5,7 +5,7 @@ import { LOG_STREAM } from '../journal.ts';
 import { STORE_MOVED } from '../log/log-entries.ts';
 import { grow, nodeAt, peaksOf, type Rim, rootOfRim } from '../log/merkle.ts';
 import { hearLog, type LogSays } from '../log/named-keys.ts';
-import { refuseMoved, verifiedTip } from '../log/next-leaves.ts';
+import { assertNotMoved, verifiedTip } from '../log/next-leaves.ts';
 import type { Signer } from '../log/signer.ts';
 import { hashedEntry } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
@@ -104,7 +104,7 @@ async function lead(
   const rows = upToMove(claim.entries ?? []);
   if (rows.length === 0) return { placed: [], head: undefined, isPartial: false };
   const said = await saidFor(session, claim, rows, options);
-  if (!rows.some(({ type }) => type === STORE_MOVED)) refuseMoved(said);
+  if (!rows.some(({ type }) => type === STORE_MOVED)) assertNotMoved(said);
   if (!said.keys.has(signer.installation))
     return { placed: [], head: undefined, isPartial: false, isUnknown: true };
   // Of a hundred keys, only that of who signed it is tried.

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { hashOf } from '../canonical.ts';
 import { type Entry, type LeafFields, LOG_STREAM } from '../journal.ts';
 import { CLOCK_MOVED, MAX_BEHIND, STORE_MOVED, StoreMoved } from '../log/log-entries.ts';
-import { refuseMoved } from '../log/next-leaves.ts';
+import { assertNotMoved } from '../log/next-leaves.ts';
 import { keyId, openNote, rawPublicKey } from '../log/signed-note.ts';
 import type { Signer } from '../log/signer.ts';
 import { hashedEntry, type PreparedEntry } from '../new-entry.ts';
@@ -145,7 +145,7 @@ export async function writeRows(session: Session, append: Append, signer: Signer
   const values = [...given, ...signed];
   const [written] = await session.query<Written & { readonly moved: string | null }>(statement, values);
   if (typeof written?.moved === 'string')
-    refuseMoved({ movedTo: StoreMoved.safeParse(JSON.parse(written.moved)).data?.to ?? 'another store' });
+    assertNotMoved({ movedTo: StoreMoved.safeParse(JSON.parse(written.moved)).data?.to ?? 'another store' });
   return written ?? { proven: false, fits: false, at: null };
 }
 

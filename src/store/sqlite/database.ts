@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LifeboatError } from '../../base/errors.ts';
 import { makePrivateFile, makePrivateFolder } from '../../base/folders.ts';
-import { refuseNetworkFolder } from '../network-folder.ts';
+import { assertLocalFolder } from '../network-folder.ts';
 import { type Earlier, earlierJournal, emptied, isEmptied, NOTHING_EARLIER } from './earlier.ts';
 import {
   busy,
@@ -34,7 +34,7 @@ const RETRY_MS = 10;
  * a person has accepted it; what is left of it is renamed.
  */
 export function openDatabase(home: string, afterLoss = false): DatabaseSync {
-  refuseOldSqlite(process.versions['sqlite']);
+  assertSqliteVersion(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
   const earlier = prepareHome(home, file, afterLoss);
   return opened(file, () => {
@@ -50,7 +50,7 @@ export function openDatabase(home: string, afterLoss = false): DatabaseSync {
         });
       }
       createSchema(db);
-      refuseOtherVersion(db, file);
+      assertVersion(db, file);
     });
   });
 }
@@ -59,8 +59,8 @@ export function openDatabase(home: string, afterLoss = false): DatabaseSync {
 function prepareHome(home: string, file: string, afterLoss: boolean): Earlier {
   try {
     makePrivateFolder(home);
-    refuseNetworkFolder(home);
-    refuseOther(file);
+    assertLocalFolder(home);
+    assertSame(file);
     if (afterLoss && (isEmptied(file) || !isWhole(file))) setAside(file);
     const earlier = afterLoss ? NOTHING_EARLIER : earlierJournal(home, DATABASE_FILE);
     // SQLite takes a file without a header for a new database, and then deletes the log beside it.
@@ -98,10 +98,10 @@ function setAside(file: string): void {
 
 /** Opens a database for reading, also while a run writes to it; never creates one (`journal.none`). */
 export function openDatabaseForReading(home: string): DatabaseSync {
-  refuseOldSqlite(process.versions['sqlite']);
+  assertSqliteVersion(process.versions['sqlite']);
   const file = join(home, DATABASE_FILE);
   if (!existsSync(file)) throw noJournal(home);
-  refuseOther(file);
+  assertSame(file);
   return opened(file, () => {
     const db = readable(file);
     return orClosed(db, () => {
@@ -136,7 +136,7 @@ function readable(file: string): DatabaseSync {
 const READONLY_ROLLBACK = 776;
 
 /** A pipe in the place of the database would keep whoever opens it waiting for ever. */
-function refuseOther(file: string): void {
+function assertSame(file: string): void {
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined || stats.isFile()) return;
   const what = stats.isDirectory() ? 'it is a folder' : 'it is not a plain file';
@@ -163,7 +163,7 @@ function noJournal(home: string): LifeboatError {
 }
 
 /** SQLite 3.7.0 to 3.51.2 can corrupt a WAL database of two connections (sqlite.org/wal.html#walresetbug). */
-export function refuseOldSqlite(version: string | undefined): void {
+export function assertSqliteVersion(version: string | undefined): void {
   const [major = 0, minor = 0, patch = 0] = (version ?? '').split('.').map(Number);
   const number = major * 1_000_000 + minor * 1_000 + patch;
   if (number >= 3_051_003) return;
@@ -175,7 +175,7 @@ export function refuseOldSqlite(version: string | undefined): void {
 }
 
 /** Refuses a database that another Lifeboat wrote in a form this one does not know. */
-export function refuseOtherVersion(db: DatabaseSync, file: string): void {
+export function assertVersion(db: DatabaseSync, file: string): void {
   const version = pragma(db, 'user_version');
   if (version === SCHEMA_VERSION) return;
   throw new LifeboatError(

@@ -10,7 +10,7 @@ export interface Holds {
   /** The holds that these entries need, by stream. Throws `journal.unheld` where one is missing. */
   among(entries: readonly NewEntry[], holds: readonly Hold[]): ReadonlyMap<StreamName, Hold>;
   /** Throws `journal.lost-hold` when one of them is lost, which its lock file shows. */
-  refuseLost(holds: Iterable<Hold>): void;
+  assertHoldsLast(holds: Iterable<Hold>): void;
   /** Looks whether they are still what they were: each that is not is lost from now on. */
   look(): void;
   releaseAll(): void;
@@ -24,18 +24,18 @@ interface Held {
 
 const behind = new WeakMap<Hold, Held>();
 
-/** `refuseOtherFile` throws when the database itself was replaced (`watchFile`). */
+/** `assertSameFile` throws when the database itself was replaced (`watchFile`). */
 export function createHolds(
   home: string,
   nextToken: (resource: StreamName) => number,
-  refuseOtherFile: () => void,
+  assertSameFile: () => void,
 ): Holds {
   const mine = new Set<Hold>();
 
   const hold = (resource: StreamName, token: number, lock: StreamLock): Hold => {
     const lost = new AbortController();
     const look = () => {
-      const why = lost.signal.aborted || !lock.isHeld() ? undefined : whyLost(lock, refuseOtherFile);
+      const why = lost.signal.aborted || !lock.isHeld() ? undefined : whyLost(lock, assertSameFile);
       if (why !== undefined) lost.abort(lostHold(resource, why));
       return lock.isHeld() && !lost.signal.aborted;
     };
@@ -73,7 +73,7 @@ export function createHolds(
         if (stream !== LOG_STREAM && !byStream.has(stream)) throw unheld(stream);
       return byStream;
     },
-    refuseLost(holds) {
+    assertHoldsLast(holds) {
       for (const one of holds)
         if (one.lost.aborted || behind.get(one)?.lock.isWhole() === false)
           throw lostHold(one.resource, LOCK_GONE);
@@ -89,9 +89,9 @@ export function createHolds(
 }
 
 /** The end of a sentence; undefined for a hold that is what it was. */
-function whyLost(lock: StreamLock, refuseOtherFile: () => void): string | undefined {
+function whyLost(lock: StreamLock, assertSameFile: () => void): string | undefined {
   try {
-    refuseOtherFile();
+    assertSameFile();
     return lock.isWhole() ? undefined : LOCK_GONE;
   } catch (error) {
     return error instanceof LifeboatError ? error.shortMessage : 'the journal cannot be inspected';

@@ -9,13 +9,7 @@ import { prepareEntry, storableName } from '../new-entry.ts';
 import type { Projection } from '../projections/projection.ts';
 import { createFollowers, type Followers } from '../reading.ts';
 import { createSecretGuard } from '../secret-guard.ts';
-import {
-  DATABASE_FILE,
-  openDatabase,
-  openDatabaseForReading,
-  orClosed,
-  refuseOtherVersion,
-} from './database.ts';
+import { assertVersion, DATABASE_FILE, openDatabase, openDatabaseForReading, orClosed } from './database.ts';
 import { earlierJournal, emptied, isEmptied } from './earlier.ts';
 import { busy, diskTrouble, evidenceOf, SQLITE_BUSY, sqliteCode } from './errors.ts';
 import { createHolds } from './holds.ts';
@@ -60,19 +54,19 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
   const { followers, ...reader } = createReader(home, db, queries, projections);
   const writer = prepareWriter(db, queries, { by, signer, projections, setBack: options.setBack });
   const secrets = createSecretGuard();
-  const refuseOtherFile = watchFile(join(home, DATABASE_FILE));
+  const assertSameFile = watchFile(join(home, DATABASE_FILE));
   let vouched = 0;
   let lost: LifeboatError | undefined;
 
-  const refuseClosed = () => {
+  const assertStillOpen = () => {
     if (!db.isOpen) throw new LifeboatError('journal.closed', 'the journal is closed');
   };
   const write = <T>(work: () => T): T => {
     if (lost !== undefined) throw lost;
-    refuseClosed();
+    assertStillOpen();
     try {
       const done = inWords(home, work);
-      refuseOtherFile();
+      assertSameFile();
       return done;
     } catch (error) {
       if (error instanceof LifeboatError && error.code === 'journal.lost') lost = error;
@@ -81,7 +75,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
       throw error;
     }
   };
-  const holds = createHolds(home, (stream) => write(() => writer.nextToken(stream)), refuseOtherFile);
+  const holds = createHolds(home, (stream) => write(() => writer.nextToken(stream)), assertSameFile);
   const prepare = (entry: NewEntry) => {
     const prepared = prepareEntry(entry);
     const { stream, type, body } = prepared;
@@ -94,12 +88,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Jour
     stampedBy: 'machine',
     clock: async () => now,
     async append(entries, given) {
-      refuseClosed();
+      assertStillOpen();
       if (entries.length === 0) return [];
       const prepared = entries.map(prepare);
       const proven = holds.among(entries, given);
-      const refuseLost = () => holds.refuseLost(proven.values());
-      const context = { at: now().toISOString(), vouched, refuseLost };
+      const assertHoldsLast = () => holds.assertHoldsLast(proven.values());
+      const context = { at: now().toISOString(), vouched, assertHoldsLast };
       const written = write(() => writer.append(prepared, proven, context));
       followers.tell();
       return written;
@@ -130,7 +124,7 @@ export async function openSqliteForReading(options: {
   const { home, projections } = options;
   const db = openExisting(home);
   const queries = answer(() => {
-    orClosed(db, () => refuseOtherVersion(db, home));
+    orClosed(db, () => assertVersion(db, home));
     return prepareQueries(db);
   });
   const { followers: _, log, ...reader } = createReader(home, db, queries, projections);

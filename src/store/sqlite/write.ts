@@ -34,7 +34,7 @@ export interface Writer {
       readonly at: string;
       readonly vouched: number;
       /** Throws when one of them is lost. */
-      readonly refuseLost: () => void;
+      readonly assertHoldsLast: () => void;
     },
   ): readonly Entry[];
   /** The next token of a resource, durable. */
@@ -57,7 +57,7 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   let known: { readonly version: unknown; readonly tip: LogTip } | undefined;
   const tipAt = (version: unknown): LogTip => {
     if (known !== undefined && known.version === version) return known.tip;
-    refuseOtherProjections(db, projections);
+    assertProjections(db, projections);
     if (options.setBack === true) dropHeads(db, queries);
     const [size, head] = [queries.size(), queries.newestHead()];
     const tip = known?.tip;
@@ -66,11 +66,11 @@ export function prepareWriter(db: DatabaseSync, queries: Queries, options: Write
   };
 
   return {
-    append(prepared, holds, { at, vouched, refuseLost }) {
+    append(prepared, holds, { at, vouched, assertHoldsLast }) {
       const { made, version } = transaction(() => {
         for (const { resource, token } of holds.values())
           if (tokenOf(resource) !== token) throw takenOver(resource);
-        refuseLost();
+        assertHoldsLast();
         const version = queries.version();
         const tip = tipAt(version);
         const made = nextLeaves(tip, prepared, {
@@ -156,7 +156,7 @@ function rollBack(db: DatabaseSync): void {
 }
 
 /** Another version of Lifeboat has rebuilt the projections: rows of two versions must not be mixed. */
-function refuseOtherProjections(db: DatabaseSync, projections: readonly Projection[]): void {
+function assertProjections(db: DatabaseSync, projections: readonly Projection[]): void {
   if (keepsRowsOf(db, projections)) return;
   throw new LifeboatError('journal.version', 'another version of lifeboat has taken the journal over', {
     hints: ['nothing was written: go on with that version'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chosenMoment } from '../../../src/commands/drill/mishap.ts';
+import { chosenMoment } from '../../../src/commands/drill/accidental-deletion.ts';
 
 /** The service's clock is a minute ahead. */
 const AHEAD_MS = 60_000;

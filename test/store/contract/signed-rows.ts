@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { refuseInDoubt } from '../../../src/runner/refuse-in-doubt.ts';
+import { assertNotInDoubt } from '../../../src/runner/assert-not-in-doubt.ts';
 import { openRunsOn } from '../../../src/runner/runs.ts';
 import type { JournalReader } from '../../../src/store/journal.ts';
 import { PROJECTIONS } from '../../../src/store/projected.ts';
@@ -12,7 +12,7 @@ const LISTS = ['pending-calls', 'runs', '+vouchers'];
 
 async function decisionsOf(journal: JournalReader) {
   const open = (await openRunsOn(journal, ['orders'])).map(({ runId }) => runId);
-  const refused = await refuseInDoubt(journal, ['orders']).then(
+  const refused = await assertNotInDoubt(journal, ['orders']).then(
     () => 'nothing in doubt',
     (error: { readonly code: string }) => error.code,
   );

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gatherFollowUps } from '../../../src/compose/open-follow-ups.ts';
+import { assertNotInDoubt, readAllDoubts, readDoubts } from '../../../src/runner/assert-not-in-doubt.ts';
 import { openCalls } from '../../../src/runner/in-doubt.ts';
-import { readAllDoubts, readDoubts, refuseInDoubt } from '../../../src/runner/refuse-in-doubt.ts';
 import { refusedBefore } from '../../../src/runner/refused-before.ts';
 import { findRun, listRuns, openRunsOn } from '../../../src/runner/runs.ts';
 import type { Entry, Json, NewEntry } from '../../../src/store/journal.ts';
@@ -185,7 +185,7 @@ test('no run that is closed costs a command anything, but where it is listed', a
     await listRuns(reader, 5);
     await openRunsOn(reader, ['orders']);
     await gatherFollowUps(reader);
-    await refuseInDoubt(reader, ['orders', 'shop']);
+    await assertNotInDoubt(reader, ['orders', 'shop']);
     await readLedgerTail(reader, 'instance/orders');
     await readAllDoubts(reader);
     await readLedger(reader, 'orders');

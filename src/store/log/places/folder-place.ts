@@ -134,7 +134,7 @@ class FolderPlace implements Place {
     await makeSharedFolder(this.#root);
     const { mode } = await stat(this.#root);
     const modes = { folder: mode & 0o2777, file: (mode & 0o444) | 0o200 };
-    await refuseLinks(this.#root, folder);
+    await assertNoLinks(this.#root, folder);
     const first = await makeSharedFolder(folder);
     if (first !== undefined) {
       for (let at = folder; at.length >= first.length; at = dirname(at))
@@ -158,7 +158,7 @@ class FolderPlace implements Place {
 }
 
 /** Whoever can put a link into a shared folder must not choose where files are written. */
-async function refuseLinks(root: string, folder: string): Promise<void> {
+async function assertNoLinks(root: string, folder: string): Promise<void> {
   for (let at = folder; at.length > root.length; at = dirname(at))
     await withHandle(at, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0), async () => undefined).catch(
       (thrown: unknown) => {

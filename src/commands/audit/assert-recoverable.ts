@@ -9,7 +9,7 @@ import type { Trouble } from '../../store/log/rollback.ts';
 /* What cannot be accepted, because nothing could be signed on top of it. */
 
 /** What an entry said before it was rewritten, nobody knows, so that there is nothing to put in doubt. */
-export async function refuseChanged({
+export async function assertUnchanged({
   journal,
   checked,
 }: Pick<OpenedStore, 'journal' | 'checked'>): Promise<void> {
@@ -37,7 +37,7 @@ export async function refuseChanged({
  * A team's database takes the rows of an append before anybody signs them: what could not be signed would lie
  * there, and become part of the log when the database is mended.
  */
-export async function refuseHopeless(trouble: Trouble, left: RowsLeft): Promise<void> {
+export async function assertRecoverable(trouble: Trouble, left: RowsLeft): Promise<void> {
   const { kinds, store } = trouble;
   if (left.end >= store.size && left.stray.length === 0 && !kinds.includes('unsigned')) return;
   const { setBackSql } = await import('../../store/postgres/log.ts');

@@ -11,7 +11,7 @@ import { type Named, underOtherName } from './where-sent.ts';
  * sent it, and whatever name it had then (`services`): what would be begun now could do the same a second
  * time. The doubt of the run `own` is its own to find out about, and a backup more does no harm.
  */
-export async function refuseInDoubt(
+export async function assertNotInDoubt(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   instances: readonly string[],
   { own, services = [] }: { readonly own?: string; readonly services?: readonly Named[] } = {},
@@ -21,15 +21,15 @@ export async function refuseInDoubt(
   );
   const found = instances.flatMap((name) => doubts.find(({ instance }) => instance === name) ?? [])[0];
   if (found !== undefined) throw inDoubt(found);
-  await refuseRenamed(
+  await assertNotRenamed(
     journal,
     doubts,
     services.filter(({ instance }) => instances.includes(instance)),
   );
 }
 
-/** Refuses as `refuseInDoubt` for a call that was sent to one of these instances under another name. */
-export async function refuseRenamed(
+/** Refuses as `assertNotInDoubt` for a call that was sent to one of these instances under another name. */
+export async function assertNotRenamed(
   journal: Pick<JournalReader, 'read' | 'rows' | 'head'>,
   doubts: readonly Doubt[],
   named: readonly Named[],

@@ -48,7 +48,7 @@ export function riskOfCall(verb: Verb, weight: 'changes' | 'destroys'): Risk | u
  * Rejects, with exit 2, a command that would change an instance at once although a second person has to
  * approve it: only a runbook waits for one. Nothing is rejected when the glass is broken.
  */
-export function refuseRaw(
+export function assertSingleCallAllowed(
   config: LoadedConfig,
   name: string,
   { verb, weight }: { readonly verb: Verb; readonly weight: 'changes' | 'destroys' },

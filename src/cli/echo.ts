@@ -6,32 +6,32 @@ import { EXIT } from '../base/errors.ts';
  * what makes the terminal as it was, which does nothing the second time; the end of the process does that
  * too. Does nothing without a terminal, or where `stty` is not there.
  */
-export function hush(stdin: { readonly isTTY?: boolean }): () => void {
+export function disableEcho(stdin: { readonly isTTY?: boolean }): () => void {
   if (stdin.isTTY !== true) return () => undefined;
   const before = stty('stty -g && stty -echo').trim();
   if (before === '') return () => undefined;
   let isHushed = true;
-  const unhush = () => {
+  const restoreEcho = () => {
     if (isHushed) stty(`stty ${before}`);
     isHushed = false;
-    process.off('exit', unhush);
+    process.off('exit', restoreEcho);
   };
-  process.on('exit', unhush);
-  return unhush;
+  process.on('exit', restoreEcho);
+  return restoreEcho;
 }
 
 /**
  * The same for the beginning of a process, where nothing is held or begun yet that a signal would have to
  * leave in order: SIGINT, SIGTERM and SIGHUP end the process with the terminal as it was.
  */
-export function hushFromStart(stdin: { readonly isTTY?: boolean }): () => void {
-  const unhush = hush(stdin);
+export function disableEchoFromStart(stdin: { readonly isTTY?: boolean }): () => void {
+  const restoreEcho = disableEcho(stdin);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const end = () => process.exit(EXIT.interrupted);
   for (const signal of signals) process.on(signal, end);
   return () => {
     for (const signal of signals) process.off(signal, end);
-    unhush();
+    restoreEcho();
   };
 }
 

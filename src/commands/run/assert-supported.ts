@@ -20,7 +20,7 @@ interface Lacking {
  * never be ended. Of several such calls it names the first that changes something, because that is what the
  * run is for.
  */
-export function refuseUnsupported(
+export function assertSupported(
   runbook: Runbook,
   instances: { readonly instance: Callee; readonly target: Callee | undefined },
   input: unknown,

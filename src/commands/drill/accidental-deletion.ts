@@ -29,7 +29,7 @@ const NOTICED_MS = 2_500;
 /**
  * Somebody deletes all orders. The instance is brought back to the moment before, exact to the transaction.
  */
-export function mishap(instance: string): Chapter {
+export function accidentalDeletion(instance: string): Chapter {
   return {
     runbook: 'restore-point-in-time',
     title: TITLE,
