@@ -121,11 +121,15 @@ export function backup(given: Backup): Phase {
         stop,
         ways: {
           retry: 'looks at the same backup again; no other one is asked for',
+          backUp: 'creates one more backup; harmless, but it counts against retention',
           skip: failed.skip,
           markDone: { disabled: 'only the service can say that its backup is done' },
           ...unstoppable,
         },
-        on: passing && { 'operator.skip': passing['operator.skip'] },
+        on: {
+          'operator.backUp': { target: 'sendingAgain', actions: 'clearFailure' },
+          ...(passing && { 'operator.skip': passing['operator.skip'] }),
+        },
       }),
     }),
   }));

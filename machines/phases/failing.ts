@@ -94,6 +94,8 @@ export interface FailureWays {
   readonly skip: WayOut;
   /** What the operator has to give as evidence. */
   readonly markDone: WayOut;
+  /** What happens when another backup is asked for, where that is a way; it needs a transition of its own. */
+  readonly backUp?: string;
   /** Offered unless disabled here: a run with an open follow-up is left, not stopped. */
   readonly stop?: { readonly disabled: string };
 }
@@ -108,6 +110,15 @@ export function failureQuestion(failure: Failure | undefined, ways: FailureWays)
     prompt: failure?.shortMessage ?? 'this step failed',
     options: [
       { event: { type: 'operator.retry' }, label: 'try again', hint: ways.retry },
+      ...(ways.backUp === undefined
+        ? []
+        : [
+            {
+              event: { type: 'operator.backUp' as const },
+              label: 'ask for another backup',
+              hint: ways.backUp,
+            },
+          ]),
       skipOption(ways.skip),
       markDoneOption(ways.markDone),
       {

@@ -1,8 +1,10 @@
-import type { AnyStateMachine } from 'xstate';
+import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { initialContext } from '../../machines/context.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { metaAt, stepsOf } from '../../machines/parts/states.ts';
 import type { RunbookId } from '../../machines/parts/touches.ts';
+import { spaced } from '../../machines/parts/verb-words.ts';
+import { createSendMachine } from '../../machines/send.ts';
 import { type Drawing, drawPhase, drawPhases } from '../../src/view/machine-drawing.ts';
 
 const LEGEND =
@@ -65,4 +67,43 @@ export function sharedPhases(
 
 function pictureOf({ mermaid, notDrawn }: Drawing): string {
   return `\`\`\`mermaid\n${mermaid}\n\`\`\`${notDrawn === '' ? '' : `\n\n${notDrawn}`}`;
+}
+
+/** A send (`machines/send.ts`) as a picture: its states with what the runner does in them, and every edge. */
+export function sendDiagram(): string {
+  const { root } = createSendMachine();
+  const states = leavesOf(root);
+  const lines = states.map(({ key, invoke: [does] }) => {
+    const words = does === undefined ? spaced(key) : `${spaced(key)} (${does.src})`;
+    return `  state "${words}" as ${key}`;
+  });
+  const edges = states.flatMap((state) => {
+    const targets = Map.groupBy(edgesOf(state), ({ to }) => to);
+    return [...targets].map(
+      ([to, all]) => `  ${state.key} --> ${to} : ${[...new Set(all.map(({ label }) => label))].join(' / ')}`,
+    );
+  });
+  const over = states.filter(({ type }) => type === 'final').map(({ key }) => `  ${key} --> [*]`);
+  const inDoubt = states.filter(({ parent }) => parent !== root).map(({ key }) => key);
+  const classes = ['  classDef indoubt fill:#fef3c7,color:#78350f', `  class ${inDoubt.join(',')} indoubt`];
+  const body = ['stateDiagram-v2', ...lines, '  [*] --> preparing', ...edges, ...over, ...classes];
+  return ['```mermaid', ...body, '```', '', 'Yellow is doubt: a byte may have left.'].join('\n');
+}
+
+function leavesOf(node: AnyStateNode): readonly AnyStateNode[] {
+  const children: readonly AnyStateNode[] = Object.values(node.states);
+  return children.length === 0 ? [node] : children.flatMap(leavesOf);
+}
+
+/** The edges of a state, with those of the states that hold it. A state that holds others is its first one. */
+function edgesOf(state: AnyStateNode): readonly { readonly to: string; readonly label: string }[] {
+  const holders =
+    state.parent === undefined ? [] : edgesOf(state.parent).filter(({ to }) => to !== state.key);
+  const own = [...state.transitions.values()].flat().flatMap(({ eventType, guard, target = [] }) =>
+    (target as readonly AnyStateNode[]).map(({ key }) => ({
+      to: key,
+      label: spaced(eventType) + (typeof guard === 'string' ? `, ${spaced(guard)}` : ''),
+    })),
+  );
+  return [...own, ...holders];
 }

@@ -7,7 +7,7 @@ import { hasTagAt, leavesOf, mainPathOf, metaAt, nodesAt, stepsOf } from '../../
 import { operationAt } from '../../src/service/revisions.ts';
 import { proseByState, proseOfStates } from '../../src/view/prose.ts';
 import { fillBlocks } from './blocks.ts';
-import { diagramOf, sharedDiagrams, sharedPhases } from './diagram.ts';
+import { diagramOf, sendDiagram, sharedDiagrams, sharedPhases } from './diagram.ts';
 import { stepTableOf } from './step-table.ts';
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'runbooks');
@@ -123,7 +123,8 @@ describe('what runbooks share', () => {
 
   it('is drawn as the machines are now', () => {
     const markdown = readFileSync(join(FOLDER, 'phases.md'), 'utf8');
-    expect(fillBlocks(markdown, { diagrams: sharedDiagrams(all) }, ['diagrams'])).toBe(markdown);
+    const blocks = { send: sendDiagram(), diagrams: sharedDiagrams(all) };
+    expect(fillBlocks(markdown, blocks, ['send', 'diagrams'])).toBe(markdown);
   });
 
   it('is about phases and states that some machine has', () => {

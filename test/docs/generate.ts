@@ -8,7 +8,7 @@ import { jsonSchemaOf, SCHEMAS, type SchemaName } from '../../src/cli/schemas/in
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { fillBlocks } from './blocks.ts';
 import { commandsPage, manPage } from './command-pages.ts';
-import { diagramOf, sharedDiagrams } from './diagram.ts';
+import { diagramOf, sendDiagram, sharedDiagrams } from './diagram.ts';
 import { errorCodesPage } from './error-codes.ts';
 import { commonKeys, keyTables } from './key-tables.ts';
 import { stepTableOf } from './step-table.ts';
@@ -24,10 +24,14 @@ for (const runbook of Object.values(runbooks)) {
   const blocks = { diagram: diagramOf(runbook), steps: stepTableOf(runbook) };
   renew(join('runbooks', `${runbook.id}.md`), blocks, Object.keys(blocks));
 }
-renew(join('runbooks', 'phases.md'), { diagrams: sharedDiagrams(Object.values(runbooks)) }, ['diagrams']);
+renew(
+  join('runbooks', 'phases.md'),
+  { send: sendDiagram(), diagrams: sharedDiagrams(Object.values(runbooks)) },
+  ['send', 'diagrams'],
+);
 renew(join('docs', 'automation.md'), { 'exit-codes': exitCodes() }, ['exit-codes']);
 renew(join('docs', 'app.md'), { 'app-keys': await keyTables() }, ['app-keys']);
-renew('README.md', { 'common-keys': commonKeys() }, ['common-keys']);
+renew('README.md', { 'common-keys': commonKeys(), send: sendDiagram() }, ['common-keys', 'send']);
 const program = commandLine(packageJson.version);
 write(join('docs', 'commands.md'), commandsPage(program));
 write(join('docs', 'error-codes.md'), errorCodesPage(ROOT));

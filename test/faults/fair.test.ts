@@ -106,12 +106,14 @@ test('a fault is met only where there is something that it can be about', () => 
     'GET orders /backups at the end',
     'GET orders /backups/:id',
     'GET orders /backups-config',
+    'POST orders /backups',
     'POST orders /backups/:id/restore',
   ];
   expect(met('100', ...routes)).toEqual(routes);
   expect(met('odd-rows', ...routes)).toEqual(['GET orders /backups', 'GET orders /backups at the end']);
   expect(met('other-instance', ...routes)).toEqual([
     'GET orders /backups/:id',
+    'POST orders /backups',
     'POST orders /backups/:id/restore',
   ]);
 });

@@ -62,7 +62,8 @@ export const HARMLESS: ReadonlySet<Fault> = new Set<Fault>(['100', 'odd-rows', '
 /** Where a fault is about something that only some answers have. */
 const CONCERNS: Partial<Record<Fault, RegExp>> = {
   'odd-rows': /^GET \S+ \/(?:backups|restores)(?: |$)/u,
-  'other-instance': /^(?:POST \S+ \S+\/(?:restore|perform)|GET \S+ \/(?:backups|restores)\/:id)$/u,
+  'other-instance':
+    /^(?:POST \S+ (?:\/backups$|\S+\/(?:restore|perform))|GET \S+ \/(?:backups|restores)\/:id)$/u,
 };
 
 /** Whether it can happen to the answers of this route. */

@@ -76,7 +76,7 @@ function answerTo(
         ? option('adopt', 'hasBegun', 'goOn', 'lookAgain')
         : option('sendAgain', 'setAgain')))
     : times > MAX_TRIES
-      ? (option('skip') ?? (wasDone(run, peers) ? option('markDone') : undefined))
+      ? (option('skip') ?? (wasDone(run, peers) ? option('markDone') : undefined) ?? option('backUp'))
       : option('retry', 'lookAgain');
   if (chosen !== undefined) return answerBy(chosen);
   if (question.kind === 'time' && question.suggested !== undefined)

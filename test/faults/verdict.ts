@@ -44,6 +44,8 @@ export function wasInDoubt(entries: readonly Entry[]): boolean {
  * - something between the product and the service that sends a call twice has it carried out twice;
  * - a binding is removed by its own id: who asks again before the platform's worker has come to it removes
  *   nothing more;
+ * - a backup that the service does not know by the id that it gave is asked for once more, where the run has no
+ *   other way on;
  * - a backup whose status is a word that nobody knows proves nothing, so that a preparation makes one that
  *   does.
  */
@@ -57,6 +59,8 @@ export function allowedMore(
     return plan.times === 'once' ? 1 : (effects.get(change) ?? 0);
   if (change === 'DELETE /v3/service_credential_bindings/:guid') return Number.POSITIVE_INFINITY;
   if (change !== 'POST orders /backups') return 0;
+  if (plan.fault === 'other-instance' && plan.route === change)
+    return entries.filter((entry) => isAnswer(entry, 'operator.backUp')).length;
   if (kind === 'key') return entries.filter((entry) => isAnswer(entry, 'operator.setAgain')).length;
   const isPreparation = flow.name === 'disaster-recovery --prepare';
   return isPreparation && plan.fault === 'unknown-enum' && plan.route === 'GET orders /backups' ? 1 : 0;
