@@ -7,7 +7,7 @@ import { negative, prove } from './phases/prove.ts';
 import { recordProof } from './phases/record.ts';
 
 /**
- * Take a backup and prove it: a key that is held opens it to its last byte, and no other one does. Nothing is
+ * Take a backup and prove it: a held key opens it to its last byte, and no other key does. Nothing is
  * replaced.
  */
 export const backUpAndVerifyMachine = lazyMachine({

@@ -19,7 +19,7 @@ import { SourceSlice } from './phases/source.ts';
 import { TargetSlice } from './phases/target.ts';
 import { UpdatesSlice } from './phases/updates.ts';
 
-/** What the run was begun with. */
+/** The input of the run. */
 const Run = () =>
   z.object({
     runbook: z.enum(RUNBOOK_IDS),
@@ -31,13 +31,13 @@ const Run = () =>
     ]),
     reason: z.string().optional(),
     incidentAt: z.string().optional(),
-    /** Names of the applications that were asked for; all without it. */
+    /** Only these applications, by name; all without it. */
     onlyApps: z.array(z.string()).optional(),
     /** Which half of a disaster recovery is run. */
     mode: z.enum(['prepare', 'perform', 'both']).optional(),
     action: z.enum(['restart', 'recreate', 'update']).optional(),
     rehearsal: z.boolean().optional(),
-    /** A backup's id or `backup_id`, a point in time. It is still checked against what there is. */
+    /** A backup's id or `backup_id`, or a point in time, still unchecked. */
     asked: z.object({
       backup: z.number().optional(),
       guid: z.string().optional(),
@@ -46,14 +46,14 @@ const Run = () =>
   });
 
 /**
- * What a run knows: what it was begun with, what went wrong, and a slice for each phase. A run folds its
- * journal into it and parses nothing; the schema is for its type, and for tests.
+ * The context of every runbook: the input, the failure at hand, and a slice for each phase. A run folds its
+ * journal into it and parses nothing; the schema gives the type, and tests validate against it.
  */
 export const RunContext = () =>
   z.object({
     run: Run(),
     failure: Failure().optional(),
-    /** What was left out, and why; `step` is the phase or the follow-up. */
+    /** Skipped steps with their reasons; `step` is a phase or a follow-up. */
     skipped: z.array(z.object({ step: z.string(), reason: z.string() })),
     preflight: PreflightSlice(),
     card: CardSlice(),
@@ -83,8 +83,8 @@ export const RunContext = () =>
 export type RunContext = z.infer<ReturnType<typeof RunContext>>;
 
 /**
- * Made once: XState begins every machine anew at each transition, without an input, and drops what is thrown.
- * An error of its own each time would cost more than the transition.
+ * Created once: at each transition XState also computes the initial state without an input and drops the
+ * error. Creating an error each time would cost more than the transition.
  */
 const NO_INPUT = new TypeError('a run begins with an input');
 

@@ -28,8 +28,8 @@ const setsKey = ({ key }: RunContext) => key.isWanted;
 
 /**
  * Recover an instance without it. Before a disaster, `prepare` makes a recovery card: the guid, which key, a
- * proven backup. In the disaster, `perform` needs the key, and the card or a guid that is typed: nothing of
- * the source is called, and any change of the target since it was looked at is confirmed again.
+ * proven backup. In the disaster, `perform` needs the key, and the card or a typed guid. It calls nothing of
+ * the source, and any change of the target since the last look is confirmed again.
  */
 export const disasterRecoveryMachine = lazyMachine({
   id: 'disaster-recovery',

@@ -22,7 +22,7 @@ import { restoreBackupMachine } from './restore-backup.ts';
 import { restorePointInTimeMachine } from './restore-point-in-time.ts';
 import { rotateKeyMachine } from './rotate-key.ts';
 
-/** What a runbook says of itself besides its machine. */
+/** Everything about a runbook that is not in its machine. */
 type Definition<Input> = Pick<Runbook<RunContext, Input>, 'title' | 'input' | 'closing'> &
   Partial<Pick<Runbook<RunContext, Input>, 'facts'>>;
 
@@ -64,12 +64,12 @@ export const runbooks: Readonly<Record<string, Runbook>> = {
 /** Older versions. A run that one of them began is shown and resumed with it. */
 const OLDER: readonly Runbook[] = [];
 
-/** Finds the version of a runbook that began a run; none where this program does not have it. */
+/** Finds a version of a runbook; undefined if this program does not have it. */
 export type FindRunbook = (id: string, version: string) => Runbook | undefined;
 
 export const runbookOf: FindRunbook = findIn(OLDER);
 
-/** The same with other versions kept beside the newest ones. */
+/** A `FindRunbook` that also knows these older versions. */
 export function findIn(older: readonly Runbook[]): FindRunbook {
   return (id, version) =>
     [...Object.values(runbooks), ...older].find((one) => one.id === id && one.version === version);
@@ -99,7 +99,7 @@ export function of<Id extends RunbookId, Input>(
   return runbook as Runbook & { readonly id: Id };
 }
 
-/** The new key until it is proven, and the key of the data until that is restored. */
+/** The new key until it is proven, and the key of the backup until it is restored. */
 function keys({ key, source, proof, restore }: RunContext): readonly string[] {
   const { stored } = key;
   const isRestored = landedOf(restore) !== undefined || restore.outside !== undefined;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** What every runbook is begun with. */
+/** Input of every runbook. */
 const Plain = z.strictObject({
   /** The instance's name in the config: what the operator types to confirm. */
   instance: z.string(),
@@ -8,13 +8,11 @@ const Plain = z.strictObject({
   reason: z.string().optional(),
 });
 
-/** What every recovery is begun with. Times are RFC 3339 with a zone. */
+/** Input of every recovery. Times are RFC 3339 with a zone. */
 const Common = Plain.extend({
-  /**
-   * When the incident began, as somebody says; without it the recovery time counts from the start of the run.
-   */
+  /** When the incident began, if known; without it the recovery time counts from the start of the run. */
   incidentAt: z.string().optional(),
-  /** Only these applications are bound again; all that are found without it. */
+  /** Only these applications are bound again; without it, all that are found. */
   apps: z.array(z.string()).optional(),
 });
 
@@ -59,7 +57,7 @@ export type BackUpAndVerifyInput = z.infer<typeof BackUpAndVerifyInput>;
 export const ChangeInstanceInput = Common.extend({ action: z.enum(['restart', 'recreate', 'update']) });
 export type ChangeInstanceInput = z.infer<typeof ChangeInstanceInput>;
 
-/** What any runbook is begun with, as their common set-up sees it. */
+/** Input of any runbook, as the shared setup sees it. */
 export interface RunInput {
   readonly instance: string;
   readonly target?: string | undefined;

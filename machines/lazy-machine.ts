@@ -4,8 +4,8 @@ import type { RunbookId } from './parts/touches.ts';
 import { runbook } from './setup.ts';
 
 /**
- * A machine that is built when it is first asked for. A start reaches all of them and needs one at most: to
- * build all takes 11 % of the processor time of `runs` and of `status -o json` (medians of 30 runs in turns).
+ * A machine that is built on first use. A process imports all of them and needs one at most: building all
+ * takes 11 % of the processor time of `runs` and of `status -o json` (medians of 30 alternating runs).
  */
 export interface LazyMachine<Id extends RunbookId = RunbookId> {
   readonly id: Id;
@@ -13,7 +13,7 @@ export interface LazyMachine<Id extends RunbookId = RunbookId> {
   readonly machine: AnyStateMachine;
 }
 
-/** The machine of a runbook, of which `id` and `version` are known before it is built. */
+/** The machine of a runbook; `id` and `version` are known before it is built. */
 export function lazyMachine<const Id extends RunbookId>(
   config: Omit<Parameters<typeof runbook.createMachine>[0], 'context'> & {
     readonly id: Id;

@@ -82,7 +82,7 @@ export const restorePointInTimeMachine = lazyMachine({
   }),
 });
 
-/** What is confirmed: the time, both edges of what can be reached, and what is lost. */
+/** The order to confirm: the time, the range, and what is lost. */
 function order({ run, choose: { time, range } }: RunContext): string {
   return `bring ${run.instance} back to ${time} (reachable: ${range?.start} to ${range?.end}) and lose everything after it`;
 }

@@ -12,7 +12,7 @@ import { negative, prove } from './phases/prove.ts';
 import { recordRotation } from './phases/record.ts';
 
 /**
- * Rotate the encryption key and verify a backup. The order is the safety: a key is stored and read back
+ * Rotate the encryption key and verify a backup. The order gives the safety: a key is stored and read back
  * before it is sent, a lost answer keeps both keys, and only a backup that was opened to its last byte makes
  * the rotation proven.
  */

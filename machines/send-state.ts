@@ -14,7 +14,7 @@ export type SendState =
   | 'absent'
   | 'notSent';
 
-/** What became of one send so far. */
+/** A send in its present state. */
 export interface Send extends SendFacts {
   readonly state: SendState;
 }
@@ -25,17 +25,17 @@ export type SendInDoubt = Send & { readonly armedAt: string };
 const IN_DOUBT: ReadonlySet<SendState> = new Set(['armed', 'lost', 'doubtful']);
 const OVER: ReadonlySet<SendState> = new Set(['landed', 'absent', 'notSent']);
 
-/** Whether a byte may have left and nobody knows what became of it. */
+/** Whether a byte may have left and the outcome is unknown. */
 export function isInDoubt(send: Send): send is SendInDoubt {
   return IN_DOUBT.has(send.state);
 }
 
-/** Whether nothing more can become of it: a final state of the machine. */
+/** Whether the machine is in a final state. */
 export function isOver({ state }: Pick<Send, 'state'>): boolean {
   return OVER.has(state);
 }
 
-/** Whether the last word about it is a refusal. It need not be the service's own, so it proves nothing. */
+/** Whether the last answer was a refusal. A proxy may have given it, so it proves nothing. */
 export function isRefused({ state }: Pick<Send, 'state'>): boolean {
   return state === 'refused' || state === 'cleared';
 }

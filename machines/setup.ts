@@ -16,8 +16,8 @@ const actors = Object.fromEntries(
 ) as unknown as { readonly [V in Verb]: PromiseActorLogic<OutputOf<V>, InputOf<V>> };
 
 /**
- * What every runbook is made with. Guards and actions stand with the phase that uses them, but for what all
- * share.
+ * The setup of every runbook. Guards and actions stand beside the phase that uses them; only shared ones are
+ * here.
  */
 export const runbook = setup({
   types: {
@@ -30,9 +30,7 @@ export const runbook = setup({
   actors,
   guards: {
     inDoubt: (_, params: { error: unknown }) => failureFrom(params.error).code.startsWith('doubt.'),
-    /**
-     * The service says that the task failed or is gone; anything else only means that it cannot be seen now.
-     */
+    /** The service says that the task failed or is gone; other failures only mean that it cannot be seen. */
     taskIsOver: (_, params: { error: unknown }) =>
       ['backup.failed', 'backup.deleted', 'backup.unopenable', 'restore.failed', 'restore.deleted'].includes(
         failureFrom(params.error).code,
@@ -49,7 +47,7 @@ export const runbook = setup({
   },
 });
 
-/** A wait that the operator has ended. What was waited for may still come. */
+/** The failure of a wait that the operator ended; the task may still finish. */
 export function givenUp(what: string): Failure {
   return {
     code: 'wait.given-up',
@@ -64,8 +62,8 @@ export function givenUp(what: string): Failure {
 }
 
 /**
- * XState's `assign` for transitions that are built outside of `createMachine`: there XState cannot tell which
- * event leads along them, so that its type is given here: `assignWith<{ text: string }>(…)`.
+ * XState's `assign` for transitions that are built outside of `createMachine`, where XState cannot infer the
+ * event: `assignWith<{ text: string }>(…)` gives its type.
  */
 export function assignWith<Event>(
   change: (given: { readonly context: RunContext; readonly event: Event }) => Partial<RunContext>,
@@ -73,7 +71,7 @@ export function assignWith<Event>(
   return assign(change as never) as never;
 }
 
-/** A slice with some of its fields changed, as a part of the context. Nothing failed in what changed it. */
+/** A slice with some fields changed, as a partial context without a failure. */
 export function changed<Slice extends Exclude<keyof RunContext, 'failure' | 'skipped'>>(
   context: RunContext,
   slice: Slice,

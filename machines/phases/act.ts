@@ -10,7 +10,7 @@ interface Act {
   readonly exits: Exits<'again' | 'stop'>;
 }
 
-/** The one send of an action. It leaves no task, so a lost answer is nearly always a question. */
+/** Sends a restart, recreate or update. It creates no task, so a lost answer nearly always asks a person. */
 export function act({ exits }: Act): Phase {
   const task = 'act' as const;
   const head = {

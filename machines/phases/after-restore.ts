@@ -7,7 +7,7 @@ import { backup } from './backup.ts';
 import { type Exits, type Phase, phase } from './phase.ts';
 import { task } from './task.ts';
 
-/** A backup of the restored data: the backups from before the restore hold other data. */
+/** A backup of the restored data: earlier backups hold other data. */
 export function freshBackup({ on, exits }: { readonly on?: 'target'; readonly exits: Exits }): Phase {
   return backup({
     title: 'back up the restored data',
@@ -30,7 +30,7 @@ interface Count {
   readonly exits: Exits;
 }
 
-/** What the data says of itself after the restore. */
+/** Counts the restored data with the team's own command. */
 export function countAfter({ on, exits }: Count): Phase {
   const head = {
     title: 'count the restored data',

@@ -15,11 +15,11 @@ export const stop: Option = {
   hint: 'nothing more is sent; the run is closed as stopped',
 };
 
-/** Why a run is not stopped once the service was changed. */
+/** Why a run cannot be stopped after it has changed the service. */
 export const FOLLOW_UPS_OPEN =
   'a follow-up is open: skip it with a reason, or leave the run and resume it later';
 
-/** Why a run is not stopped once the data was replaced. */
+/** Why a run cannot be stopped after the data was replaced. */
 export const NO_STOP = {
   disabled: 'the data was replaced: skip this with a reason, or leave the run and resume it later',
 };
@@ -30,10 +30,7 @@ export const noStop: Option = {
   disabled: FOLLOW_UPS_OPEN,
 };
 
-/**
- * A choice among answers. Their types are checked where they are written; what is missing in them the
- * operator adds.
- */
+/** A choice among answers. The operator adds what an answer still lacks: a reason or a typed name. */
 export function choice(prompt: string, options: readonly (Option | undefined)[]): RunQuestion {
   return {
     kind: 'choice',
@@ -42,7 +39,7 @@ export function choice(prompt: string, options: readonly (Option | undefined)[])
   } as RunQuestion;
 }
 
-/** The name is typed before anything is destroyed. */
+/** Asks for the typed name before anything is destroyed. */
 export function typedName(
   { prompt, order }: { readonly prompt: string; readonly order: string },
   expected: string,
@@ -53,7 +50,7 @@ export function typedName(
   return { kind: 'typed-name', prompt, order, expected, event, stakes, options } as RunQuestion;
 }
 
-/** A size that the service may not have reported. */
+/** A size in words; services may not report one. */
 export function sizeOf(bytes: number | undefined): string {
   return bytes === undefined ? 'size not reported' : formatBytes(bytes);
 }

@@ -13,17 +13,16 @@ export const AvailableSlice = () => z.object({ ready: InstanceReady().optional()
 
 interface Available {
   readonly on?: 'target' | undefined;
-  /** What was changed: a restore, or the run's action. */
+  /** What changed the instance: a restore, or the run's action. */
   readonly by: 'restore' | 'action';
-  /** Whether the interface may have no call that says how the instance is: then a person is asked. */
+  /** The API may have no call for the state of the instance; then a person is asked. */
   readonly mayBeUnsaid?: boolean;
   readonly exits: Exits & { readonly stop?: string };
 }
 
 /**
- * The instance after the change: only the service can say that it is available. Where no call of its
- * interface says it (service-api.md section 4.4), a person may have seen it; whatever they say, `ready` stays
- * empty, so that the run closes without proof.
+ * Waits until the instance is available, which only the service can say. Where its API has no such call
+ * (service-api.md section 4.4) a person is asked; `ready` then stays empty, so the run closes without proof.
  */
 export function available({ on, by, mayBeUnsaid = false, exits }: Available): Phase {
   const isRestored = by === 'restore';

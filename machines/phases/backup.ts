@@ -12,29 +12,27 @@ import { waiting } from './task.ts';
 
 export interface Backup {
   readonly title: string;
-  /** The slice of the context that keeps it. */
+  /** The slice of the context that holds it. */
   readonly task: Exclude<TaskName, 'restore' | 'act'>;
   /** What is backed up, for the titles: `the present state`. */
   readonly what: string;
   readonly on?: 'target' | undefined;
   readonly slice?: TimeSlice;
-  /** The question that stands before it, where it is offered; it leads to `sending`. */
+  /** States that offer the backup first and lead to `sending`. */
   readonly offer?: (key: string) => Readonly<Record<string, PhaseConfig>>;
-  /**
-   * Where the run goes on without the backup, and what that costs; nowhere where it is the point of the run.
-   */
+  /** Where the run continues without the backup, and what that costs; undefined if the run exists for it. */
   readonly without?: { readonly exit?: string; readonly hint: string };
   /** The follow-up that the backup closes. */
   readonly closes?: string;
   readonly needs?: string;
   readonly fallback?: FallbackPart<RunContext>;
-  /** Without `stop` the run is not stopped here: it closes a follow-up. */
+  /** Without `stop`, the run cannot be stopped here, because the backup closes a follow-up. */
   readonly exits: Exits & { readonly stop?: string };
 }
 
 /**
- * A backup that the run asks for: sent at most once for each intent, looked for when the answer is lost, sent
- * again by itself only when it is proven that nothing arrived, waited for.
+ * Asks for a backup and waits for it. A lost answer is looked for; it is sent again without a person only
+ * when the service proves that nothing arrived.
  */
 export function backup(given: Backup): Phase {
   const { title, task, what, on, without, closes, slice, needs, exits, fallback, offer } = given;
@@ -135,7 +133,7 @@ export function backup(given: Backup): Phase {
   }));
 }
 
-/** Skipping the step, or having done it by hand, closes its follow-up. */
+/** Transitions that close the follow-up when its step is skipped or was done by hand. */
 export function closing(id: string, target: string | undefined) {
   const as = (how: 'hand' | 'skipped') => ({
     target,

@@ -12,9 +12,7 @@ import { task } from './task.ts';
 
 export const BeforeSlice = () => z.object({ counted: Reconciliation().optional() });
 
-/**
- * What the ledger has on record: the recovery card, proven backups, keys. Nothing of the service is called.
- */
+/** Reads the recovery card, proven backups and keys from the ledger, without calling the service. */
 export function readRecord(step: string, next: string, stop: string): States {
   return task('readingRecord', {
     verb: 'readCard',
@@ -44,8 +42,7 @@ interface Before {
 }
 
 /**
- * What is lost by a restore is noted before it: what the data says of itself, and how the applications are
- * bound.
+ * Notes what a restore loses: the count of the data, and how the applications are bound.
  */
 export function keepBefore({ withRecord = false, exits }: Before): Phase {
   const head = {
@@ -107,7 +104,7 @@ export function keepBefore({ withRecord = false, exits }: Before): Phase {
   }));
 }
 
-/** A backup of the present state, before it is replaced: the only way back from a restore in place. */
+/** Backs up the present state before it is replaced: the only way back from a restore in place. */
 export function safetyBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return backup({
     title: 'back up the present state',

@@ -25,7 +25,7 @@ export const CardSlice = () =>
     crossCheck: z.enum(['agrees', 'unknown', 'overridden']).optional(),
   });
 
-/** The recovery card, with the newest backup that is proven. */
+/** Writes the recovery card with the newest proven backup. */
 export function makeCard({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   return phase({ title: 'make the recovery card', fallback: cardFallback, exits }, (step) =>
     task('recording', {
@@ -53,7 +53,7 @@ interface RenewCard {
   readonly exits: Exits;
 }
 
-/** The recovery card of the restored instance, made anew. */
+/** Makes a new recovery card for the restored instance. */
 export function renewCard({ on, exits }: RenewCard): Phase {
   const closes = 'renew-card';
   const head = {
@@ -140,7 +140,7 @@ export function renewCard({ on, exits }: RenewCard): Phase {
   }));
 }
 
-/** The card of the instance that this run restored, as it is after the restore. */
+/** The card of the instance after this run has restored it. */
 function renewedCard(context: RunContext): CardDraft {
   const { fresh, preflight, target } = context;
   const { guid = '', onRecord } = context.card;
@@ -162,7 +162,7 @@ function renewedCard(context: RunContext): CardDraft {
   };
 }
 
-/** The card that `prepare` makes, with the newest backup that is proven. */
+/** The card that `prepare` makes, with the newest proven backup. */
 function preparedCard(context: RunContext): CardDraft {
   const { preflight, key, proof } = context;
   const { guid = '', crossCheck = 'unknown' } = context.card;

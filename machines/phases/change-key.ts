@@ -17,7 +17,7 @@ import { task } from './task.ts';
  */
 type KeyExits = Exits<'again' | 'name' | 'another' | 'stop'>;
 
-/** The new key is sent. A lost answer keeps both keys, and the same key may be sent twice. */
+/** Sends the new key. After a lost answer both keys are kept; sending the same key twice is harmless. */
 export function changeKey({ exits }: { readonly exits: KeyExits }): Phase {
   const head = { title: 'change the key', fallback: setKeyFallback, exits };
   return phase(head, (step) => ({
@@ -78,7 +78,7 @@ interface Uncertain {
   readonly judge: { readonly label: string; readonly hint: string };
 }
 
-/** The answer to the change was lost: the same key again, or a backup judges. */
+/** Asks what to do after a lost answer: send the same key again, or let a new backup decide. */
 export function uncertain({ exits, goOn, judge }: Uncertain) {
   const question = ({ key: { stored } }: RunContext): RunQuestion =>
     choice('KEY UNCERTAIN: the answer to the change was lost; the old and the new key are both kept', [
@@ -102,8 +102,8 @@ export function uncertain({ exits, goOn, judge }: Uncertain) {
 }
 
 /**
- * The backup opens with a key other than the new one. With `keyOnRecord` the run can go on with the key that
- * opens it.
+ * Asks what to do when the backup opens with another key than the new one. `keyOnRecord` is where the run goes
+ * on with that key.
  */
 export function notInForce(step: string, exits: KeyExits, keyOnRecord?: string) {
   const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));
@@ -115,7 +115,7 @@ export function notInForce(step: string, exits: KeyExits, keyOnRecord?: string) 
       question: askAboutKeyNotInForce(keyOnRecord !== undefined),
     },
     on: {
-      // One that was adopted after a lost answer can be older than the new key: it proves nothing against it.
+      // A backup adopted after a lost answer may predate the new key, so it proves nothing against it.
       'operator.retry': { target: to(exits.another), actions: afresh },
       'operator.setAgain': {
         target: to(exits.name),
@@ -151,8 +151,7 @@ function askAboutKeyNotInForce(mayGoWithout: boolean) {
       ? `${finding}; it was found in the list after a lost answer, and may be from before the change`
       : `${finding}: the change did not take`;
     return choice(prompt, [
-      // Only a backup of which it is not known whether it was made after the change leaves anything to
-      // another one.
+      // Another backup tells more only if this one may predate the change.
       adopted === true
         ? {
             event: { type: 'operator.retry' },

@@ -13,7 +13,7 @@ import { when, whenEvent } from './guards.ts';
 import { door, type Exits, type Phase, phase, type States, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** What can be restored, and what was chosen. */
+/** The backups or times on offer, and the choice. */
 export const ChooseSlice = () =>
   z.object({
     backups: RestorableBackups().optional(),
@@ -22,7 +22,7 @@ export const ChooseSlice = () =>
     time: z.string().optional(),
   });
 
-/** Which backup is restored: the one that was named at the start, or one of the newest. */
+/** Chooses the backup: the one named at the start, or one of the newest. */
 export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = {
     title: 'choose the backup',
@@ -93,7 +93,7 @@ export function chooseBackup({ exits }: { readonly exits: Exits<'stop'> }): Phas
 
 const SHOWN = 20;
 
-/** Restoring replaces all data, so none of them is recommended. */
+/** A restore replaces all data, so no backup is recommended. */
 function askForBackup({ choose: { backups }, run: { asked, instance } }: RunContext): RunQuestion {
   const { newest = [], total = 0 } = backups ?? {};
   const more =
@@ -128,7 +128,7 @@ function backupOf({ choose: { backups } }: RunContext, wanted: number | undefine
   return backups?.newest.find(({ id }) => id === wanted);
 }
 
-/** What the service says can be reached. */
+/** The call for the range of times. */
 const RANGE_CALLS = [
   { method: 'GET', path: '/pitr', what: 'which times the instance can be brought back to' },
 ] as const;
@@ -143,8 +143,7 @@ const RANGE_FAILED = {
 } as const;
 
 /**
- * Which moment the data is brought back to: the one that was named at the start, or one that is chosen within
- * the range.
+ * Chooses the moment to restore to: the one named at the start, or one within the range.
  */
 export function chooseTime({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const head = { title: 'choose the moment', slice: 'decide' as const, fallback: chooseTimeFallback, exits };
@@ -187,7 +186,7 @@ export function chooseTime({ exits }: { readonly exits: Exits<'stop'> }): Phase 
             isReachable(choose.range, event.time),
           ),
           target: 'nearingEdge',
-          // The time of the start is given up with it: a range that grows must not bring it back unasked.
+          // Drops the time named at the start: a growing range must not bring it back unasked.
           actions: assign(({ context, event }) => ({
             ...changed(context, 'choose', { time: event.time }),
             ...changed(context, 'run', { asked: { ...context.run.asked, time: undefined } }),

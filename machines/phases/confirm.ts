@@ -14,7 +14,7 @@ import { task } from './task.ts';
 
 export const ConfirmSlice = () =>
   z.object({
-    /** What changed between the facts and the confirmation, as sentences. */
+    /** Changes between the first look and the confirmation, as sentences. */
     drift: z.array(z.string()),
   });
 
@@ -22,14 +22,14 @@ interface Confirmation<More extends string = never> {
   /** What is confirmed, as an order: `restore backup 3 into orders`. */
   readonly order: (context: RunContext) => string;
   readonly stakes: (context: RunContext) => Stakes;
-  /** What is looked at once nothing has changed, which may have exits of its own. */
+  /** States that look at more when nothing has changed; they may have exits of their own. */
   readonly last?: (key: string, exits: Exits<'stop' | More>) => States;
   readonly exits: Exits<'stop' | More>;
 }
 
 /**
- * The last look: facts, the typed name, and the facts once more. Whatever has changed meanwhile is confirmed
- * again.
+ * The last look before a change: facts, the typed name, and the facts again. Any change in between is
+ * confirmed again.
  */
 export function confirm<More extends string = never>({
   order,
@@ -116,7 +116,7 @@ interface Asking {
   readonly next: string;
 }
 
-/** The typed name, another look, and the name again where anything has changed. */
+/** Asks for the name, looks again, and asks once more if anything has changed. */
 function askAndCompare({ step, title, question, stop, failed, next }: Asking): States {
   return {
     asking: state({
@@ -171,7 +171,7 @@ function withBaseline(context: RunContext, baseline: Baseline, drift: string[]):
   };
 }
 
-/** The baseline stays what it was: the restore counts as new until somebody has seen it. */
+/** Keeps the baseline, so that the restore counts as new until a person has seen it. */
 function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, baseline: Baseline): Failure {
   const ids = newRestores(facts?.baseline, baseline);
   return {
@@ -182,10 +182,7 @@ function restoreRuns({ preflight: { facts }, run: { instance } }: RunContext, ba
   };
 }
 
-/**
- * The name of the instance is typed to give an order; what has changed since the facts were shown stands
- * before it.
- */
+/** The question for the typed name, which begins with what has changed since the facts were shown. */
 function askForConfirmation(orderOf: Confirmation['order'], stakes: Confirmation['stakes']) {
   return (context: RunContext): RunQuestion => {
     const { drift } = context.confirm;

@@ -17,28 +17,28 @@ export function failTo<Target extends string>(target: Target) {
   return { target, actions: { type: 'keepFailure' as const, params: errorOf } };
 }
 
-/** The same where a lost answer leads to a question of its own. */
+/** Like `failTo`, but a lost answer leads to a question of its own. */
 export function failOrDoubt<Doubt extends string, Target extends string>(doubt: Doubt, target: Target) {
   return [{ guard: { type: 'inDoubt' as const, params: errorOf }, ...failTo(doubt) }, failTo(target)];
 }
 
-/** The same where the service says that a task has ended badly, which is not that it cannot be seen. */
+/** Like `failTo`, but a task that the service reports as failed or gone leads elsewhere. */
 export function failOrOver<Over extends string, Target extends string>(over: Over, target: Target) {
   return [{ guard: { type: 'taskIsOver' as const, params: errorOf }, ...failTo(over) }, failTo(target)];
 }
 
 interface FailureState {
-  /** The phase that it is noted for when it is skipped. */
+  /** The phase under which a skip is recorded. */
   readonly step: string;
   readonly title: string;
   readonly ways: FailureWays;
-  /** Where another try begins. */
+  /** The target of a retry. */
   readonly retry: string;
-  /** Where skipping and marking as done lead, as far as the ways are open. */
+  /** The target of skipping and of marking as done, if these are open. */
   readonly next?: string | undefined;
-  /** Where stopping leads; nowhere where it is not offered. */
+  /** The target of stopping; undefined if stopping is not offered. */
   readonly stop: string | undefined;
-  /** What happens instead of noting the reason. */
+  /** Transitions that replace the default ones. */
   readonly on?: Record<string, unknown> | undefined;
 }
 
@@ -82,9 +82,7 @@ function askAboutFailure(ways: FailureWays) {
   };
 }
 
-/**
- * Whether a way out of a failure is open: a prompt or hint when it is, `{disabled}` with the reason when not.
- */
+/** A way out of a failure: a prompt or hint if it is open, `{disabled}` with the reason if not. */
 export type WayOut = string | { readonly disabled: string };
 
 export interface FailureWays {
@@ -94,7 +92,7 @@ export interface FailureWays {
   readonly skip: WayOut;
   /** What the operator has to give as evidence. */
   readonly markDone: WayOut;
-  /** What happens when another backup is asked for, where that is a way; it needs a transition of its own. */
+  /** What asking for another backup does, if it is offered; it needs a transition of its own. */
   readonly backUp?: string;
   /** Offered unless disabled here: a run with an open follow-up is left, not stopped. */
   readonly stop?: { readonly disabled: string };
@@ -146,19 +144,18 @@ function markDoneOption(way: WayOut): QuestionOption {
   };
 }
 
-/** Failures that stay as long as the instance, or what leads to it, is away. */
+/** Failures that last as long as the instance cannot be reached. */
 const AWAY = /^service\.(?:unreachable|timeout|reset|error|not-found)$/u;
 
-/** By the code of a failure that a key would end: when entering one is the way. */
+/** Codes of failures that entering a key would end, with the words for it. */
 const KEY_MISSING: Readonly<Record<string, string>> = {
   'key.not-stored': 'enter the key; it is asked for and not shown',
   'backup.wrong-key': 'if another key was in force: enter it; it is not shown',
 };
 
 /**
- * Where another try may lead nowhere: the commands that lead on, each with when it is the one. A source that
- * does not answer may be lost, and a recovery from it needs nothing of it. `isOver` for a run that was
- * stopped there, and has to be neither stopped nor tried again.
+ * Commands that help where a retry may not, each with its condition: a source that does not answer may be
+ * lost, and can be recovered without it. `isOver` is set for a run that was stopped at this failure.
  */
 export function otherWays(context: RunContext, isOver = false): readonly OtherWay[] {
   const { failure, run, source, restore } = context;

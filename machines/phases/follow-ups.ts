@@ -24,7 +24,7 @@ import { task } from './task.ts';
 
 export const FollowUpsSlice = () =>
   z.object({
-    /** Who is bound, as it was last found. */
+    /** Bound applications and keys, as last found. */
     bound: Bound().optional(),
     /** Whether the follow-ups of the change are listed. */
     isOpened: z.boolean(),
@@ -38,15 +38,15 @@ export const FollowUpsSlice = () =>
         proof: PlatformProof(),
       }),
     ),
-    /** Whether the operator has let the platform do all it can, one after the other. */
+    /** The operator has let the platform do all that it can, one after the other. */
     doingAll: z.boolean(),
-    /** Follow-ups that the platform failed to do: the others are not kept waiting for them. */
+    /** Follow-ups that the platform failed to do; the others go on. */
     stuck: z.array(z.string()),
   });
 
 interface FollowUps {
   readonly title: string;
-  /** Whether a restore leaves them: then it is found out who has to be bound again. */
+  /** They follow a restore, so applications have to be bound again. */
   readonly restored?: boolean;
   readonly fallback: FallbackPart<RunContext>;
   /** Beside `done`: by the id of a follow-up that the run itself can do, the phase that does it. */
@@ -142,7 +142,7 @@ function evaluating(restored: boolean, ways: Readonly<Record<string, string>>) {
   });
 }
 
-/** Who has to be bound again, at the platform. */
+/** Asks the platform which applications have to be bound again. */
 function listing(step: string): States {
   const tags = ['sent'] as const;
   const states = task('listing', {
@@ -182,7 +182,7 @@ function listing(step: string): States {
   return { ...states, listingFailed: { ...listingFailed, tags: ['question', 'failed', ...tags] } };
 }
 
-/** The follow-ups are known from here on. */
+/** The context once the follow-ups are known. */
 function opened(context: RunContext): Partial<RunContext> {
   return changed(context, 'followUps', {
     bound: context.followUps.bound,
@@ -244,7 +244,7 @@ function asking(restored: boolean, ways: Readonly<Record<string, string>>) {
   });
 }
 
-/** Work on a follow-up begins. What failed before stays on the screen until a person has seen it. */
+/** Begins a follow-up. An earlier failure stays on the screen until a person has seen it. */
 function doNow(context: RunContext, id: string, byPerson: boolean): Partial<RunContext> {
   const { followUps: slice } = changed(context, 'followUps', { doing: id, proofs: [] });
   if (slice === undefined) return {};
@@ -333,7 +333,7 @@ function isOfCommand(doable: FollowUp['doable']): boolean {
   return doable === 'command' || doable === 'again';
 }
 
-/** Who does what is left: a command is run only after it was named. */
+/** The label that says who does the rest; a command is named before it is run. */
 function doersOf(followUps: readonly FollowUp[]): string {
   const [first, ...more] = followUps.filter(({ doable }) => doable === 'command');
   const others = followUps.find(({ doable }) => doable !== 'command')?.doable;

@@ -20,8 +20,8 @@ interface Guid {
 }
 
 /**
- * The guid by which the backups are recovered elsewhere, with a new key where one is wanted, and whether it
- * can be right.
+ * Learns the guid for recoveries elsewhere, setting a new key if one is wanted, and checks it against the ids
+ * of the backups.
  */
 export function learnGuid({ exits }: Guid): Phase {
   const stop = to(exits.stop);

@@ -10,7 +10,7 @@ import { task } from './task.ts';
 
 export const KeySlice = () =>
   z.object({
-    /** Whether a new key is wanted in a run that can go without. */
+    /** A new key is wanted, in a run that can do without. */
     isWanted: z.boolean(),
     origin: z.enum(['generated', 'given']).optional(),
     given: z.object({ fingerprint: z.string(), length: z.number() }).optional(),
@@ -19,12 +19,12 @@ export const KeySlice = () =>
   });
 
 interface Key {
-  /** Asks first whether a key is wanted at all. */
+  /** Asks first whether a new key is wanted. */
   readonly offered?: boolean;
   readonly exits: Exits<'stop'>;
 }
 
-/** The new key: chosen, stored, read back. Nothing is sent before it is safe. */
+/** Chooses the new key, stores it and reads it back, before anything is sent. */
 export function newKey({ offered = false, exits }: Key): Phase {
   const stop = to(exits.stop);
   const head = {
@@ -95,7 +95,7 @@ export function newKey({ offered = false, exits }: Key): Phase {
   }));
 }
 
-/** The stored key; states after it was stored cannot be reached without one. */
+/** The stored key. Throws before one is stored. */
 export function heldKey({ key: { stored } }: RunContext): StoredKey {
   if (stored === undefined) throw new Error('no key is stored at this point');
   return stored;

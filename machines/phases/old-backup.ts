@@ -10,7 +10,7 @@ import { when } from './guards.ts';
 import { type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** What became of the newest backup under the old key before the rotation. */
+/** The last proof of the newest backup under the old key. */
 export const OldBackupSlice = () =>
   z.object({
     purpose: z.enum(['prove', 'archive']).optional(),
@@ -18,7 +18,7 @@ export const OldBackupSlice = () =>
     verification: Verification().optional(),
   });
 
-/** A last proof of the newest backup under the old key: the service may not offer it any more afterwards. */
+/** Proves the newest backup under the old key: the service may stop offering it after the rotation. */
 export function oldBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
   return phase({ title: 'prove the old backup', fallback: oldBackupFallback, exits }, (step) => {
@@ -98,9 +98,7 @@ export function oldBackup({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   });
 }
 
-/**
- * A service that does not say whether a backup can be downloaded is taken at its best: trying does no harm.
- */
+/** If the service does not say whether a backup can be downloaded, trying does no harm. */
 function hasNothingToProve({ preflight }: RunContext): boolean {
   const newest = preflight.facts?.newest;
   return newest === undefined || newest.downloadable === false;

@@ -26,12 +26,12 @@ export const OnceSlice = () =>
     /** Sends proven not to have arrived, one after the other. */
     absences: z.number(),
     send: SendEnd(),
-    /** The task itself, as it was when it was over. */
+    /** The finished task. */
     backup: BackupFacts().optional(),
     restore: RestoreFacts().optional(),
-    /** What at most became of the sends before the current one. */
+    /** The most that earlier sends may have done. */
     earlier: z.enum(['accepted', 'in-doubt']).optional(),
-    /** What the operator said when it was done outside of this run; the service's word is missing then. */
+    /** The operator's evidence that it was done outside of this run; the service did not confirm it. */
     outside: z.string().optional(),
   });
 export type OnceSlice = z.infer<ReturnType<typeof OnceSlice>>;

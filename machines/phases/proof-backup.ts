@@ -9,9 +9,7 @@ import { type Exits, type Phase, state, to } from './phase.ts';
 
 const UNPROVEN = 'the card is made without a proven backup';
 
-/**
- * What a card is worth: the backup that it names as proven. The newest one may be proven already, or can be.
- */
+/** A card is worth as much as its proven backup: offers to prove the newest, or to make one. */
 export function proofBackup({ exits }: { readonly exits: Exits<'withoutProof' | 'stop'> }): Phase {
   return backup({
     title: 'choose a backup for the card',

@@ -20,17 +20,17 @@ export const ProofSlice = () =>
 
 interface Proof {
   readonly title?: string;
-  /** Which key should open it; the held one unless said otherwise. */
+  /** The key that should open it; by default one that is held. */
   readonly expects?: 'new-key' | 'held-key';
-  /** The file stays for other keys to be tried on. */
+  /** Keeps the file, so that other keys can be tried on it. */
   readonly keepsFile?: boolean;
-  /** A person may have downloaded it, and tells where. */
+  /** A person may give the path of a downloaded file. */
   readonly mayBeGiven?: boolean;
   /** What it costs to go on without the proof. */
   readonly without: string;
   /** Writes the proof into the ledger at once, because the run goes on to something else. */
   readonly recorded?: boolean;
-  /** `notInForce`: where it leads when a key other than the new one opens it. */
+  /** `notInForce`: taken when another key than the new one opens it. */
   readonly exits: Exits<'unproven' | 'stop'> & { readonly notInForce?: string };
 }
 
@@ -163,7 +163,7 @@ function hasShrunk({ proof }: RunContext): boolean {
   return proof.verification?.shrunkFrom !== undefined;
 }
 
-/** It was opened and read to its end; whether that is the backup to rely on, a person knows. */
+/** The backup was read to its end, but only a person knows whether so little data is right. */
 function askAboutShrunk(unproven: string) {
   return (context: RunContext): RunQuestion => {
     const { verification } = context.proof;
@@ -212,7 +212,7 @@ export function provenBackup({ backup, preflight }: Pick<RunContext, 'backup' | 
   return backup.backup ?? preflight.facts?.newest;
 }
 
-/** What the ledger keeps of a backup that was read. */
+/** The record of a verified backup for the ledger. */
 export function proofOf(context: RunContext) {
   const backup = provenBackup(context);
   const { verification, negative } = context.proof;
@@ -222,12 +222,12 @@ export function proofOf(context: RunContext) {
 }
 
 interface Negative {
-  /** Which keys are tried: those that were in force before, or any other. */
+  /** The keys to try: those in force before, or any other. */
   readonly keys: 'old' | 'other';
   readonly exits: Exits<'stop'>;
 }
 
-/** No other key opens the backup: one that any key opened would prove nothing. */
+/** Checks that no other key opens the backup; otherwise opening it would prove nothing. */
 export function negative({ keys, exits }: Negative): Phase {
   const title = keys === 'old' ? 'the old key must fail' : 'other keys must fail';
   const found =

@@ -23,10 +23,7 @@ import {
 } from './open-follow-ups.ts';
 import { state } from './phase.ts';
 
-/**
- * A step at the platform that failed leads back to the follow-ups. The failure is shown once the others are
- * done.
- */
+/** A failed platform step leads back to the follow-ups; its failure is shown once the others are done. */
 const BACK = {
   target: 'evaluating',
   actions: assignWith<{ error: unknown }>(({ context, event }) => backWith(context, event.error)),
@@ -46,7 +43,7 @@ function backWith(context: RunContext, error: unknown): Partial<RunContext> {
   };
 }
 
-/** A command of the team that has run, or may have: what it has done nobody knows but whoever wrote it. */
+/** Failures after which a team's command has run, or may have; only its author knows what it did. */
 const RAN: ReadonlySet<string> = new Set(['activity.lost', 'reconnect.failed', 'reconnect.timeout']);
 
 const BACK_FROM_COMMAND = {
@@ -58,7 +55,7 @@ const BACK_FROM_COMMAND = {
   }),
 };
 
-/** One step further with the same application. */
+/** The next step of the same application. */
 function onwards(step: PlatformStep, target: string) {
   return {
     target,
@@ -71,7 +68,7 @@ function onwards(step: PlatformStep, target: string) {
   };
 }
 
-/** The last step: what the platform has proven closes the follow-up. */
+/** The last step, whose proof closes the follow-up. */
 function closes(step: PlatformStep) {
   return {
     target: 'evaluating',
@@ -105,8 +102,8 @@ function howOf(step: PlatformStep, before: readonly { step: PlatformStep }[], wa
 const isBeside = when('the old binding is kept meanwhile', bindsBeside);
 
 /**
- * One application or key after the other, by the platform. Every step may be done again: what is done already
- * is found to be.
+ * Rebinds one application or key after the other through the platform. Each step may be repeated: it finds
+ * what is done already.
  */
 export const rebinding = {
   unbinding: state({
@@ -224,15 +221,12 @@ export const rebinding = {
   }),
 };
 
-/**
- * The restored data is elsewhere, and the platform said that its broker failed: the old binding stands in
- * nobody's way.
- */
+/** The data was restored elsewhere and the broker of the lost instance failed: the old binding can stay. */
 function canBindWithout(context: RunContext, error: unknown): boolean {
   return restoredSide(context) === 'target' && failureFrom(error).code === 'platform.failed';
 }
 
-/** Work only begins for an application that was found. */
+/** The application that is being rebound. Throws when there is none. */
 function appOf(context: RunContext) {
   const app = currentApp(context);
   if (app === undefined) throw new Error('no application is being bound at this point');

@@ -16,16 +16,16 @@ export const RecordSlice = () =>
   z.object({
     /** The ledger knows the new key as proven. */
     isProven: z.boolean(),
-    /** What it has handed to the ledger to be done later. */
+    /** Follow-ups that were moved to the ledger. */
     leaves: z.array(z.string()).optional(),
-    /** What the last look at the service showed beyond what was sent. */
+    /** Tasks that the last look showed beside those that were sent. */
     beside: z.array(TaskBeside()).optional(),
-    /** Why there was no such look. */
+    /** Why that look failed. */
     unlooked: z.string().optional(),
   });
 
 interface Record {
-  /** What a person writes down, because nobody else does. */
+  /** What a person writes down when finishing by hand. */
   readonly byHand: string;
   readonly exits: Exits<'stop'>;
 }
@@ -51,7 +51,7 @@ function record(
 
 const FAILED = { title: 'the record is not written', retry: 'recording', ways: WAYS } as const;
 
-/** The record of a rotation: only with it the new key counts as proven. */
+/** Records a rotation; only then the new key counts as proven. */
 export function recordRotation(given: Record): Phase {
   return record(given, (step) =>
     task('recording', {
@@ -67,7 +67,7 @@ export function recordRotation(given: Record): Phase {
   );
 }
 
-/** The record of a backup that was proven. */
+/** Records a proven backup. */
 export function recordProof(given: Record): Phase {
   return record(given, (step) =>
     task('recording', {
@@ -82,7 +82,7 @@ export function recordProof(given: Record): Phase {
   );
 }
 
-/** The list is looked at once more: somebody in between may have sent a call twice. */
+/** A last look at the list: a proxy may have sent a call twice. */
 function lastLookAt(list: 'backups' | 'restores', on?: 'target'): PlannedCall {
   return { method: 'GET', path: `/${list}`, what: 'what is there beyond what was sent', on };
 }
@@ -97,11 +97,11 @@ function keepLook(
 interface Recovery extends Omit<Record, 'exits'> {
   readonly exits: Exits;
   readonly runbook: string;
-  /** Also in the ledger of the instance whose data it is. */
+  /** Records it in the ledger of the source, too. */
   readonly both?: boolean;
 }
 
-/** The record in the ledgers of the instances that a recovery has changed. */
+/** Records a recovery in the ledgers of the instances that it changed. */
 export function recordRecovery({ runbook, both = false, ...given }: Recovery): Phase {
   const stop = { disabled: 'everything but the record is done: leave the run and resume it later' };
   return record(given, (step) => ({

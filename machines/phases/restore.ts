@@ -17,12 +17,10 @@ interface Restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecov
   readonly exits: Exits<'again' | 'stop'>;
 }
 
-/** What is lost by a restore, for the plan. */
+/** The loss that a dry run names. */
 export const RESTORE_FOREVER = 'everything that the instance holds now is replaced';
 
-/**
- * The one send of a restore, and what becomes of it. Nothing is sent a second time but after the typed name.
- */
+/** Sends a restore and waits for it. Another send needs the typed name again. */
 export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'performRecovery'>(
   given: Restore<Verb>,
 ): Phase {
@@ -125,7 +123,7 @@ export function restore<Verb extends 'restoreBackup' | 'restoreToTime' | 'perfor
         },
         on: { 'operator.retry': 'sendingAgain', 'operator.markDone': outside },
       }),
-      // A target whose restore has failed is bound to nothing, and nothing shall be bound to it.
+      // Nothing is bound to a target whose restore has failed, and nothing may be.
       tags: on === undefined ? ['question', 'failed', 'sent'] : ['question', 'failed'],
     },
   }));

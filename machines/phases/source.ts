@@ -12,7 +12,7 @@ import { when } from './guards.ts';
 import { door, type Exits, type Phase, phase, state, to } from './phase.ts';
 import { task } from './task.ts';
 
-/** The guid or `backup_id` that is sent, and the key that it takes. */
+/** The guid or `backup_id` to recover, and its key. */
 export const SourceSlice = () =>
   z.object({
     from: z
@@ -26,16 +26,16 @@ export const SourceSlice = () =>
   });
 type From = NonNullable<z.infer<ReturnType<typeof SourceSlice>>['from']>;
 
-/** So many backups of a kind are offered; the id of any other one can be typed. */
+/** How many backups of a kind are offered; any other id can be typed. */
 const MAX = 10;
 
-/** What an id looks like no reference says (service-api.md section 2.1): what can be pasted in one piece. */
+/** No reference says what an id looks like (service-api.md section 2.1), so any pasted word is accepted. */
 const ID = { source: '[!-~]{8,200}', says: 'a guid has 8 characters or more, and no spaces' };
 const IS_ID = new RegExp(`^(?:${ID.source})$`);
 
 /**
- * What is recovered, and with which key: from the card, from the list that the instance gave last, or typed.
- * Nothing of the source is called.
+ * Chooses what to recover and with which key: from the card, from the last list of the instance, or typed.
+ * Calls nothing of the source.
  */
 export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
@@ -136,7 +136,7 @@ export function chooseSource({ exits }: { readonly exits: Exits<'stop'> }): Phas
   }));
 }
 
-/** What `performRecovery` takes: guid, key, and by what its restore is known when the answer is lost. */
+/** Input of `performRecovery`: guid, key, and how to recognise its restore after a lost answer. */
 export function recoveryInput({ source: { from }, card, run }: RunContext) {
   return {
     on: 'target' as const,
@@ -147,12 +147,12 @@ export function recoveryInput({ source: { from }, card, run }: RunContext) {
   };
 }
 
-/** The key on record for what is recovered, whichever was chosen; empty where none is. */
+/** The key on record for what is recovered; empty if there is none. */
 function keyOnRecord(context: RunContext): string {
   return fromGuid(context, context.source.from?.guid ?? '').fingerprint;
 }
 
-/** What speaks against the chosen key, as a sentence without a stop: the restore finds a wrong one out. */
+/** A reason to doubt the chosen key, as a sentence without a stop. */
 export function doubtOfKey(context: RunContext): string | undefined {
   const { fingerprint = '' } = context.source.from ?? {};
   const { card, proven = [] } = context.card.onRecord ?? {};
@@ -168,7 +168,7 @@ function withKey(context: RunContext, fingerprint: string): Partial<RunContext> 
   return changed(context, 'source', { from: from && { ...from, fingerprint } });
 }
 
-/** By the id of a backup that one is taken, by the guid alone the newest one. */
+/** A `backup_id` means that backup; the guid alone means the newest. */
 function fromGuid(context: RunContext, guid: string): From {
   const { card, proven = [] } = context.card.onRecord ?? {};
   const known = proven.find(({ backupId }) => backupId === guid);
@@ -183,12 +183,12 @@ function fromGuid(context: RunContext, guid: string): From {
   };
 }
 
-/** Backups of the list that the instance gave last, by ids that can be sent; whatever else it holds. */
+/** Backups of the last list whose ids can be sent. */
 function listedLast({ card: { onRecord } }: RunContext) {
   return (onRecord?.seen?.backups ?? []).filter(({ backupId = '' }) => IS_ID.test(backupId));
 }
 
-/** By which guid the newest backup is recovered: that of the card, or what ids of backups begin with. */
+/** The guid of the newest backup: from the card, or the common beginning of the backups' ids. */
 function newestGuid(context: RunContext): { readonly guid: string; readonly hint: string } | undefined {
   const { card, seen } = context.card.onRecord ?? {};
   if (card !== undefined)
@@ -279,7 +279,7 @@ function askForRestoreKey(context: RunContext): RunQuestion {
   ]);
 }
 
-/** An old key may be short. Where its fingerprint is not known, only a second entry shows a slip. */
+/** Old keys may be short. Without a known fingerprint, only entering it twice shows a typing error. */
 function askForKey(context: RunContext): RunQuestion {
   const known = keyOnRecord(context);
   return {

@@ -22,7 +22,7 @@ export const TargetSlice = () =>
     overridden: z.array(z.string()),
   });
 
-/** What the target is known by, and whether it can take the data. */
+/** Reads that identify the target and show whether it can take the data. */
 const TARGET_CALLS = [
   { method: 'GET', path: '', what: 'the target, its service, plan and state', on: 'target' },
   { method: 'GET', path: '/backups', what: 'whether it has backups of its own', on: 'target' },
@@ -30,9 +30,7 @@ const TARGET_CALLS = [
   { method: 'GET', path: '/metrics', what: 'its disk, as far as the service reports it', on: 'target' },
 ] as const;
 
-/**
- * The target is looked at, and what speaks against it is overridden by its name, by a reason, or not at all.
- */
+/** Inspects the target. A blocker is overridden by the typed name, by a reason, or not at all. */
 export function inspectTarget({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const stop = to(exits.stop);
   const head = {
@@ -99,8 +97,7 @@ interface ConfirmTarget {
 }
 
 /**
- * The last look at the target: its name is typed, and it is read once more. Any difference is confirmed
- * again.
+ * The last look at the target: asks for its name and reads it again. Any difference is confirmed again.
  */
 export function confirmTarget({ exits }: ConfirmTarget): Phase {
   const head = { title: 'confirm by the name of the target', slice: 'decide' as const, exits };
@@ -149,7 +146,7 @@ const ifBlocked = {
   actions: assignWith(({ context }) => ({ failure: openBlocker(context) })),
 };
 
-/** The first of the target's blockers that nobody has overridden. */
+/** The first blocker that was not overridden. */
 function openBlocker({ target: { facts, overridden } }: RunContext) {
   return facts?.blockers.find(({ code }) => !overridden.includes(code));
 }
@@ -162,7 +159,7 @@ function driftOf({ target: { facts } }: RunContext, now: TargetFacts): string[] 
   return facts === undefined ? [] : targetDifferences(facts.identity, now.identity);
 }
 
-/** What speaks against the target is overridden, and the record says by whom and why. */
+/** Overrides the blocker at hand and keeps the reason. */
 function overriding(context: RunContext, step: string, reason: string): Partial<RunContext> {
   const { failure: found, skipped, target } = context;
   return {

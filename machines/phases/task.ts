@@ -12,18 +12,18 @@ interface Task<Verb extends AnyVerb>
     'title' | 'calls' | 'does' | 'wayBack' | 'slice' | 'when' | 'warning'
   > {
   readonly verb: Verb;
-  /** The name of the invocation, where it is not the verb's. */
+  /** Id of the invocation; default: the verb. */
   readonly id?: string;
   readonly tags?: readonly StateTag[];
   /** Its id, where other phases enter by it (`door`). */
   readonly door?: string;
   readonly input: (context: RunContext) => InputOf<Verb>;
-  /** What the run knows afterwards. */
+  /** What to keep of the output. */
   readonly keep?: (context: RunContext, output: OutputOf<Verb>) => Partial<RunContext>;
   readonly next: string;
-  /** What else happens where it fails. */
+  /** Transitions on failure, instead of the default one. */
   readonly onError?: ErrorWay | readonly ErrorWay[];
-  /** Where its failure leads: the state of another task, or one of its own. */
+  /** The failure state: that of another task by name, or its own. */
   readonly failed: string | Failed;
 }
 
@@ -46,7 +46,7 @@ interface Failed {
   readonly on?: Record<string, unknown>;
 }
 
-/** Asks a verb that may be asked again, under a name of the phase; `NAMEFailed` is the failure of its own. */
+/** A state that invokes a repeatable verb, and `NAMEFailed`, its failure state. */
 export function task<Verb extends AnyVerb>(name: string, given: Task<Verb>): States {
   const { verb, id = verb, tags = [], door, input, keep, next, failed, onError, ...meta } = given;
   const fails = typeof failed === 'string' ? failed : `${name}Failed`;
@@ -83,15 +83,15 @@ interface Waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInst
   readonly input: (context: RunContext) => InputOf<Verb>;
   readonly calls: readonly PlannedCall[];
   readonly onDone: Record<string, unknown>;
-  /** Where the service's word that it has ended badly leads. */
+  /** The target when the service says that it failed or is gone. */
   readonly onOver?: string;
   readonly tags?: readonly 'sent'[];
-  /** What a person who says that it is done has to tell, and where that leads. */
+  /** The evidence that a person gives when it is done, and the transition. */
   readonly done?: { readonly prompt: string; readonly way: Record<string, unknown> };
   readonly failed: PhaseConfig;
 }
 
-/** Waits for what the service works on, and asks once it cannot be seen any more. */
+/** Waits for a task of the service, and asks when it can no longer be seen. */
 export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitForInstance'>(
   given: Waiting<Verb>,
 ): States {
@@ -117,10 +117,7 @@ export function waiting<Verb extends 'waitForBackup' | 'waitForRestore' | 'waitF
   };
 }
 
-/**
- * What may be done beside waiting for the service. `done` asks for the evidence that it is over; none where
- * only the service can say so.
- */
+/** Options while waiting. `done` is the prompt for evidence; undefined if only the service can tell. */
 function besideWaiting(done?: string): readonly QuestionOption[] {
   return [
     {

@@ -17,19 +17,19 @@ export const UpdatesSlice = () =>
   z.object({
     /** The setting to put back after the change. */
     setting: UpdateSetting().optional(),
-    /** Whether the service offers to change it, and why not. */
+    /** Whether the service offers to change it, or why not. */
     changeable: z.object({ changeable: z.boolean(), why: z.string().optional() }).optional(),
-    /** The run is to be stopped once the setting is put back. */
+    /** Stop the run after the setting is restored. */
     isStopping: z.boolean(),
   });
 
 const TYPE = 'general';
 
 /**
- * Maintenance updates are forbidden for the time of the run, so that none begins in the middle of a restart
- * or a recreate. No call reads the setting (service-api.md section 4.2 item 6), so it is touched only where a
- * person says that updates are allowed now: allowing them at the end would otherwise undo what somebody has
- * forbidden on purpose. Never in a run that is there to install them.
+ * Forbids maintenance updates during the run, so that none begins in the middle of a restart or a recreate.
+ * No call reads the setting (service-api.md section 4.2 item 6), so a person has to say that updates are
+ * allowed now: allowing them at the end would otherwise undo a deliberate ban. A run that installs updates
+ * skips this.
  */
 export function freezeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Phase {
   const leads = to(exits.stop);
@@ -107,7 +107,7 @@ export function freezeUpdates({ exits }: { readonly exits: Exits<'stop'> }): Pha
       input: () => ({ setting: { type: TYPE, allowed: false } }),
       keep: (context, setting) => changed(context, 'updates', { setting }),
       next: 'over',
-      // A setting that was not taken is none to put back.
+      // A setting that was refused need not be restored.
       onError: [
         {
           guard: whenEvent<{ error: unknown }>('it may be in force', (_, { error }) => mayBeInForce(error)),
@@ -138,7 +138,7 @@ function mayBeInForce(error: unknown): boolean {
   return failureFrom(error).evidence['mayBeInForce'] === true;
 }
 
-/** Whether the run holds updates back, or may still be asked to. */
+/** The run holds updates back, or may still be asked to. */
 function holdsBack(context: RunContext): boolean {
   const { changeable, setting } = context.updates;
   const isUndecided = context.run.action !== 'update' && changeable === undefined;
@@ -166,7 +166,7 @@ function askWhetherToFreeze({ run: { instance } }: RunContext): RunQuestion {
   );
 }
 
-/** Updates are allowed again, also when the run is to be stopped. If that fails, it stays a follow-up. */
+/** Allows updates again, also before the run is stopped. If that fails, it stays a follow-up. */
 export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
   const head = {
     title: 'allow updates again',
@@ -207,7 +207,7 @@ export function releaseUpdates({ exits }: { readonly exits: Exits }): Phase {
       },
       failed: 'over',
     }),
-    /** Updates are allowed again first; then the run is stopped. */
+    /** Allows updates again, then stops the run. */
     stopping: state({
       id: door(step, 'stopping'),
       meta: { title: 'what has to be put back before the run is stopped' },
