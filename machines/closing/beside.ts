@@ -2,9 +2,9 @@ import { counted } from '../../src/base/quantity.ts';
 import type { RunContext } from '../context.ts';
 import type { TaskBeside } from '../parts/task-data.ts';
 
-/* What the service's list showed beyond what the run has sent. Pure functions of the context. */
+/* Tasks in the service's list that the run did not send. Pure functions of the context. */
 
-/** The restores of others, or of a second copy of our request; as they were seen last. */
+/** Restores of others, or of a second copy of our request, as last seen. */
 function restoresBeside({ restore, record }: RunContext): readonly TaskBeside[] {
   const seen = [...(restore.restore?.beside ?? []), ...(record.beside ?? [])];
   return [...new Map(seen.map((one) => [one.id, one])).values()];
@@ -29,7 +29,7 @@ function isSame(own: Content | undefined, other: Content): boolean {
   return isKnown && own?.backup === other.backup && own?.restoredFrom === other.restoredFrom;
 }
 
-/** What is told of them, and of a last look that could not be made. */
+/** Sentences about them, and about a last look that failed. */
 export function besideNotes(context: RunContext): readonly { step: string; reason: string }[] {
   const { unlooked } = context.record;
   return [
@@ -45,7 +45,7 @@ export function besideNotes(context: RunContext): readonly { step: string; reaso
   ];
 }
 
-/** Backups that nobody has sent from here: by a schedule, by others, or as a second copy of our request. */
+/** Backups not sent from here: by a schedule, by others, or as a second copy of our request. */
 export function backupsBeside({ backup, record, restore }: RunContext): string | undefined {
   const late = restore.restore === undefined ? (record.beside ?? []) : [];
   const ids = new Set([...(backup.backup?.beside ?? []), ...late].map(({ id }) => id));

@@ -2,7 +2,7 @@ import type { RunContext } from '../context.ts';
 import type { BoundApp, PlatformInstance, ServiceKey } from '../parts/recovery-data.ts';
 import { bindsBeside, platformInstance } from './evaluate.ts';
 
-/** A call of the platform's own tool: what a person types. */
+/** A command line of the `cf` tool. */
 export interface CfCall {
   readonly word: string;
   /** What it is about. The tool takes a name that begins like an option for one. */
@@ -12,12 +12,12 @@ export interface CfCall {
   readonly withoutName?: CfCall;
 }
 
-/** Every word of it, unquoted. */
+/** Its words, unquoted. */
 export function wordsOf({ word, names, options }: CfCall): readonly string[] {
   return ['cf', word, ...names, ...options];
 }
 
-/** Goes to the space in which an application or a service instance lives; nothing where it is not known. */
+/** Targets the space of an application or a service instance; undefined if it is not known. */
 export function targetCalls(
   place: { readonly org?: string | undefined; readonly space?: string | undefined } | undefined,
 ): readonly CfCall[] {
@@ -26,7 +26,7 @@ export function targetCalls(
   return [{ word: 'target', names: [], options: [...org, '-s', place.space] }];
 }
 
-/** Gives an application its new credentials, in the order that the platform allows. */
+/** Commands that give an application new credentials, in the order that the platform allows. */
 export function rebindCalls(context: RunContext, { name, binding, running }: BoundApp): readonly CfCall[] {
   const [from, to] = [boundFrom(context), platformInstance(context)];
   const beside = bindsBeside(context);
@@ -42,11 +42,11 @@ export function rebindCalls(context: RunContext, { name, binding, running }: Bou
   return [unbind, mayBeTaken ? { ...bind, withoutName: { ...bind, options: ending } } : bind, ...restage];
 }
 
-/** Makes a service key anew under its name. */
+/** Commands that recreate a service key under its name. */
 export function keyCalls(context: RunContext, { name, parametersFile }: ServiceKey): readonly CfCall[] {
   const [from, to] = [boundFrom(context), platformInstance(context)];
   return [
-    // Without waiting, the new one meets the old one, which is still there, and is refused.
+    // Without waiting, the old key is still there and the new one is refused.
     { word: 'delete-service-key', names: [from.name, name], options: ['-f', '--wait'] },
     { word: 'create-service-key', names: [to.name, name], options: [...given(parametersFile), '--wait'] },
   ];

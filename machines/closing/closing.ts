@@ -42,19 +42,19 @@ export function closingOfRestore(context: RunContext, finalState: string): Closi
   return { outcome: 'done-unproven', proven: false, title: unprovenTitle(context), ...base };
 }
 
-/** A follow-up that was skipped is not open any more, and was not done either. */
+/** A skipped follow-up is neither open nor done. */
 function noneOpen({ followUps: { list } }: RunContext): string {
   const skipped = list.filter(({ closed }) => closed?.how === 'skipped').length;
   return skipped === 0 ? 'no follow-up is open' : `no follow-up is open (${skipped} skipped)`;
 }
 
-/** Everything that went otherwise than the runbook would have it, with the reason. */
+/** Every deviation from the runbook, with its reason. */
 function deviationsOf(context: RunContext): { step: string; reason: string }[] {
   const otherTime = restoredToAnotherTime(context);
   const { restore, act, updates } = context;
   const failed = context.count.counted?.failure;
   return [
-    // What the service does not offer could not be done, and nobody decided to leave it out.
+    // What the service does not offer is no deviation: nobody chose to leave it out.
     ...context.skipped.filter(({ step }) => step !== 'freeze' || updates.changeable?.changeable !== false),
     ...(restore.outside === undefined
       ? []
@@ -77,7 +77,7 @@ export function followUpsOf(context: RunContext, mayBeSent: boolean): readonly F
   return followUps.map(({ since: _, ...followUp }) => followUp);
 }
 
-/** All sends of the run count: one that was to follow another does not undo what that may have done. */
+/** Counts all sends of the run: a later one does not undo what an earlier one may have done. */
 function stoppedTitle(context: RunContext): string {
   const name = restoredName(context);
   const sent = sentOf(context.restore);
@@ -98,7 +98,7 @@ function unprovenTitle(context: RunContext): string {
   return `closed without proof: the restore of ${name} is not shown to be done`;
 }
 
-/** A closing for a run that restores nothing. */
+/** The closing of a run that restores nothing. */
 function plainClosing(
   context: RunContext,
   finalState: string,
@@ -111,7 +111,7 @@ function plainClosing(
   return { outcome: 'done-unproven', proven: false, title: titles.unproven, ...base };
 }
 
-/** What a disaster recovery says of itself: in peace time it leaves a card, in the disaster a recovery. */
+/** The closing of a disaster recovery: `prepare` leaves a card, `perform` a recovery. */
 export function closingOfRecovery(context: RunContext, finalState: string): Closing {
   if (replacesData(touchesOfRun(context))) return closingOfRestore(context, finalState);
   const { instance } = context.run;

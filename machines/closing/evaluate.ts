@@ -9,7 +9,7 @@ import { type Touches, touchesOf } from '../parts/touches.ts';
 import { leftUnbound, stillOpen } from '../parts/unfinished.ts';
 import { isReplaced } from './beside.ts';
 
-/* What phases, facts and closings ask of a run. Pure functions of the context. */
+/* Predicates that phases, facts and closings share. Pure functions of the context. */
 
 /** What this run does to its instances. */
 export function touchesOfRun({ run }: Pick<RunContext, 'run'>): Touches {
@@ -28,7 +28,7 @@ export function restoredName(context: Pick<RunContext, 'run'>): string {
   return restoredSide(context) === 'target' && target.kind === 'other' ? target.name : instance;
 }
 
-/** What an application needs once the data is there again. */
+/** What an application needs once the data is back. */
 export function credentials(context: RunContext): string {
   return restoredSide(context) === 'target'
     ? `the credentials of ${restoredName(context)}`
@@ -42,17 +42,17 @@ export function platformFollowUps({ followUps: { list } }: RunContext): readonly
   );
 }
 
-/** Whether the config says that there is no platform: then nothing is said in the words of one. */
+/** Whether the config says `platform: none`; then no text uses words of a platform. */
 export function isWithoutPlatform({ followUps: { bound } }: RunContext): boolean {
   return bound?.platform === 'none';
 }
 
-/** Whether a failure is about the platform as a whole, so that the next application would meet it as well. */
+/** Whether a failure concerns the whole platform, so the next application would meet it, too. */
 export function isForAll({ code }: Failure): boolean {
   return code === 'platform.busy' || code === 'platform.unreachable';
 }
 
-/** The next of them in turn: one that has failed waits for a person. */
+/** The next one in turn; a failed one waits for a person. */
 export function nextForPlatform(context: RunContext): FollowUp | undefined {
   return platformFollowUps(context).find(({ id }) => !context.followUps.stuck.includes(id));
 }
@@ -69,12 +69,12 @@ export function serviceKeyId(name: string): string {
   return `service-key-${name}`;
 }
 
-/** Nothing older than this is taken for a binding to the restored data. */
+/** The earliest time of a binding to the restored data. */
 export function notBefore({ restore, followUps: { bound } }: RunContext): string {
   return endOf(restore.restore) ?? bound?.foundAt ?? '';
 }
 
-/** When a task was over; undefined where its times cannot be, since they lay in the future of their clock. */
+/** When a task ended; undefined if its times lie in the future of the service's clock. */
 export function endOf(
   task: Pick<RestoreFacts, 'finishedAt' | 'aheadSeconds'> | undefined,
 ): string | undefined {
@@ -98,7 +98,7 @@ export function isReachable(
   return isWithin(time, range?.start, range?.end);
 }
 
-/** Why a time that can be reached is a risk: it is close to an edge of the range. Undefined for others. */
+/** Why a reachable time is a risk: it is close to an edge of the range. Undefined otherwise. */
 export function nearEdge(range: ReachableRange | undefined, time: string | undefined): string | undefined {
   if (!isReachable(range, time) || isWithin(time, range?.earliest, range?.latest)) return undefined;
   return (
@@ -123,17 +123,17 @@ export function restoredToAnotherTime({ choose: { time }, restore }: RunContext)
   return `the service says that it restored to ${restore.restore?.restoredFrom}, not to ${time}`;
 }
 
-/** Whether this run shows that the data is back: the service says so of the restore and of the instance. */
+/** Whether the service confirms the restore and the state of the instance. */
 export function isRestored({ restore, available: { ready } }: RunContext): boolean {
   return restore.restore?.status === 'done' && restore.outside === undefined && ready !== undefined;
 }
 
-/** The same, that no other restore replaced it, and that what used the data before runs on it again. */
+/** `isRestored`, and no other restore replaced it, and everything that used the data runs on it again. */
 export function isRecovered(context: RunContext): boolean {
   return isRestored(context) && !isReplaced(context) && leftUnbound(context.followUps.list).length === 0;
 }
 
-/** What `isRestored` says of a restore, for an action of the instance. */
+/** Like `isRestored`, for an action of the instance. */
 export function hasActed({ act, available: { ready } }: RunContext): boolean {
   return landedOf(act) !== undefined && act.outside === undefined && ready !== undefined;
 }
@@ -164,12 +164,12 @@ export function isGuidOf(guid: string | undefined, backupId: string | undefined)
   return shown.toLowerCase() === guid.toLowerCase();
 }
 
-/** Whether nobody may override a blocker: the data of the source would be lost, or could not be read. */
+/** Whether a blocker cannot be overridden: data of the source would be lost, or unreadable. */
 export function isNeverPassed({ code }: Failure): boolean {
   return code === 'target.is-source' || code === 'target.other-service';
 }
 
-/** What is lost by the restore was kept already: nobody is asked for it again. */
+/** Whether the data was counted before, so that it is not asked for again. */
 export function isLookedAt({ before }: RunContext): boolean {
   return before.counted !== undefined;
 }

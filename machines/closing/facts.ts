@@ -14,7 +14,7 @@ export function factsOf(context: RunContext): Fact[] {
   return factGroupsOf(context).flatMap(({ facts }) => facts);
 }
 
-/** The same by what they are about. */
+/** The same facts in groups. */
 export function factGroupsOf(context: RunContext): FactGroup[] {
   return filled([
     { title: 'follow-ups', facts: followUpFacts(context) },
@@ -28,7 +28,7 @@ export function factGroupsOf(context: RunContext): FactGroup[] {
   ]);
 }
 
-/** The groups that hold a fact. */
+/** Groups without the empty ones. */
 export function filled(groups: readonly FactGroup[]): FactGroup[] {
   return groups.filter(({ facts }) => facts.length > 0);
 }
@@ -77,7 +77,7 @@ function choiceFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** Whether it is from the card or a list, was chosen before the run began, or was typed in it. */
+/** Where it came from: the card, a list, the input of the run, or the keyboard. */
 function originOf(
   { guid, how }: NonNullable<RunContext['source']['from']>,
   asked: string | undefined,
@@ -120,7 +120,7 @@ function restoreFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** A backup or restore by its id, and how it stands. */
+/** A backup or restore by its id and status. */
 export function taskFact(
   label: string,
   {
@@ -211,7 +211,7 @@ function boundFacts({ followUps: { bound } }: RunContext): Fact[] {
   ];
 }
 
-/** A value, or who leaves it unsaid. */
+/** A value, or which API does not report it. */
 function reportedFact({ preflight: { facts } }: RunContext, label: string, value?: string): Fact {
   if (value !== undefined) return { label, value };
   if (facts?.unsaid === undefined) return { label, value: 'not reported' };
@@ -245,7 +245,7 @@ function instanceFacts(context: RunContext): Fact[] {
   ];
 }
 
-/** A fact, or none where there is no value. */
+/** One fact, or none without a value. */
 export function fact(
   label: string,
   value: Fact['value'] | undefined,
@@ -254,24 +254,24 @@ export function fact(
   return value === undefined ? [] : [{ label, value, ...more }];
 }
 
-/** The same of a time, RFC 3339. */
+/** A fact about a time, RFC 3339. */
 export function timeFact(label: string, value: string | undefined): Fact[] {
   return fact(label, value, { unit: 'time' });
 }
 
-/** What else is worth a word, one fact each. */
+/** Further remarks, one fact each. */
 export function noteFacts(notes: readonly string[]): Fact[] {
   return notes.flatMap((note) => fact('note', note, { tone: 'warn' }));
 }
 
-/** How a backup was read, and with which key. */
+/** How far a backup was read, and with which key. */
 export function verdictFact(verification: Verification | undefined): Fact[] {
   return fact('verdict', verification && `${verification.verdict} with key ${verification.opens}`, {
     tone: 'good',
   });
 }
 
-/** What a download shows that speaks against it, before and after it is read to its last byte. */
+/** Signs that a download is not the backup that was asked for. */
 export function downloadFacts(file: DownloadedFile | undefined): Fact[] {
   return fact('download', WORDS[file?.verdict ?? 'whole'], { tone: 'warn' });
 }

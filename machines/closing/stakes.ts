@@ -7,9 +7,9 @@ import type { Touches } from '../parts/touches.ts';
 import { sentOf } from '../phases/once.ts';
 import { restoredName, touchesOfRun } from './evaluate.ts';
 
-/* What each confirmation costs. Pure functions of the context. */
+/* The stakes of each confirmation. Pure functions of the context. */
 
-/** Of a restore: what it replaces, and what was written after the moment that it brings back. */
+/** The stakes of a restore: what it replaces, and what was written after the restored moment. */
 export function stakesOfRestore(context: RunContext): Stakes {
   const { lost, target } = touchesOfRun(context);
   return {
@@ -20,7 +20,7 @@ export function stakesOfRestore(context: RunContext): Stakes {
 
 type Lost = Pick<Stakes, 'lost' | 'lostSince'>;
 
-/** What is lost, by the moment that is brought back. */
+/** What is lost by going back to that moment. */
 const LOST: Readonly<Record<Touches['lost'], (context: RunContext) => Lost>> = {
   nothing: () => ({ lost: 'no data' }),
   'only-on-machines': () => ({ lost: 'what is stored only on a machine' }),
@@ -41,7 +41,7 @@ function ofInstance(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'
   };
 }
 
-/** What was looked at does not tell what a restore that failed has left of the data. */
+/** After a failed restore, nothing tells what is left of the data. */
 const SENT_BEFORE = '; a restore of this run was sent to it, so what it holds is not known';
 
 function ofTarget(context: RunContext): Pick<Stakes, 'overwritten' | 'wayBack'> {
@@ -81,7 +81,7 @@ function lostWithSource({ run, source: { from }, card: { onRecord } }: RunContex
   };
 }
 
-/** Of a new key. */
+/** The stakes of a new key. */
 export function stakesOfKey({ run }: RunContext): Stakes {
   return {
     overwritten: `the encryption key of ${run.instance}; its data stays`,
@@ -90,7 +90,7 @@ export function stakesOfKey({ run }: RunContext): Stakes {
   };
 }
 
-/** Of an action of an instance. */
+/** The stakes of an action. */
 export function stakesOfAction({ run: { instance, action = 'restart' } }: RunContext): Stakes {
   return {
     restart: {
@@ -111,7 +111,7 @@ export function stakesOfAction({ run: { instance, action = 'restart' } }: RunCon
   }[action];
 }
 
-/** What was written after a moment, which is named where it is known. */
+/** What was written after a moment, which is named if known. */
 function lostAfter(time: string | undefined, what: string, where: string): Lost {
   if (time === undefined) return { lost: `everything written${where} after ${what}; that time is not known` };
   return { lost: `everything written${where} after ${time}`, lostSince: time };

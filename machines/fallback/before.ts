@@ -19,7 +19,7 @@ export const lookFallback: FallbackPart<RunContext> = ({ run: { instance } }, at
   },
 ];
 
-/** What is kept of the applications before anything is unbound, because it cannot be had afterwards. */
+/** Keeps names and parameters of the bindings, which cannot be looked up after unbinding. */
 export const keepBindingsFallback: FallbackPart<RunContext> = (context, at) => {
   const { bound } = context.followUps;
   const name = bound?.from?.name ?? context.run.instance;

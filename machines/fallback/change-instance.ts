@@ -5,7 +5,7 @@ import type { FallbackPart } from '../parts/runbook.ts';
 import { stepOf } from '../parts/states.ts';
 import { knownOr } from './steps.ts';
 
-/** Updates are forbidden by hand. */
+/** Forbids updates by hand. */
 export const freezeFallback: FallbackPart<RunContext> = (context, at) =>
   mayNotHold(context)
     ? []
@@ -21,7 +21,7 @@ export const freezeFallback: FallbackPart<RunContext> = (context, at) =>
         },
       ];
 
-/** And allowed again. */
+/** Allows updates by hand. */
 export const releaseFallback: FallbackPart<RunContext> = (context, at) =>
   mayNotHold(context)
     ? []

@@ -11,7 +11,7 @@ const KEY = 'SOURCE_KEY';
 const GUID = 'BACKUP_GUID';
 const GUID_WORDS = 'the backup_guid of the instance that is lost, or the backup_id of one backup of it';
 
-/** What has to be at hand. Nothing of the source is called, because it may be gone. */
+/** What has to be at hand. Calls nothing of the source, which may be gone. */
 export const sourceFallback: FallbackPart<RunContext> = (context, at) => [
   {
     state: at ?? 'source',
@@ -41,7 +41,7 @@ export const recoverByHand: ManualRestore = {
   field: 'restore_id',
 };
 
-/** What has to hold of the target. */
+/** Requirements of the target. */
 export const targetFallback: FallbackPart<RunContext> = (context, at) => {
   const { identity } = context.target.facts ?? {};
   const { card, onRecord } = context.card;
@@ -150,7 +150,7 @@ export const proofBackupFallback: FallbackPart<RunContext> = (context, at, state
   return backupSteps({ ...asked, ...notes }, at ?? 'backup');
 };
 
-/** The card itself. */
+/** Writing the card by hand. */
 export const cardFallback = recordFallback(
   'This is the recovery card. Write down, and keep away from the instance: backup_guid, service_id and plan_id, which key (and where it is kept), the id, backup_id and SHA-256 of the backup that it opened, and today.',
 );

@@ -48,7 +48,7 @@ export const chooseKeyFallback: FallbackPart<RunContext> = (context, at) => {
   ];
 };
 
-/** The key is set; once more where it may have been. */
+/** Sets the key; again if it may have been set already. */
 export const setKeyFallback: FallbackPart<RunContext> = (context, at, _state, key) => {
   const { instance } = context.run;
   const maySet = at !== undefined && stepOf(at) === key;

@@ -36,7 +36,7 @@ export function targeting(place: Parameters<typeof targetCalls>[0]): readonly Fa
   return targetCalls(place).map((call) => ({ do: 'run', command: wordsOf(call) }));
 }
 
-/** What a person writes down, because nobody else does. */
+/** What a person writes down when finishing by hand. */
 export function recordFallback(what: string): FallbackPart<RunContext> {
   return (_context, at) => [
     { state: at ?? 'record', title: 'write it down', notes: [], actions: [{ do: 'by-hand', what }] },

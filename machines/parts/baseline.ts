@@ -11,7 +11,7 @@ export const RESTORES_CALL = {
   what: 'whether a restore is under way',
 } as const;
 
-/** What a confirmation rests on is read again with these. V0 has the lists alone. */
+/** Reads that a confirmation rests on. V0 has only the lists. */
 export const BASELINE_CALLS = [
   { method: 'GET', path: '', what: 'the instance and its state, again', optional: true },
   { method: 'GET', path: '/backups-config', what: 'its settings, again', optional: true },
@@ -75,7 +75,7 @@ function updateWords(line: string): string {
   return parts.filter((part) => typeof part === 'string').join(' ');
 }
 
-/** The same for a target: everything by which it is known, but for the time of its last change, as above. */
+/** Like `baselineDifferences`, for a target: its identity without `updatedAt`. */
 export function targetDifferences(before: TargetIdentity, now: TargetIdentity): string[] {
   const fields = Object.keys({ ...before, ...now }) as (keyof TargetIdentity)[];
   return fields

@@ -7,7 +7,7 @@ import type { OperatorEvent, QuestionOption } from './question.ts';
  * service shows, wait and look again, or send it once more.
  */
 
-/** How sure it is that a task is the one that was asked for, in words beside it. */
+/** Words for how certain it is that a task is ours. */
 const GRADES = {
   certain: 'certainly ours',
   likely: 'likely ours',
@@ -39,16 +39,16 @@ export function adoptions<Event extends OperatorEvent>(
     }) as readonly QuestionOption[] as readonly QuestionOption<never>[];
 }
 
-/** A task as the evidence of a doubt tells it. Its texts are cleaned already. */
+/** A task in the evidence of a doubt. Its texts are already cleaned. */
 const Candidate = z.object({
   id: z.number(),
   triggeredAt: z.string().nullish(),
   status: z.string().nullish(),
   certainty: z.enum(['certain', 'likely', 'possible', 'unlikely']).optional(),
   why: z.string().optional(),
-  /** How long after the request it was triggered; less than zero for before. */
+  /** Time from the request to the task; negative if the task came first. */
   secondsFromRequest: z.number().optional(),
-  /** The same in words: `3 s after the request`. */
+  /** The distance in words: `3 s after the request`. */
   fromRequest: z.string().optional(),
 });
 
@@ -57,7 +57,7 @@ function rankOf({ certainty }: z.infer<typeof Candidate>): number {
   return rank < 0 ? Object.keys(GRADES).length : rank;
 }
 
-/** What tells no distance may be any, and comes last. */
+/** A task without a distance comes last. */
 function farOf({ secondsFromRequest }: z.infer<typeof Candidate>): number {
   return secondsFromRequest === undefined ? Number.MAX_VALUE : Math.abs(secondsFromRequest);
 }

@@ -3,7 +3,7 @@
  * has to know it before the machine is loaded, or without it.
  */
 
-/** How much is done to an instance, the least first. */
+/** What is done to an instance, from least to most. */
 type Touch =
   /** Nothing is sent to it: it may be gone. */
   | 'not-called'
@@ -14,7 +14,7 @@ type Touch =
   /** Everything that it holds is replaced. */
   | 'replaced';
 
-/** From when on data is lost where data is replaced. */
+/** The moment after which data is lost, if data is replaced. */
 export type LostAfter =
   /** The backup that a person chooses; the run asks for it where none is given. */
   | 'chosen-backup'
@@ -24,10 +24,10 @@ export type LostAfter =
   | 'own-backup'
   | 'chosen-time';
 
-/** What data a run loses although it replaces none. */
+/** Data that a run loses without replacing any. */
 export type LostBeside =
   | 'nothing'
-  /** What is stored only on a machine of the instance, and not in its database. */
+  /** Files on a machine of the instance, outside of its database. */
   | 'only-on-machines';
 
 /** What is lost goes with what is replaced, so that no run that replaces data can claim to lose none. */
@@ -46,7 +46,7 @@ export type Touches =
       readonly lost: LostAfter;
     };
 
-/** What of a run's input decides; it may come from a record, so that nothing is known of it. */
+/** The part of a run's input that decides; it may come from a record, so it is unchecked. */
 interface Decisive {
   readonly mode?: unknown;
   readonly action?: unknown;

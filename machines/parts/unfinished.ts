@@ -2,7 +2,7 @@ import { instantOf } from '../../src/base/instant.ts';
 import { counted } from '../../src/base/quantity.ts';
 import type { FollowUp } from './follow-up.ts';
 
-/** What is still to be done: neither done nor skipped. */
+/** Follow-ups that are neither done nor skipped. */
 export function stillOpen<One extends { readonly closed?: unknown }>(
   followUps: readonly One[],
 ): readonly One[] {
@@ -24,7 +24,7 @@ export function leftToRun<One extends LeftBehind>(followUps: readonly One[]): re
   return open.every(({ doable }) => doable === 'run') ? open : [];
 }
 
-/** What can wait until everything else is done, and what only a person can do. */
+/** Follow-ups that wait for all others, or for a person. */
 const LAST: readonly string[] = ['remove-target', 'old-binding'];
 
 /**

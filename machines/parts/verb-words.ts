@@ -1,20 +1,20 @@
 /*
- * What a verb does, in the words of every log, report and question. Each form follows what stands before it:
+ * What a verb does, in the words of every log, report and question. Each form fits the words before it:
  * `the request to create a backup`, and `asked for a backup` when that is over.
  */
 
 interface Words {
   /** After `to`. `{the backup|id}` is the noun with that field of the verb's input, where it is known. */
   readonly to: string;
-  /** The same when it is over. Of a call that is sent once it says no more than that it was asked for. */
+  /** The past form. For a call that is sent once it only says that it was asked for. */
   readonly did: string;
   /** What is sent, of a verb that is sent once: as every revision has it, below the instance's address. */
   readonly call?: string;
-  /** What the service makes of that call, which has an id. */
+  /** The task that the service creates for that call. */
   readonly makes?: 'backup' | 'restore';
 }
 
-/** By the names in `machines/verbs.ts`, which a journal has, too. */
+/** Words by the names in `machines/verbs.ts`, which the journal also uses. */
 const WORDS: Readonly<Record<string, Words>> = {
   preflight: { to: 'look at the instance', did: 'looked at the instance' },
   recheck: { to: 'look at the instance again', did: 'looked at the instance again' },
@@ -99,7 +99,7 @@ export function verbTo(verb: string, input?: unknown): string {
   return filled(wordsOf(verb)?.to, input) ?? spaced(verb);
 }
 
-/** The same of a verb that is over: `verified backup 7`. */
+/** The past form of `verbTo`: `verified backup 7`. */
 export function verbDid(verb: string, input?: unknown): string {
   return filled(wordsOf(verb)?.did, input) ?? `done: ${spaced(verb)}`;
 }
@@ -114,7 +114,7 @@ export function callOf(verb: string, input?: unknown): string | undefined {
   return whole?.includes(':') === true ? undefined : whole;
 }
 
-/** What a verb has the service make, with its id: `backup 7`; undefined where it has none. */
+/** The task that a verb created, with its id: `backup 7`; undefined without an id. */
 export function madeBy(verb: string, output: unknown): string | undefined {
   const makes = wordsOf(verb)?.makes;
   const id = fieldOf(output, 'id');

@@ -36,7 +36,7 @@ export const OnceSlice = () =>
   });
 export type OnceSlice = z.infer<ReturnType<typeof OnceSlice>>;
 
-/** The slices that keep such a task. */
+/** The slices that hold such a task. */
 export type TaskName = 'safeguard' | 'backup' | 'restore' | 'fresh' | 'act';
 
 /** The one send of a task. */
@@ -80,9 +80,9 @@ interface Once {
     readonly ways: FailureWays;
     readonly on?: Record<string, unknown> | undefined;
   };
-  /** Where a failure that is passed leads. */
+  /** The target when a failure is skipped. */
   readonly without?: string | undefined;
-  /** Where stopping leads; none where a follow-up is open. */
+  /** The target of stopping; undefined while a follow-up is open. */
   readonly stop: string | undefined;
   /** The tags of the states in which the task may be under way. */
   readonly tags?: readonly 'sent'[];
@@ -148,7 +148,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
         ...(given.stop === undefined ? {} : { 'operator.stop': given.stop }),
       },
     },
-    /** Another intent is given out only where a person has decided it. */
+    /** Only a person's decision leads here, to a new intent. */
     sendingAgain: {
       id: door(key, 'another'),
       meta: { title: 'sending it again' },
@@ -168,7 +168,7 @@ export function once(sends: Readonly<Record<string, PhaseConfig>>, given: Once):
 
 type Of = { readonly context: RunContext };
 
-/** The state in which a task is sent. The operator's typed name stands before all but another backup. */
+/** The state that sends a task. All but a backup come after the typed name. */
 export function sending<Verb extends VerbOf<'once'>>(
   task: TaskName,
   id: string,
@@ -222,13 +222,13 @@ function endOf({ absences }: OnceSlice, output: Triggered | Started): Partial<On
   return { absences: 0, send: { is: 'landed', id, adopted: output.adopted } };
 }
 
-/** What at most became of all sends of a task so far; undefined where none of them has done anything. */
+/** The most that all sends of a task may have done; undefined if none did anything. */
 export function sentOf({ send, outside, earlier }: OnceSlice): OnceSlice['earlier'] {
   if (send.is === 'landed' || outside !== undefined) return 'accepted';
   return earlier ?? (send.is === 'in-doubt' ? 'in-doubt' : undefined);
 }
 
-/** The number of the next intent: whatever has landed belongs to the one before. */
+/** Moves to the next intent; what has landed belongs to the one before. */
 export function nextIntent(task: TaskName) {
   return assignWith(({ context }) =>
     changed(context, task, {
@@ -239,7 +239,7 @@ export function nextIntent(task: TaskName) {
   );
 }
 
-/** A person has looked: the count of requests that never arrived begins anew. */
+/** Resets the count of requests that never arrived, because a person has looked. */
 function forgetAbsences(task: TaskName) {
   return assignWith(({ context }) => changed(context, task, { absences: 0 }));
 }

@@ -65,7 +65,7 @@ export function withRelease(context: RunContext): Partial<RunContext> {
   return { followUps: { ...context.followUps, list, doing: undefined } };
 }
 
-/** The setting was not taken, so there is none to put back. */
+/** The setting was refused, so there is nothing to restore. */
 export function withoutRelease(context: RunContext): Partial<RunContext> {
   return { followUps: { ...context.followUps, list: othersThanRelease(context) } };
 }
@@ -75,8 +75,8 @@ function othersThanRelease({ followUps: { list } }: RunContext): FollowUp[] {
 }
 
 /**
- * The old binding of the application that is worked on could not be removed. The application is bound to the
- * restored data all the same.
+ * The old binding of the current application could not be removed; the application is bound to the restored
+ * data anyway.
  */
 export function withOldBinding(context: RunContext, failure: Failure): Partial<RunContext> {
   const app = currentApp(context);
@@ -152,7 +152,7 @@ export function begun({ followUps: { list, doing } }: RunContext): FollowUp[] {
   return list.map((one) => (one.id === doing ? { ...one, doable: 'again' } : one));
 }
 
-/** The service key that is being made anew. */
+/** The service key that is being recreated. */
 export function currentKey({ followUps: { bound, doing } }: RunContext) {
   return bound?.keys.find(({ name }) => serviceKeyId(name) === doing);
 }
@@ -171,7 +171,7 @@ function followUpsAfterRestore(context: RunContext): FollowUp[] {
   ].map((followUp): FollowUp => ({ ...followUp, since }));
 }
 
-/** Nobody could be asked, so there may be more applications than are known. */
+/** No platform could be asked, so there may be more applications than are known. */
 function areUnknown({ followUps: { bound } }: RunContext): boolean {
   return bound === undefined || bound.unasked === true;
 }

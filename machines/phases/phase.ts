@@ -59,7 +59,7 @@ function along(way: Way) {
   return typeof way === 'string' ? to(way) : way.map((one) => ({ ...one, target: to(one.target) }));
 }
 
-/** Phases that a run passes only under a condition, beside what each of them says of itself. */
+/** Phases that a run passes only under a condition, in addition to the condition of each. */
 export function only(
   passes: (context: RunContext) => boolean,
   all: Readonly<Record<string, Phase>>,
@@ -80,7 +80,7 @@ export function ending(title: string): Phase {
   return (id) => runbook.createStateConfig({ id, type: 'final', tags: ['done'], meta: { title } });
 }
 
-/** The endings that every runbook has under these names: its closing is told which of them was reached. */
+/** The final states that every runbook has; its closing is told which one was reached. */
 type Endings = { readonly done: Phase; readonly unproven: Phase; readonly stopped: Phase };
 
 /** The states of a machine: its phases by name, in order, and how it ends. */

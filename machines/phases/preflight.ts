@@ -12,13 +12,11 @@ import { task } from './task.ts';
 
 export const PreflightSlice = () =>
   z.object({
-    /** The instance as it was found; its baseline as it was last looked at. */
+    /** The instance as found; its baseline as of the last look. */
     facts: PreflightFacts().optional(),
   });
 
-/**
- * What is read before anything is decided. V0 has the lists alone; what it leaves unsaid stands in the facts.
- */
+/** Reads before anything is decided. V0 has only the lists; the facts say what it does not report. */
 const GETS = [
   { method: 'GET', path: '', what: 'the instance and its state', optional: true },
   { method: 'GET', path: '/backups-config', what: 'retention, minimum key length', optional: true },
@@ -26,23 +24,20 @@ const GETS = [
 ] as const;
 
 interface Preflight {
-  /** An instance that has failed is no reason to go no further: a restore is what it may need. */
+  /** A failed instance does not block: it may need this restore. */
   readonly tolerant: boolean;
-  /**
-   * A restore that is under way is such a reason: it would replace what the change brings, or be disturbed by
-   * it.
-   */
+  /** A restore under way blocks: it would undo the change, or be disturbed by it. */
   readonly restores?: boolean;
-  /** The backup that is to be made has to be opened afterwards. */
+  /** The backup to be made has to be opened afterwards, so a key must be held. */
   readonly needsKey?: boolean;
-  /** The run can do nothing without the calls that V0 does not have. */
+  /** The run needs calls that V0 does not have. */
   readonly needsAll?: boolean;
-  /** Whether the recovery card on record is read as well. */
+  /** Also read the recovery card on record. */
   readonly withRecord?: boolean;
   readonly exits: Exits<'stop'>;
 }
 
-/** Looks at the instance; what stands in the way is passed by a person, with a reason. */
+/** Looks at the instance. A person may pass a blocker with a reason. */
 export function preflight(given: Preflight): Phase {
   const { tolerant, restores = false, needsKey = false, needsAll = false, withRecord = false, exits } = given;
   const next = withRecord ? 'readingRecord' : 'over';
