@@ -45,6 +45,14 @@ describe('loaded at once', () => {
     expect([...names].sort()).toEqual(['entry', 'help', 'index.ts', 'notice', 'palette', 'run']);
   });
 
+  it('to list backups nothing that changes an instance, and at most 90 files', () => {
+    const loaded = [...loadedWith('src/commands/service/backups.ts')].filter((path) => FILES.has(path));
+    expect(loaded.filter((path) => /\/(?:change[^/]*|approvals\/.*|runner\/.*)\.ts$/u.test(path))).toEqual(
+      [],
+    );
+    expect(loaded.length).toBeLessThanOrEqual(90);
+  });
+
   it('by no other command the runbooks', () => {
     const loading = COMMANDS.filter((command) => {
       return loadedWith(command).has('machines/index.ts');

@@ -42,7 +42,7 @@ function defineBackups(program: Command, command: Define): void {
     backups,
     'create [instance]',
     'create a backup',
-    async () => (await import('./backups.ts')).backupsCreate,
+    async () => (await import('./change-backups.ts')).backupsCreate,
     changing({ waits: true }),
     { about: CHANGES, examples: ['lifeboat backups create orders --yes --wait'] },
   );
@@ -66,7 +66,7 @@ the end it compares size and beginning, and prints the SHA-256.`,
     backups,
     'restore <id>',
     'replace the data of the instance with a backup',
-    async () => (await import('./backups.ts')).backupsRestore,
+    async () => (await import('./change-backups.ts')).backupsRestore,
     changing({ waits: true }),
     {
       about: `${CHANGES}\n\n\`lifeboat run restore-backup NAME\` also does what follows a restore.`,
