@@ -1,4 +1,4 @@
-import { transition } from 'xstate';
+import { createActor } from 'xstate';
 import { createSendMachine, type SendEvent, type SendFacts } from './send.ts';
 
 /** The states of `machines/send.ts`; those of `inDoubt` by their own names. */
@@ -40,15 +40,35 @@ export function isRefused({ state }: Pick<Send, 'state'>): boolean {
   return state === 'refused' || state === 'cleared';
 }
 
+type SendMachine = ReturnType<typeof createSendMachine>;
+interface Built {
+  readonly machine: SendMachine;
+  readonly scope: Parameters<SendMachine['transition']>[2];
+}
+
 /** Built when the first send is folded: most commands fold none. */
-let machine: ReturnType<typeof createSendMachine> | undefined;
+let built: Built | undefined;
+
+/**
+ * XState's `transition` makes an actor for each event, which takes five times as long as the transition. A
+ * store that rebuilds its rows folds hundreds of thousands, so all share one actor, which never starts.
+ */
+function build(): Built {
+  const machine = createSendMachine();
+  const self = createActor(machine);
+  const nothing = () => undefined;
+  const scope = { self, system: self.system, id: '', sessionId: '', logger: nothing, defer: nothing };
+  return { machine, scope: { ...scope, emit: nothing, stopChild: nothing, actionExecutor: nothing } };
+}
 
 /** The send after an event; undefined until it is prepared. An event without an edge changes nothing. */
 export function advance(send: Send | undefined, event: SendEvent): Send | undefined {
-  machine ??= createSendMachine();
+  built ??= build();
+  const { machine, scope } = built;
   const { state, ...context }: Send = send ?? { state: 'preparing', baseline: null };
   const value = IN_DOUBT.has(state) ? { inDoubt: state } : state;
-  const [after] = transition(machine, machine.resolveState({ value: value as never, context }), event);
+  const before = machine.resolveState({ value: value as never, context });
+  const after = machine.transition(before, event, scope);
   if (after.value === 'preparing') return send;
   const [leaf] = typeof after.value === 'string' ? [after.value] : Object.values(after.value);
   return { state: leaf as SendState, ...after.context };

@@ -9,8 +9,8 @@ const WORLD: ReadonlySet<unknown> = new Set([
 /** Keys with which XState itself would wait: such a wait is lost when the process dies. */
 const WAITS: ReadonlySet<unknown> = new Set(['after', 'delay', 'delays']);
 
-/** What of XState is pure. Every action but `assign` acts on something. */
-const XSTATE: ReadonlySet<unknown> = new Set(['assign', 'fromPromise', 'setup', 'transition']);
+/** What of XState is pure: an actor does nothing until it is started, and of the actions only `assign`. */
+const XSTATE: ReadonlySet<unknown> = new Set(['assign', 'createActor', 'fromPromise', 'setup']);
 
 /** What makes a machine depend on anything but its events, each with its place. Empty for a pure one. */
 export function impuritiesOf(file: SourceFile): string[] {
