@@ -102,8 +102,8 @@ export function uncertain({ exits, goOn, judge }: Uncertain) {
 }
 
 /**
- * Asks what to do when the backup opens with another key than the new one. `keyOnRecord` is where the run goes
- * on with that key.
+ * Asks what to do when the backup opens with another key than the new one. `keyOnRecord` is where the run
+ * goes on with that key.
  */
 export function notInForce(step: string, exits: KeyExits, keyOnRecord?: string) {
   const afresh = assignWith(({ context }) => changed(context, 'proof', FORGOTTEN));

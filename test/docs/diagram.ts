@@ -95,7 +95,7 @@ function leavesOf(node: AnyStateNode): readonly AnyStateNode[] {
   return children.length === 0 ? [node] : children.flatMap(leavesOf);
 }
 
-/** The edges of a state, with those of the states that hold it. A state that holds others is its first one. */
+/** The edges of a state, with those of the states that hold it. */
 function edgesOf(state: AnyStateNode): readonly { readonly to: string; readonly label: string }[] {
   const holders =
     state.parent === undefined ? [] : edgesOf(state.parent).filter(({ to }) => to !== state.key);

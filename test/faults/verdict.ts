@@ -44,8 +44,8 @@ export function wasInDoubt(entries: readonly Entry[]): boolean {
  * - something between the product and the service that sends a call twice has it carried out twice;
  * - a binding is removed by its own id: who asks again before the platform's worker has come to it removes
  *   nothing more;
- * - a backup that the service does not know by the id that it gave is asked for once more, where the run has no
- *   other way on;
+ * - a backup that the service does not know by the id that it gave is asked for once more, where the run has
+ *   no other way on;
  * - a backup whose status is a word that nobody knows proves nothing, so that a preparation makes one that
  *   does.
  */
