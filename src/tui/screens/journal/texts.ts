@@ -3,7 +3,7 @@ import { splitAt } from '../../../plain/width.ts';
 import { bodyRows, type EntryRow } from '../../../view/app/entries-page.ts';
 import type { AuditFacts, AuditTrust, Fact } from '../../../view/app/sources.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
-import { hintLines } from '../../parts/failure.ts';
+import { hintLines } from '../../parts/facts.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 import { trustLines } from './trust.ts';

@@ -6,7 +6,7 @@ import { wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { failureLines } from '../../parts/failure.ts';
+import { failureLines } from '../../parts/facts.ts';
 import {
   BACK_KEY,
   cursorAt,
