@@ -4,8 +4,7 @@ import { band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import { askedOf } from '../board/board-columns.ts';
-import { factsBelow, verdictLines } from '../board/board-detail.ts';
+import { askedOf, factsBelow, verdictLines } from '../board/board-detail.ts';
 import { statusOf } from './instance-state.ts';
 
 /** The overview: whether it could be recovered, and what the instance says of itself. */
