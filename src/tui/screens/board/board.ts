@@ -11,9 +11,8 @@ import {
 import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
-import { cutLine, wrapLine } from '../../line.ts';
+import { cutLine, memoised, wrapLine } from '../../line.ts';
 import { type AppEffect, type Around, type BoundKey, letterKey } from '../../live-screen.ts';
-import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   cursorAt,

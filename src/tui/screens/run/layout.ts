@@ -15,8 +15,7 @@ import {
   WIDE,
   wall,
 } from '../../bands.ts';
-import { cutLine, limitRows, padLine, ruleLine, textOf, wrapLine } from '../../line.ts';
-import { memoised } from '../../memo.ts';
+import { cutLine, limitRows, memoised, padLine, ruleLine, textOf, wrapLine } from '../../line.ts';
 import { factLines, hintLines } from '../../parts/facts.ts';
 import { footerLine } from '../../parts/frame.ts';
 import { headerLine } from '../../parts/header.ts';
