@@ -1,7 +1,7 @@
 import { failureOf } from '../base/errors.ts';
 import { show } from '../base/text.ts';
 import type { AppPort, ShowRun } from '../view/app/app-port.ts';
-import { type Errand, type ErrandEnd, errandWords } from '../view/app/errand.ts';
+import { type Errand, type ErrandEnd, errandWords } from '../view/app/app-port.ts';
 import type { StartWish } from '../view/app/start-wish.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
 import type { LiveScreen } from './live-screen.ts';

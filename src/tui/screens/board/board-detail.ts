@@ -1,6 +1,5 @@
 import { formatSpan } from '../../../base/format.ts';
-import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
-import { silenceOf, silenceWords } from '../../../view/app/silence.ts';
+import { wantsPassphrase } from '../../../view/app/app-port.ts';
 import type { Fact, Fleet } from '../../../view/app/sources.ts';
 import {
   ANSWER_WORDS,
@@ -22,6 +21,8 @@ import {
   rpoCell,
   seenWords,
   serviceCell,
+  silenceOf,
+  silenceWords,
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';

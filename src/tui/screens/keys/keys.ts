@@ -1,6 +1,6 @@
 import { timeOr } from '../../../base/format.ts';
+import { wantsPassphrase } from '../../../view/app/app-port.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
-import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
 import type { Facts, KeyRow, KeysFacts } from '../../../view/app/sources.ts';
 import { type Layout, wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
