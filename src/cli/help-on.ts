@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { mostSimilar } from '../base/similar.ts';
 import { show } from '../base/text.ts';
-import { pathOf } from './usage-error.ts';
+import { pathOf } from './help-texts.ts';
 
 /** `lifeboat help [COMMAND...]`: its help to stdout; exit 2 for a command that there is not. */
 export function helpOn(program: Command, words: readonly string[]): number {

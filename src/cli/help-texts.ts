@@ -1,8 +1,11 @@
+import type { Command, CommanderError, Option } from 'commander';
 import type { RunbookId } from '../../machines/parts/touches.ts';
-import { EXIT, EXIT_CODES } from '../base/errors.ts';
+import { EXIT, EXIT_CODES, LifeboatError } from '../base/errors.ts';
+import { mostSimilar } from '../base/similar.ts';
+import { show } from '../base/text.ts';
 import type { Details } from './define.ts';
 
-/** What lifeboat is, as its help begins. */
+/** First line of the help. */
 export const SUMMARY = 'run disaster-recovery runbooks: one safe step at a time, proven with evidence';
 
 const DOES: Readonly<Record<RunbookId, string>> = {
@@ -14,7 +17,7 @@ const DOES: Readonly<Record<RunbookId, string>> = {
   'change-instance': 'restart, recreate or update it (--action)',
 };
 
-/** The runbooks in the order in which a person looks for one, each with what it does. */
+/** The runbooks with what they do, in the order in which people look for them. */
 export const RUNBOOKS: readonly (readonly [id: string, does: string])[] = Object.entries(DOES);
 export const RUNBOOK_NAMES = Object.keys(DOES);
 
@@ -43,10 +46,70 @@ ${exitCodes()}`,
   ],
 };
 
-/** The codes in two lines. */
+/** The exit codes in two lines. */
 function exitCodes(): string {
   const codes = Object.entries(EXIT_CODES).map(
     ([name, { means }]) => `${EXIT[name as keyof typeof EXIT]} ${means}`,
   );
   return [codes.slice(0, 4), codes.slice(4)].map((line) => `  ${line.join(' · ')}`).join('\n');
+}
+
+/**
+ * The parser's error as a LifeboatError: its first sentence, its suggestion as a hint, and where the help is.
+ */
+export function usageError(command: Command, { code, message }: CommanderError): LifeboatError {
+  const [, words = message, similar] =
+    /^(?:error: )?(.*?)\.?(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/su.exec(message) ?? [];
+  const path = pathOf(command);
+  const lists = command.commands.some((one) => one.name() !== 'help') ? 'commands' : 'flags';
+  return new LifeboatError(CODES[code] ?? 'usage.line', show(words), {
+    hints: [
+      ...(similar === undefined ? [] : [`the most similar: ${show(similar)}`]),
+      ...hintOfChoices(words),
+      ...hintOfPlace(command, words),
+      ...(/argument '?runbook\b/u.test(words) ? [`the runbooks: ${RUNBOOK_NAMES.join(', ')}`] : []),
+      `\`${path} --help\` lists the ${lists}`,
+    ],
+    exitCode: EXIT.usage,
+  });
+}
+
+/** Suggests the choice most similar to an unknown word. */
+function hintOfChoices(words: string): readonly string[] {
+  const [, word, choices] = /argument '(.*)' is invalid\. Allowed choices are (.*)$/su.exec(words) ?? [];
+  return word === undefined || choices === undefined ? [] : mostSimilar(word, choices.split(', '));
+}
+
+/** Says where a flag belongs that a command below this group has. */
+function hintOfPlace(command: Command, words: string): readonly string[] {
+  const [, flag = ''] = /^unknown option '(-[^'=]*)/u.exec(words) ?? [];
+  const below = command.commands
+    .flatMap(optionsWithin)
+    .find(({ short, long }) => short === flag || long === flag);
+  if (below === undefined) return [];
+  const [, value] = /<(\w+)/u.exec(below.flags) ?? [];
+  const typed = [flag, ...(value === undefined ? [] : [value.toUpperCase()])].join(' ');
+  return [`it goes after the command: ${pathOf(command)} COMMAND ${typed}`];
+}
+
+function optionsWithin(command: Command): readonly Option[] {
+  return [...command.options, ...command.commands.flatMap(optionsWithin)];
+}
+
+/** Our codes by those of the parser. */
+const CODES: Readonly<Record<string, string>> = {
+  'commander.unknownCommand': 'usage.command',
+  'commander.help': 'usage.command',
+  'commander.unknownOption': 'usage.option',
+  'commander.missingMandatoryOptionValue': 'usage.option',
+  'commander.optionMissingArgument': 'usage.option',
+  'commander.conflictingOption': 'usage.option',
+  'commander.invalidArgument': 'usage.value',
+  'commander.missingArgument': 'usage.argument',
+  'commander.excessArguments': 'usage.argument',
+};
+
+/** `lifeboat backups list`. */
+export function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }

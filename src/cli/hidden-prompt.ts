@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { EXIT, LifeboatError } from '../base/errors.ts';
 import { Secret } from '../base/secret.ts';
 import { show } from '../base/text.ts';
@@ -5,12 +6,11 @@ import type { AskedSecret } from '../view/app/app-port.ts';
 import { tooShort } from '../view/secret-words.ts';
 import type { CommandContext } from './context.ts';
 import { disableEcho } from './echo.ts';
-import { leaveByEscape } from './leave-by-escape.ts';
 
 /**
- * Asks for a secret, in a field of the screen or on the terminal; of what is typed, only the length is shown.
- * Rejects with `input.none` without a terminal, `input.left` on Escape or Ctrl-C, and, on the terminal, with
- * `input.mismatch` when two entries differ.
+ * Asks for a secret in a field of the screen or on the terminal; only its length is shown. Rejects with
+ * `input.none` without a terminal, `input.left` on Escape or Ctrl-C, and, on the terminal, with
+ * `input.mismatch` if two entries differ.
  */
 export async function askHidden(
   prompt: string,
@@ -58,4 +58,32 @@ async function askTwice(
     hints: ['nothing was stored'],
     exitCode: EXIT.usage,
   });
+}
+
+/**
+ * Escape alone, or with a key that would accept or end the prompt: readline joins Escape and a key within
+ * half a second into one Alt key, so that the prompt does not see Ctrl-C or Enter.
+ */
+const LEADS_OUT = /^\u001b+[\u0003\u0004\r\n]?$/u;
+
+/**
+ * Asks on a terminal, where Escape then works like Ctrl-C: the signal passed to `ask` aborts on Escape, or
+ * with the given signal. Listens only while the prompt is open.
+ */
+export async function leaveByEscape<Answer>(
+  stdin: EventEmitter,
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  const escaped = new AbortController();
+  const hear = (_text: unknown, key?: { readonly sequence?: string }) => {
+    if (LEADS_OUT.test(key?.sequence ?? '')) escaped.abort();
+  };
+  // Listen before the prompt does, so that a key that came with Escape is not taken for an answer.
+  stdin.on('keypress', hear);
+  try {
+    return await ask(signal === undefined ? escaped.signal : AbortSignal.any([signal, escaped.signal]));
+  } finally {
+    stdin.off('keypress', hear);
+  }
 }

@@ -1,33 +1,32 @@
 import { Command, CommanderError, Option } from 'commander';
-import { EXIT } from '../base/errors.ts';
+import { EXIT, LifeboatError } from '../base/errors.ts';
+import { show } from '../base/text.ts';
 import { connect } from '../commands/app/connect.ts';
 import { withKeyStore } from '../config/key-store-named.ts';
 import type { CommandContext } from './context.ts';
 import { COMMON_OPTIONS, common, type Define, describe, takenOnce, twoValues } from './define.ts';
 import { defineAll } from './define-all.ts';
 import { asksApp, asksLines } from './early-frame.ts';
-import { HELP, SUMMARY } from './help-texts.ts';
+import { HELP, SUMMARY, usageError } from './help-texts.ts';
 import { keepPassphrase } from './kept-passphrase.ts';
 import { type FormFlags, formFrom, formOfErrors } from './output-form.ts';
 import { printError } from './print-error.ts';
-import { usageError } from './usage-error.ts';
-import { type CommonFlags, wordsOf } from './words-of.ts';
 
-/** What was done to the terminal before the commands were loaded, and how to undo it. */
+/** What was changed about the terminal before the commands were loaded, and how to undo it. */
 export interface EarlyTerminal {
-  /** Given when the first frame of the screen is painted already. */
+  /** Set if the first frame was drawn. */
   readonly giveScreenBack?: (() => void) | undefined;
-  /** Given while the terminal shows nothing of what is typed, because a passphrase may be asked for. */
+  /** Set while echo is disabled because a passphrase may be asked for. */
   readonly restoreEcho?: (() => void) | undefined;
 }
 
-/** What a command line has of its process. */
-export type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
+/** The parts of the process that a command line uses. */
+type OwnProcess = Pick<NodeJS.Process, 'stdin' | 'stdout' | 'stderr' | 'env'>;
 
 /**
- * Parses a command line and runs the command. Gives the exit code; what goes wrong is printed to stderr, in
- * the form that the line asks for, after `giveScreenBack`: it belongs on the ordinary screen. `restoreEcho`
- * is for the commands (`CommandContext`). Everything is read and printed by what is given of the process.
+ * Parses a command line and runs the command. Resolves with the exit code. Errors are printed to stderr in
+ * the requested form, after `giveScreenBack`, so that they appear on the normal screen. `restoreEcho` is
+ * handed to the commands (`CommandContext`). Only the given parts of the process are used.
  */
 export async function parse(
   given: readonly string[],
@@ -36,7 +35,7 @@ export async function parse(
   { giveScreenBack: beforeError = () => undefined, restoreEcho }: EarlyTerminal,
 ): Promise<number> {
   let exitCode: number = EXIT.closed;
-  // What the app shows first can be said in lines.
+  // Without a screen, the app prints its first view as lines.
   const isInLines = asksLines(given, own);
   const argv = isInLines ? ['status', ...given] : given;
   const form = formOfErrors(argv);
@@ -59,7 +58,7 @@ export async function parse(
     if (isInLines) own.stderr.write(LINES_HINT);
     return exitCode;
   } catch (thrown) {
-    // A group without a command has printed its help.
+    // A group called without a command has printed its help.
     if (thrown instanceof HelpPrinted && (thrown.isWanted || form === 'table'))
       return thrown.isWanted ? EXIT.closed : EXIT.usage;
     beforeError();
@@ -67,34 +66,34 @@ export async function parse(
   }
 }
 
-/** For whoever asks for the app where it cannot be drawn. */
+/** Advice if the app was requested where it cannot be drawn. */
 const LINES_HINT =
   'hint: the app needs a terminal that can be drawn on; its runs in lines: lifeboat runs --open\n';
 
-/** What happens while a command line is parsed; without it, nothing can be run. */
+/** Callbacks of a parse that runs a command; without them, nothing can be run. */
 interface Hearing {
   readonly own: OwnProcess;
-  /** Gets the exit code of the command that was run. */
+  /** Receives the exit code of the command. */
   finish(exitCode: number): void;
-  /** Gets the help of a group that was called without a command. */
+  /** Receives the help of a group that was called without a command. */
   helpToStderr(text: string): void;
   readonly restoreEcho?: (() => void) | undefined;
-  /** The one command or group that is going to be parsed: the others get neither flags nor help. */
+  /** The command or group to be parsed; the others get neither flags nor help, which saves time. */
   readonly only?: string | undefined;
 }
 
 /**
- * The command that a line names, where it is its first word, so that nothing has to be known of flags to see
- * it; undefined where all commands are asked for.
+ * The command, if it is the first word, so that no flag has to be understood first; undefined if all commands
+ * are needed.
  */
 function onlyOneIn([first = '']: readonly string[]): string | undefined {
   return /^[a-z]/u.test(first) && !OF_ALL.has(first) ? first : undefined;
 }
 
-/** Commands that tell of the others. */
+/** Commands that describe the others. */
 const OF_ALL: ReadonlySet<string> = new Set(['help', 'complete']);
 
-/** All commands with their flags and words. */
+/** All commands with their flags and descriptions. */
 export function commandLine(
   version: string,
   { own, finish, helpToStderr, restoreEcho, only }: Hearing = {
@@ -122,8 +121,8 @@ export function commandLine(
     if (only !== undefined && nameBelow(program, made) !== only) return made;
     describe(made, summary, manner);
     const needed = options.filter(({ mandatory }) => mandatory);
-    // Commander would ask for a mandatory option before it names a misspelt one, which is that very option
-    // more often than not.
+    // Commander would report a missing mandatory option before the misspelt one, which is usually that
+    // option.
     for (const option of options) made.addOption(takenOnce(option).makeOptionMandatory(false));
     for (const option of common(manner)) made.addOption(option);
     made.addHelpOption(new Option('-h, --help', 'show this help').helpGroup(COMMON_OPTIONS));
@@ -144,18 +143,18 @@ export function commandLine(
   return program;
 }
 
-/** The name of the command, or of its group. */
+/** The full name of a command or group below the program. */
 function nameBelow(program: Command, command: Command): string {
   const { parent } = command;
   return parent === null || parent === program ? command.name() : nameBelow(program, parent);
 }
 
-/** A command and all commands below it. */
+/** A command and everything below it. */
 export function withAllBelow(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(withAllBelow)];
 }
 
-/** How a command stands in a list: its name and arguments. */
+/** How a list shows a command: its name and arguments. */
 function termOf(command: Command): string {
   const words = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -164,13 +163,13 @@ function termOf(command: Command): string {
   return [command.name(), ...words].join(' ');
 }
 
-/** The words of a flag, which name its choices themselves, and its default. */
+/** The description of a flag with its default. It names its choices itself. */
 function wordsOfOption({ description, defaultValue, defaultValueDescription }: Option): string {
   const byDefault = defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : undefined);
   return byDefault === undefined ? description : `${description} (default: ${byDefault})`;
 }
 
-/** The parser has printed a help text. */
+/** Thrown after the parser has printed a help text. */
 class HelpPrinted extends Error {
   readonly isWanted: boolean;
   readonly error: unknown;
@@ -182,7 +181,7 @@ class HelpPrinted extends Error {
   }
 }
 
-/** Called by the parser in place of ending the process. */
+/** The parser calls this instead of ending the process. */
 function leave(command: Command, error: CommanderError): never {
   if (error.code === 'commander.help')
     throw new HelpPrinted(
@@ -211,9 +210,63 @@ function contextFor(
   return { stdin, stdout, stderr, env, version, configPath, alone, output, passphrase: keepPassphrase() };
 }
 
-/** What a common flag says before the command and after it. */
+/** A common flag may stand before or after the command, but only once. */
 function onlyOne(flag: string, [value, ...others]: readonly string[]): string | undefined {
   const other = others.find((one) => one !== value);
   if (value !== undefined && other !== undefined) throw twoValues(flag, value, other);
   return value;
+}
+
+/** The flags that every command and every group takes. */
+interface CommonFlags extends FormFlags {
+  readonly config?: string;
+  readonly alone?: string;
+}
+
+interface Words {
+  readonly args: readonly string[];
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** The common flags before and after the command, outermost first. */
+  readonly levels: readonly CommonFlags[];
+}
+
+/**
+ * The arguments and flags of a parsed command. The argument `instance` becomes the flag of that name; where
+ * several are allowed, both are combined. Throws `usage.instance` (exit 2) if argument and flag differ, and
+ * `usage.output` if the command does not have the requested form.
+ */
+function wordsOf(command: Command): Words {
+  const values: unknown[] = [...command.processedArgs];
+  const at = command.registeredArguments.findIndex((argument) => argument.name() === 'instance');
+  const [positional] = at === -1 ? [] : values.splice(at, 1);
+  const flags = command.opts();
+  const args = values.flat().filter((arg): arg is string => typeof arg === 'string');
+  return { args, flags: { ...flags, ...instancesOf(positional, flags) }, levels: levelsOf(command) };
+}
+
+/** Combines argument and flag; of a command that takes several instances, all of them. */
+function instancesOf(positional: unknown, flags: Readonly<Record<string, unknown>>) {
+  if (Array.isArray(positional)) return { instance: [...positional, ...[flags['instance'] ?? []].flat()] };
+  return typeof positional === 'string' ? { instance: theOne(positional, flags) } : {};
+}
+
+function theOne(positional: string, { instance }: Readonly<Record<string, unknown>>): string {
+  if (instance === undefined || instance === positional) return positional;
+  throw new LifeboatError(
+    'usage.instance',
+    `two instances are named: ${show(positional, 80)} and ${show(String(instance), 80)}`,
+    { hints: ['name it once, as an argument or with -i', 'nothing was done'], exitCode: EXIT.usage },
+  );
+}
+
+function levelsOf(command: Command): readonly CommonFlags[] {
+  const outer = command.parent === null ? [] : levelsOf(command.parent);
+  const own = command.opts<CommonFlags>();
+  const levels = [...outer, own];
+  const takesForm = command.options.some(({ long }) => long === '--output');
+  if (takesForm || levels.every(({ output, json }) => output === undefined && json !== true)) return levels;
+  throw new LifeboatError('usage.output', `\`${command.name()}\` has no other form of output`, {
+    hints: ['leave out -o and --json'],
+    exitCode: EXIT.usage,
+  });
 }

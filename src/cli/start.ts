@@ -1,27 +1,25 @@
+import { fstatSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Writable } from 'node:stream';
 import packageJson from '../../package.json' with { type: 'json' };
-import { EXIT } from '../base/errors.ts';
+import { EXIT, FILE_TROUBLE } from '../base/errors.ts';
 import { isSingleExecutable, leave, ownFile } from '../base/own-program.ts';
 import { withKeyStore } from '../config/key-store-named.ts';
 import type { Bundle } from './code-cache.ts';
 import { asksApp, asksLines, asksPassphrase, configIn, paintEarly, wordsIn } from './early-frame.ts';
 import { disableEchoFromStart } from './echo.ts';
-import { keepPrivate } from './keep-private.ts';
-import { keepOutputWhole } from './whole-output.ts';
+import { printError } from './print-error.ts';
 
-/**
- * Set by the build: it changes whenever the bundle of the commands does. There is none in a checkout that is
- * run as it is.
- */
+/** Changes with every build of the commands. Undefined in a checkout that is run without a build. */
 declare const BUNDLE_STAMP: string | undefined;
 
 /**
- * Does the little that must not wait for the commands to be loaded, which takes as long as starting Node: the
- * version, what keeps this process private, hiding what is typed where a passphrase may be asked for, the
- * first frame of the screen. Then loads them and runs the command line; ends the process.
+ * Does what must not wait until the commands are loaded, which takes as long as starting Node: prints the
+ * version, makes the process private, disables echo where a passphrase may be asked for, draws the first
+ * frame. Then loads the commands, runs the command line, and ends the process.
  */
 export async function start(argv: readonly string[]): Promise<void> {
-  // A reader that has gone away (`| head`, a closed terminal) must not end a recovery in the middle.
+  // A closed pipe (`| head`) or terminal must not end a recovery in the middle.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const missing = keepOutputWhole(process.stdout);
   const [command = asksLines(argv, process) ? 'status' : ''] = wordsIn(argv);
@@ -37,19 +35,19 @@ export async function start(argv: readonly string[]): Promise<void> {
   const giveScreenBack = paintEarly(argv, process);
   const isDrawn = giveScreenBack !== undefined || asksApp(argv, process);
   const bundle = await openCommands(command || 'app', isDrawn);
-  // Also of a command that a signal ends; whatever was misspelt is no command whose code is needed again.
+  // Also after a signal. Not after a usage error, because a misspelt command does not come back.
   process.once('exit', (code) => code === EXIT.usage || bundle.keep());
   await end(await bundle.exports.main(argv, packageJson.version, { giveScreenBack, restoreEcho }), missing);
 }
 
-/** A command that draws a screen keeps its code apart from the same one without, which uses less. */
+/** A command that draws a screen caches its code apart from the same command without one, which uses less. */
 async function openCommands(command: string, isDrawn: boolean): Promise<Bundle<typeof import('./main.ts')>> {
   if (typeof BUNDLE_STAMP === 'undefined')
     return { exports: await import('./main.ts'), keep: () => undefined };
   const { openBundle } = await import('./code-cache.ts');
   return openBundle({
-    // Of a single executable only its name: the folder, and what is beside it, is real. Without /proc Node
-    // does not know the folder of one that was found on the PATH.
+    // In a single executable the file does not exist, but its folder does. Without /proc, Node does not know
+    // the folder of an executable found on PATH.
     file: resolve(import.meta.dirname, 'main.cjs'),
     ...(isSingleExecutable() && { source: (name) => ownFile(`dist/${name}`) }),
     stamp: BUNDLE_STAMP,
@@ -59,9 +57,8 @@ async function openCommands(command: string, isDrawn: boolean): Promise<Bundle<t
 }
 
 /**
- * Ends the process when all that was printed is out. After that nothing may keep it, neither a keychain nor a
- * folder that never answers. When not all of the result could be written, nothing that was done is undone,
- * but a success is none.
+ * Ends the process once everything is printed. Nothing may hold it up after that, neither a keychain nor a
+ * folder that never answers. If the result could not be written in full, a success becomes a failure.
  */
 async function end(exitCode: number, missing: () => string | undefined): Promise<void> {
   await written(process.stdout);
@@ -78,4 +75,78 @@ async function end(exitCode: number, missing: () => string | undefined): Promise
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
+}
+
+type Output = Writable & { readonly fd: number; readonly isTTY?: boolean };
+
+/**
+ * Makes sure that output to a file is complete, or known to be cut: Node calls write(2) once for each chunk
+ * and ignores short writes, so a full disk cuts the output without an error. Returns a function that says why
+ * output is missing; closed pipes and lost terminals do not count.
+ */
+function keepOutputWhole(stdout: Output): () => string | undefined {
+  let trouble: string | undefined;
+  stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' || stdout.isTTY === true) return;
+    trouble ??= FILE_TROUBLE[code ?? ''] ?? code ?? 'the system does not say why';
+  });
+  if (isFile(stdout)) {
+    stdout._write = (chunk: string | Buffer, encoding, done) => {
+      try {
+        const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk;
+        for (let at = 0; at < bytes.length; ) at += writeSync(stdout.fd, bytes, at);
+        done();
+      } catch (thrown) {
+        done(thrown as Error);
+      }
+    };
+  }
+  return () => trouble;
+}
+
+/** A file, or a device other than a terminal: Node writes to these synchronously. */
+function isFile({ fd, isTTY }: Output): boolean {
+  try {
+    const stat = fstatSync(fd);
+    return stat.isFile() || (stat.isCharacterDevice() && isTTY !== true);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Keeps other programs from reading the memory of this process, which holds keys. Called once, before any
+ * secret is read.
+ *
+ * - SIGUSR1 would open Node's debugger on loopback to any local program: it is caught and ignored.
+ * - A core file contains every key, and Node has neither setrlimit(2) nor prctl(2). Where core files are
+ *   allowed, util-linux's prlimit(1) forbids them for this process, and on Linux core(5) is told to leave out
+ *   the memory of this process and of the programs that it starts. Processor registers remain. On other
+ *   systems, the operator sets `ulimit -c 0`.
+ * - SIGQUIT (Ctrl-\) would write a core file: it ends the process as SIGTERM does.
+ * - Reports that NODE_OPTIONS can request leave out the environment, which may hold a token.
+ * - An uncaught error is cleaned and printed like any other; Node itself would print its text unchanged.
+ *
+ * Root, and users who may ptrace(2) this process, can still read its memory.
+ */
+function keepPrivate(): void {
+  process.on('SIGUSR1', () => undefined);
+  process.on('SIGQUIT', () => process.kill(process.pid, 'SIGTERM'));
+  process.on('uncaughtException', (thrown) => process.exit(printError(thrown, process.stderr)));
+  process.report.excludeEnv = true;
+  if (process.platform === 'linux') forbidCores();
+}
+
+function forbidCores(): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+    if (/^Max core file size\s+0\s/mu.test(readFileSync('/proc/self/limits', 'utf8'))) return;
+    const env = { PATH: process.env['PATH'] };
+    // Deferred, because loading it takes as long as everything else here.
+    const { spawn } = process.getBuiltinModule('node:child_process');
+    const limiting = spawn('prlimit', ['--pid', String(process.pid), '--core=0'], { env, stdio: 'ignore' });
+    limiting.on('error', () => undefined).unref();
+  } catch {
+    // Without core files in the kernel, or with a hidden /proc, there is nothing to change.
+  }
 }

@@ -9,7 +9,7 @@ import { show } from '../base/text.ts';
 import type { CommandContext } from '../cli/context.ts';
 import type { Action } from '../cli/define.ts';
 import { printResult, type ResultOf } from '../cli/print-result.ts';
-import { readSecretFile } from '../cli/read-secret-file.ts';
+import { readSecretFile } from '../cli/read-given-file.ts';
 import { openKeys } from '../compose/workspace.ts';
 import { instanceNamed, loadConfig } from '../config/load.ts';
 import { heldKeys } from '../keys/keyring.ts';

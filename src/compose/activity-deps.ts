@@ -8,7 +8,7 @@ import { currentKey } from '../store/projections/key-epochs.ts';
 import { foldLedger, readLedger } from '../store/projections/ledgers.ts';
 import { backupsLastSeen } from './last-seen.ts';
 import type { OpenInstance } from './service-of.ts';
-import { expiryOf } from './token-expiry.ts';
+import { expiryOf } from './service-of.ts';
 
 /** What the verbs share whatever instance they act on. */
 export interface Setup {

@@ -6,9 +6,9 @@ import type { JournalReader } from '../store/journal.ts';
 import { readKeyFact } from '../store/projections/key-facts.ts';
 
 /**
- * Keeps a key under the fingerprint by which the record knows it, and which another key store has made.
- * Rejects with `keys.other` (exit 2) for one that cannot be it: of another length, or, where that key was
- * generated, another one. Of a key that a person chose, nothing more can be checked.
+ * Stores a key under a fingerprint that another key store recorded. Rejects with `keys.other` (exit 2) if it
+ * cannot be that key: its length differs, or, for a generated key, its value. A key that a person chose
+ * cannot be checked further.
  */
 export async function adoptKey(
   { journal, keyring }: { readonly journal: Pick<JournalReader, 'read'>; readonly keyring: Keyring },

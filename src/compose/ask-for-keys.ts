@@ -11,17 +11,17 @@ import type { Entry, Journal } from '../store/journal.ts';
 import { adoptKey } from './adopt-key.ts';
 import type { DrivenRun } from './instances.ts';
 
-/** By their fingerprints: keys that were entered here for a run, and those that it goes on without. */
+/** Fingerprints of the keys entered for a run, and of those it goes on without. */
 export interface KeysAsked {
   readonly entered?: readonly string[];
   readonly without?: readonly string[];
 }
 
 /**
- * Asks, before anything is written or sent, for each key that the run still needs and that this key store
- * does not hold: somebody else may have begun it with a key store of their own. An empty line goes on without
- * the key; every step that needs it fails then, and sends nothing. Rejects with `keys.lacking` (exit 3) where
- * nobody can be asked, and with `keys.other` where another key is entered.
+ * Asks, before anything is written or sent, for each key that the run still needs and this key store lacks,
+ * because the run may have begun with another key store. An empty line goes on without the key; each step
+ * that needs it then fails and sends nothing. Rejects with `keys.lacking` (exit 3) if no prompt is possible,
+ * and with `keys.other` if another key is entered.
  */
 export async function askForKeys(
   context: CommandContext,
@@ -56,9 +56,7 @@ export async function askForKeys(
   return { ...(entered.length > 0 && { entered }), ...(without.length > 0 && { without }) };
 }
 
-/**
- * The prompt stood on the screen that the run takes, which is gone by now: what it asked for is said again.
- */
+/** The prompt was on the screen that the run has taken over, so the error repeats what it asked for. */
 function inputLeft(thrown: unknown, runId: string, fingerprint: string): unknown {
   if (!(thrown instanceof LifeboatError) || thrown.code !== 'input.left') return thrown;
   return new LifeboatError('input.left', `key ${fingerprint} was not entered`, {

@@ -2,38 +2,37 @@ import { type Touches, touchesOf } from '../../machines/parts/touches.ts';
 import type { ActivityDeps } from '../activities/deps.ts';
 import { plainAddress } from '../base/redact.ts';
 import type { CommandContext } from '../cli/context.ts';
-import type { LoadedConfig } from '../config/loaded.ts';
+import { type LoadedConfig, tokenVariables } from '../config/loaded.ts';
 import type { Config } from '../config/schema.ts';
 import type { Awaited, Awaits } from '../service/awaited.ts';
 import type { JournalReader } from '../store/journal.ts';
 import type { RunSummary } from '../store/projections/runs.ts';
-import { lazyPlatform } from './platform-of.ts';
 import { openRequestRecorder, type RequestRecorder } from './request-recorder.ts';
 import { type OpenInstance, openForRun } from './service-of.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What a run acts on: its instance, the one that a recovery goes into, and the platform around them. */
+/** What a run acts on: its instance, the recovery target, and the platform around them. */
 export interface RunInstances extends AsyncDisposable {
-  /** Where they come from. Who has to approve what stands there too. */
+  /** The config that they come from, which also names the approvers. */
   readonly config: LoadedConfig;
   readonly instance: OpenInstance;
   readonly target: OpenInstance | undefined;
-  /** Opened when it is first asked for. */
+  /** Opened on first use. */
   readonly platform: ActivityDeps['platform'];
-  /** Hears every request to any of them. */
+  /** Records every request to any of them. */
   readonly recorder: RequestRecorder;
-  /** What is waited for now, of several the one that was asked for first. */
+  /** What is being waited for; of several, the one that began first. */
   readonly awaited: () => Awaited | undefined;
 }
 
-/** What is needed of a run to drive it. */
+/** What it takes to drive a run. */
 export type DrivenRun = Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'version'> & {
   readonly target?: string | undefined;
 };
 
 /**
- * Opens what a run acts on; nothing is sent but what `revision: auto` needs, and to a source that the run
- * does not call nothing is sent at all. Rejects with a usage error when the config lacks something.
+ * Opens what a run acts on. Only `revision: auto` sends anything, and never to a source that the run does not
+ * call. Rejects with a usage error if the config lacks something.
  */
 export async function openInstances(
   context: CommandContext,
@@ -78,7 +77,7 @@ export async function openInstances(
   };
 }
 
-/** What a run that is taken up again acts on. Of a runbook that nobody knows here, no source is called. */
+/** What a resumed run acts on. For an unknown runbook, no source is called. */
 export async function instancesOfRun(
   journal: JournalReader,
   { runId, runbook, instance, target }: Pick<RunSummary, 'runId' | 'runbook' | 'instance' | 'target'>,
@@ -90,8 +89,8 @@ export async function instancesOfRun(
 }
 
 /**
- * `revision: auto` would ask an instance that may be gone; which revision it had does not matter for what is
- * never called.
+ * `revision: auto` would ask an instance that may be gone, and the revision of an instance that is never
+ * called does not matter.
  */
 function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   const instance = config.instances[name];
@@ -99,10 +98,7 @@ function withoutAsking(config: LoadedConfig, name: string): LoadedConfig {
   return { ...config, instances: { ...config.instances, [name]: { ...instance, revision: 62 } } };
 }
 
-/**
- * Where the instances of a run are, and with which revision they are spoken to, for its first entry. Nothing
- * secret stands in it.
- */
+/** Addresses and revisions of a run's instances, for its first entry. Without secrets. */
 export function servicesOfRun(
   { instances }: Pick<Config, 'instances'>,
   { instance, target }: { readonly instance: string; readonly target?: string | undefined },
@@ -112,4 +108,41 @@ export function servicesOfRun(
     if (config === undefined) return [];
     return [{ instance: name, url: plainAddress(config.url) ?? '', revision: String(config.revision) }];
   });
+}
+
+/** The configured platform, opened once, on first use. `close` closes it if it was opened. */
+export function lazyPlatform(
+  context: CommandContext,
+  config: LoadedConfig,
+  recorder?: RequestRecorder,
+  awaits?: Awaits,
+): { readonly platform: ActivityDeps['platform']; readonly close: () => Promise<void> } {
+  let opened: ReturnType<ActivityDeps['platform']> | undefined;
+  const open = async () => {
+    const { openPlatform } = await import('../platform/open.ts');
+    const { tokenReader } = await import('../service/token-source.ts');
+    const hideEnv = tokenVariables(config);
+    return openPlatform(config, {
+      env: context.env,
+      hideEnv,
+      tap: recorder?.platform,
+      awaits,
+      tokenOf: (source) => tokenReader(source, { keychain: noKeychain, hideEnv }),
+    });
+  };
+  return {
+    platform: () => {
+      opened ??= open();
+      return opened;
+    },
+    close: async () => {
+      const found = await opened?.catch(() => undefined);
+      if (found !== undefined && 'close' in found) await found.close();
+    },
+  };
+}
+
+/** The config does not allow a keychain as the platform's token source. */
+function noKeychain(): never {
+  throw new Error('the access token of the platform is never kept in the key store');
 }

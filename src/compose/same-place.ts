@@ -10,11 +10,11 @@ import { type Entry, fieldsOf } from '../store/journal.ts';
 import type { DrivenRun } from './instances.ts';
 
 /**
- * Refuses to go on with a run anywhere else than where it began. The config may have changed since, or be
- * another one: the name of an instance then stands for another database, which every restore of the run would
- * go into. Throws `run.elsewhere` where an instance that the run calls has another id now, and
- * `run.rehearsal` where it began as a rehearsal of what is none any more; both exit with 2, before anything
- * is sent. Another host or path before the same id is the same instance. A run that went LIVE stays LIVE.
+ * Refuses to continue a run anywhere but where it began: if the config has changed, the instance's name may
+ * stand for another database, which every restore of the run would overwrite. Throws `run.elsewhere` if a
+ * called instance has another id now, and `run.rehearsal` if the run began as a rehearsal and would continue
+ * live; both exit with 2, before anything is sent. Another host or path with the same id is the same
+ * instance. A run that began live stays live.
  */
 export function assertSameInstance(
   { runId, instance, target }: Pick<DrivenRun, 'runId' | 'instance' | 'target'>,
@@ -26,7 +26,7 @@ export function assertSameInstance(
   const isCalled = runbook.touches((inputOf(entries) ?? {}) as never).source !== 'not-called';
   for (const { instance: name, url } of servicesIn(entries)) {
     const now = Object.hasOwn(instances, name) ? instances[name]?.url : undefined;
-    // A record without an address that can be read says nothing about where the run began.
+    // A record without a readable address does not say where the run began.
     if (now === undefined || (name === instance && !isCalled) || isSameInstance(url, now) !== false) continue;
     throw refusal('run.elsewhere', runId, [
       `run ${runId} began on ${show(name)} at ${show(url)}, and ${show(path)} has another instance under that name`,

@@ -1,4 +1,7 @@
+import * as z from 'zod';
+import { isoOf } from '../base/date.ts';
 import { EXIT, LifeboatError } from '../base/errors.ts';
+import type { Secret } from '../base/secret.ts';
 import type { CommandContext } from '../cli/context.ts';
 import { instanceNamed } from '../config/load.ts';
 import { type LoadedConfig, tokenVariables } from '../config/loaded.ts';
@@ -11,29 +14,26 @@ import type { Revision } from '../service/revisions.ts';
 import type { TokenReader } from '../service/token-source.ts';
 import type { Workspace } from './workspace.ts';
 
-/** An instance of the config with its client, which sends nothing until it is used. */
+/** A configured instance with its client, which sends nothing until it is used. */
 export interface OpenInstance extends AsyncDisposable {
   readonly name: string;
   readonly config: InstanceConfig;
   readonly service: ServiceClient;
-  /** The one that the config names, or that `revision: auto` has found. */
+  /** The configured revision, or the one that `revision: auto` found. */
   readonly revision: Revision;
   readonly token: TokenReader;
-  /** Variables with tokens, which no command of the config needs to see. */
+  /** Variables with tokens, kept from commands that the config runs. */
   readonly hideEnv: readonly string[];
 }
 
-/**
- * The account under which the access token of an instance rests, when its config says `token: {keychain:
- * true}`.
- */
+/** The keychain account of an instance's access token, if its config says `token: {keychain: true}`. */
 export function tokenAccount(instance: string): string {
   return `${RESERVED_ACCOUNT_PREFIX}token/${instance}`;
 }
 
 /**
  * Opens the client of an instance; with `revision: auto` it asks the instance first. Rejects with a usage
- * error when the config lacks what it needs.
+ * error if the config lacks something.
  */
 export async function openInstance(
   config: LoadedConfig,
@@ -41,12 +41,12 @@ export async function openInstance(
   options: {
     readonly store: () => Promise<KeyStore>;
     readonly tokenFile?: string | undefined;
-    /** Hears every request. */
+    /** Receives every request. */
     readonly tap?: Tap | undefined;
-    /** Told of what is waited for. */
+    /** Told what is being waited for. */
     readonly awaits?: Awaits | undefined;
     readonly warn?: (line: string) => void;
-    /** Gets what `revision: auto` has found out. */
+    /** Receives the finding of `revision: auto`. */
     readonly found?: (line: string) => void;
   },
 ): Promise<OpenInstance> {
@@ -90,12 +90,12 @@ export async function openInstance(
   };
 }
 
-/** That an instance is spoken to as the newest revision that is known, and not as its own. */
+/** Says that the client uses the newest known revision instead of the instance's own. */
 export function newerRevisionWords(given: number): string {
   return `revision ${given} is newer than any that lifeboat knows; it is spoken to as revision 62`;
 }
 
-/** `revision: auto`: asks the instance itself, by GETs. */
+/** `revision: auto`: asks the instance by GETs. */
 async function findOutRevision(
   url: string,
   network: {
@@ -119,7 +119,7 @@ function missing(instance: string): never {
   });
 }
 
-/** An instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */
+/** Opens an instance for a command that drives a run: warnings go to stderr, keys come from the workspace. */
 export function openForRun(
   context: CommandContext,
   config: LoadedConfig,
@@ -133,4 +133,21 @@ export function openForRun(
     warn: (line) => context.stderr.write(`${line}\n`),
     found: (line) => context.stderr.write(`${line}\n`),
   });
+}
+
+/**
+ * When a token expires, if it is a JSON Web Token that says so (RFC 7519 section 4.1.4). It is not verified,
+ * because it is only used to warn.
+ */
+export function expiryOf(authorization: Secret): string | undefined {
+  const payload = authorization.reveal().split(/\s+/).at(-1)?.split('.')[1];
+  if (payload === undefined) return undefined;
+  try {
+    const claims = z
+      .looseObject({ exp: z.number() })
+      .parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
+    return isoOf(claims.exp * 1000);
+  } catch {
+    return undefined;
+  }
 }

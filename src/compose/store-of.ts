@@ -76,10 +76,10 @@ export async function openReaderOf(context: StoreContext): Promise<JournalReader
   const journal = await openUnchecked(context);
   const { stderr, env } = context;
   if (stderr !== undefined) {
-    const { warnIfRolledBack } = await import('./warn-rolled-back.ts');
+    const { warnIfRolledBack } = await import('./warn-store.ts');
     const { checkedAs } = await import('./store-seen.ts');
     await warnIfRolledBack({ env, stderr }, journal, await checkedAs(context));
-    const { warnOfOtherNames } = await import('./warn-other-names.ts');
+    const { warnOfOtherNames } = await import('./warn-store.ts');
     await warnOfOtherNames(context, stderr, journal);
   }
   return journal;

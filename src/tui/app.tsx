@@ -1,8 +1,7 @@
 import { Box, useApp, useInput, usePaste, useWindowSize } from 'ink';
 import { createElement, memo, useEffect, useMemo, useSyncExternalStore } from 'react';
 import { show } from '../base/text.ts';
-import type { Band, Pane, Size } from './bands.ts';
-import { framesOf } from './frames.ts';
+import type { Band, Layout, Pane, Size } from './bands.ts';
 import type { Host } from './host.ts';
 import { keyOf } from './keys.ts';
 import { type Line, type Look, TEXT_LIMIT } from './span.ts';
@@ -10,14 +9,11 @@ import { painted, paintOf } from './theme.ts';
 
 export interface AppProps {
   readonly host: Host;
-  /** Gets the function that gives the terminal away for a while, as soon as there is one. */
+  /** Receives the function that gives up the terminal for a while, as soon as it exists. */
   readonly onReady?: (suspend: ReturnType<typeof useApp>['suspendTerminal']) => void;
 }
 
-/**
- * The only component with a life of its own: it connects the stack of screens, the keyboard and the size of
- * the window.
- */
+/** Connects the stack of screens with the keyboard and the window size. */
 export function App({ host, onReady }: AppProps) {
   const { columns, rows } = useWindowSize();
   const { suspendTerminal } = useApp();
@@ -26,7 +22,7 @@ export function App({ host, onReady }: AppProps) {
   const bands = useSyncExternalStore(host.subscribe, () => frameIn(size));
 
   useInput((input, key) => host.press(keyOf(input, key), size));
-  // Mounted always: only then does Ink ask the terminal to mark pastes, and a paste is never taken for keys.
+  // Always mounted: only then does Ink ask the terminal to mark pastes, so that no paste is taken for keys.
   usePaste((text) => host.paste(text, size));
   useEffect(() => onReady?.(suspendTerminal), [onReady, suspendTerminal]);
 
@@ -34,9 +30,8 @@ export function App({ host, onReady }: AppProps) {
 }
 
 /**
- * Draws bands. They are exactly as large as the terminal, never larger: when a window gets smaller, Ink draws
- * what it has once more before the layout follows, and a row that is too long by then would be broken by the
- * terminal, and push all below it out of its place.
+ * Draws bands that fill the terminal exactly. When the window shrinks, Ink draws the old content once more,
+ * and the terminal would wrap a row that is too long and shift everything below it.
  */
 function Screen({ bands, size, look }: { bands: readonly Band[]; size: Size; look: Look }) {
   return (
@@ -67,9 +62,8 @@ const PaneBox = memo(({ pane, look }: { pane: Pane; look: Look }) => (
 ));
 
 /**
- * One text, whatever it is made of: for each text that Ink draws it computes a layout of its own. It is the
- * element below Ink's `Text`, which takes its size: a `Text` is measured, and styled by Ink, where a row is
- * styled already and as wide as its pane.
+ * One text node for each row, because Ink computes a layout for every text. It is the element below Ink's
+ * `Text`, without its measuring and styling: the row is styled and has its width already.
  */
 const Row = memo(({ line, look, width }: { line: Line; look: Look; width: number }) =>
   createElement(
@@ -80,14 +74,64 @@ const Row = memo(({ line, look, width }: { line: Line; look: Look; width: number
 );
 
 /**
- * The only place where text becomes part of the Ink tree. Ink lets colours and links in texts through, so
- * everything is made printable here once more, whatever came before.
+ * The only place where text enters the Ink tree. Ink passes colours and links through, so everything is made
+ * printable here once more.
  */
 function printed({ text, token }: Line[number], look: Look): string {
   return painted(show(text, TEXT_LIMIT), paintOf(token, look.colour, look.theme));
 }
 
-/** Rows and cells have no identity but their place. */
+/** Rows and cells are identified by position. */
 function placeKey(at: number): string {
   return `at-${at}`;
+}
+
+/** Something to lay out, with a version that says when it may have changed. */
+interface Drawn {
+  /** Changes whenever the drawn content may have changed. */
+  version(): number;
+  layOut(size: Size): Layout;
+}
+
+/**
+ * The bands of the screen at a size. Parts equal to the previous frame's are reused, so that React does not
+ * draw them again.
+ */
+export function framesOf(drawn: Drawn): (size: Size) => readonly Band[] {
+  let last: { readonly version: number; readonly size: Size; readonly bands: readonly Band[] } | undefined;
+  return (size) => {
+    const version = drawn.version();
+    if (last?.version !== version || last.size !== size)
+      last = { version, size, bands: kept(last?.bands, drawn.layOut(size).bands, keptBand) };
+    return last.bands;
+  };
+}
+
+function keptBand(before: Band | undefined, after: Band): Band {
+  const panes = kept(before?.panes, after.panes, keptPane);
+  return before?.height === after.height && before.panes === panes ? before : { ...after, panes };
+}
+
+function keptPane(before: Pane | undefined, after: Pane): Pane {
+  const lines = kept(before?.lines, after.lines, keptLine);
+  const isSame = before?.lines === lines && before.width === after.width && before.height === after.height;
+  return isSame ? before : { ...after, lines };
+}
+
+function keptLine(before: Line | undefined, after: Line): Line {
+  const isSame =
+    before?.length === after.length &&
+    before.every(({ text, token }, at) => text === after[at]?.text && token === after[at]?.token);
+  return isSame ? before : after;
+}
+
+/** Replaces each part by the previous one if both look the same; returns the previous list if all do. */
+function kept<Part>(
+  before: readonly Part[] | undefined,
+  after: readonly Part[],
+  keptPart: (before: Part | undefined, after: Part) => Part,
+): readonly Part[] {
+  const parts = after.map((part, at) => keptPart(before?.[at], part));
+  const isSame = before?.length === parts.length && parts.every((part, at) => part === before[at]);
+  return isSame ? before : parts;
 }

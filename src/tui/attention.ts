@@ -1,28 +1,27 @@
+import { show } from '../base/text.ts';
 import { questionKey } from '../view/question-words.ts';
 import type { RunView } from '../view/run-view.ts';
-import { BELL, notified, titled } from './osc.ts';
 
-/** Milliseconds without a key after which nobody is taken to be at the keyboard. */
+/** Milliseconds without a key after which the operator counts as away. */
 const AWAY_MS = 5_000;
 
-export interface AttentionOptions {
+interface AttentionOptions {
   readonly write: (bytes: string) => void;
-  /** Milliseconds that only go forward. */
+  /** Monotonic time in milliseconds. */
   readonly monotonic: () => number;
-  /** Whether the bell may ring and the desktop be notified; the title is set anyway. */
+  /** Whether the bell may ring and desktop notifications are sent; the title is set in any case. */
   readonly isLoud: boolean;
 }
 
-/** What the app says besides what it draws: the title of the window, a bell and a notification. */
-export interface Attention {
-  /** Somebody is at the keyboard. */
+/** Signals outside of the screen: window title, bell and desktop notification. */
+interface Attention {
+  /** Reports a key press: the operator is present. */
   typed(): void;
-  /** The title of the window is no longer the one that was set. */
+  /** The window title was changed by another program. */
   forget(): void;
   /**
-   * What is shown now: a screen by its title, and the run that is driven here; `hide` makes a text fit to be
-   * seen. The bell rings when its
-   * question has come to wait, or it has ended, and nobody is typing: once for each.
+   * Reports the title of the current screen and the run that is driven here; `hide` masks names. The bell
+   * rings once when the run's question starts to wait, and once when it ends, if the operator is away.
    */
   look(title: string, run: RunView | undefined, hide: (text: string) => string): void;
 }
@@ -50,7 +49,7 @@ export function createAttention({ write, monotonic, isLoud }: AttentionOptions):
   };
 }
 
-/** What waits for a person, as something that changes with it; empty where nothing does. */
+/** Identifies what waits for the operator; empty if nothing does. */
 function waitOf(run: RunView): string {
   if (run.outcome !== undefined) return 'over';
   if (run.paused) return 'credentials';
@@ -65,4 +64,42 @@ function stateOf({ outcome, paused, question }: RunView): string {
   if (outcome !== undefined) return 'over';
   if (paused) return 'waits for credentials';
   return question === undefined ? 'running' : 'waits for you';
+}
+
+/*
+ * What a terminal does besides drawing, by the sequences of xterm ("XTerm Control Sequences", Operating
+ * System Commands) and of iTerm2 (OSC 9). A terminal that does not know one ignores it.
+ */
+
+/** Saves the window title on the terminal's stack, and restores it. */
+export const SAVE_TITLE = '\u001b[22;2t';
+export const RESTORE_TITLE = '\u001b[23;2t';
+
+const BELL = '\u0007';
+
+export function titled(text: string): string {
+  return `\u001b]2;${clean(text)}\u0007`;
+}
+
+/** A desktop notification. */
+export function notified(text: string): string {
+  return `\u001b]9;${clean(text)}\u0007`;
+}
+
+/** xterm's limit of Base64 digits in one sequence. */
+const MAX_COPIED = 74_994;
+
+/** Copies a text to the clipboard and returns the message about it, also if it is too long to copy. */
+export function copyTo(write: (bytes: string) => void, text: string, what: string): string {
+  const digits = Buffer.from(text).toString('base64');
+  if (digits.length > MAX_COPIED) return `not copied: ${what} is longer than a terminal takes`;
+  write(`\u001b]52;c;${digits}\u0007`);
+  return `copied ${what}`;
+}
+
+const LONGEST = 120;
+
+/** Removes what would end the sequence or begin another one. */
+function clean(text: string): string {
+  return show(text, LONGEST).replaceAll(/\p{Cc}/gu, ' ');
 }

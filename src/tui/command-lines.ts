@@ -2,21 +2,20 @@ import { splitAt } from '../plain/width.ts';
 import { type Line, span } from './span.ts';
 import type { Token } from './theme.ts';
 
-/** Where a shell stands in what it reads: outside of quotes, or inside of them. */
+/** The quotes that a shell is inside of. */
 export type Quoting = 'none' | 'single' | 'double';
 
 interface CommandLook {
-  /** Where the rows before have left the shell. */
+  /** The shell's state after the previous rows. */
   readonly quoting?: Quoting;
-  /** Blanks before each row that may begin with some. */
+  /** Indent of each row that may be indented. */
   readonly lead?: string;
   readonly token?: Token;
 }
 
 /**
- * Breaks a command into rows of at most `width` cells (of 12 at least) that a shell takes for the same
- * command when they are copied together: a row that goes on ends with a backslash. What fits is one row of
- * nothing but itself.
+ * Breaks a command into rows of at most `width` (at least 12) cells that run as the same command when they
+ * are copied together: a row that continues ends with a backslash. A command that fits is one row, unchanged.
  */
 export function commandLines(
   text: string,
@@ -33,7 +32,7 @@ export function commandLines(
       rows.push(start + rest);
       return { lines: rows.map((row) => [{ text: row, token }]), quoting: scan(rest, state).at(-1) ?? state };
     }
-    // Two cells for what ends the row.
+    // Leave two cells for the continuation.
     const [head] = splitAt(rest, most - start.length - 2, 1);
     const states = scan(head, state);
     const blank = states.findLastIndex((after, at) => after === 'none' && at > 0 && isBlank(head, at));
@@ -50,14 +49,14 @@ function isBlank(text: string, at: number): boolean {
   return text[at] === ' ' && text[at - 1] !== '\\';
 }
 
-/** A backslash and what it protects stay together. */
+/** Keeps a backslash and the character that it escapes together. */
 function beforeEscape(head: string, states: readonly Quoting[]): number {
   if (states.at(-1) === 'single') return head.length;
   const slashes = /\\*$/u.exec(head)?.[0].length ?? 0;
   return slashes % 2 === 0 ? head.length : Math.max(1, head.length - 1);
 }
 
-/** Where the shell stands after each character. */
+/** The shell's state after each character. */
 function scan(text: string, from: Quoting): Quoting[] {
   let state = from;
   let isEscaped = false;

@@ -1,36 +1,37 @@
 import { failureOf } from '../base/errors.ts';
-import { type Errand, type ErrandEnd, errandWords } from '../view/app/errand.ts';
+import { show } from '../base/text.ts';
+import type { AppPort, ShowRun } from '../view/app/app-port.ts';
+import { type Errand, type ErrandEnd, errandWords } from '../view/app/app-port.ts';
+import type { StartWish } from '../view/app/start-wish.ts';
+import type { RunEnd, RunPort } from '../view/run-port.ts';
 import type { LiveScreen } from './live-screen.ts';
 import type { Notice } from './screens/notice/notice.ts';
 
-export interface ErrandsOptions {
-  /** Whether a run is driven in this window. */
+interface ErrandsOptions {
   readonly isDriving: () => boolean;
   /** Puts a notice on the stack. */
   readonly notice: (notice: Notice) => LiveScreen;
   readonly remove: (screen: LiveScreen) => void;
-  /** Says a line that goes away with the next key. */
+  /** Shows a line until the next key. */
   readonly say: (text: string) => void;
   readonly onDone: () => void;
-  /** What was begun is over, and its notice is gone. */
+  /** The task is over and its notice was closed. */
   readonly onOver: () => void;
 }
 
-/** What begins and drives runs beneath the screens, one at a time. */
-export interface Errands {
-  /**
-   * `act` gives the lines that it said beside the screen, or what it came to. What it rejects with is shown.
-   */
+/** Background tasks beneath the screens. Runs are begun one at a time. */
+interface Errands {
+  /** Runs `act` alone. Shows the lines or the end that it resolves with, or its error. */
   begin(title: string, act: () => Promise<readonly string[] | ErrandEnd>): void;
-  /** Something short, also beside a run. What `act` gives is said; what it rejects with is shown. */
+  /** Runs a short task, also beside a run. Shows the line that it resolves with, or its error. */
   beside(title: string, act: () => Promise<string | undefined>): void;
-  /** Something longer, also beside a run; `leaving` is aborted when the app is left. Its end is shown. */
+  /** Runs a long task, also beside a run, and shows its end; `leaving` aborts when the app is left. */
   carry(errand: Errand, act: (leaving: AbortSignal) => Promise<ErrandEnd>): void;
-  /** Ends what is carried out. */
+  /** Stops the running tasks. */
   stop(): void;
-  /** Shows what something was rejected with. */
+  /** Shows an error. */
   refused(title: string, thrown: unknown): void;
-  /** Resolves when nothing is under way any more. */
+  /** Resolves once no task is running. */
   settled(): Promise<unknown>;
 }
 
@@ -92,4 +93,45 @@ export function createErrands({ isDriving, notice, remove, say, onDone, onOver }
     },
     settled: () => Promise.allSettled(working),
   };
+}
+
+interface StartEach {
+  readonly wishes: readonly StartWish[];
+  readonly start: AppPort['start'];
+  /** Shows a run, and closes its screen if it ends well. */
+  readonly show: ShowRun;
+}
+
+/**
+ * Runs the wishes one after the other and reports how each ended. One that cannot begin does not stop the
+ * others; leaving one stops the rest.
+ */
+export async function startEach({ wishes, start, show: showRun }: StartEach): Promise<ErrandEnd> {
+  const ends: string[] = [];
+  let proven = 0;
+  for (const wish of wishes) {
+    const name = show(wish.instance, 80);
+    let seen: { readonly port: RunPort; readonly end: RunEnd } | undefined;
+    try {
+      await start(wish, async (port) => {
+        const end = await showRun(port);
+        seen = { port, end };
+        return end;
+      });
+    } catch (thrown) {
+      ends.push(`${name}: ${failureOf(thrown).shortMessage}`);
+      continue;
+    }
+    if (seen === undefined) ends.push(`${name}: no run was begun`);
+    else if (seen.end.how === 'ended') {
+      const { runId, outcome } = seen.port.view();
+      if (outcome?.tone === 'good') proven += 1;
+      ends.push(`${name}: ${outcome?.title ?? 'it is over'} (run ${runId})`);
+    } else {
+      ends.push(`${name}: left open, resume it with: lifeboat resume ${seen.port.view().runId}`);
+      break;
+    }
+  }
+  const left = wishes.slice(ends.length).map(({ instance }) => `${show(instance, 80)}: not begun`);
+  return { text: `${proven} of ${wishes.length} ended well`, lines: [...ends, ...left], hints: [] };
 }

@@ -1,51 +1,47 @@
 import { counted } from '../base/format.ts';
 import { show } from '../base/text.ts';
-import type { OnScreen } from '../view/app/app-port.ts';
+import type { AppPort, OnScreen } from '../view/app/app-port.ts';
 import type { StartWish } from '../view/app/start-wish.ts';
+import type { MomentReader } from '../view/moment-reader.ts';
 import type { RunEnd, RunPort } from '../view/run-port.ts';
-import { createAttention } from './attention.ts';
+import { copyTo, createAttention } from './attention.ts';
 import type { Layout, Size } from './bands.ts';
-import { createDriving } from './driving.ts';
-import { createEntering } from './entering.ts';
-import { createErrands } from './errands.ts';
-import { NO_FACTS } from './facts.ts';
-import type { HostOptions } from './host-options.ts';
+import { createErrands, startEach } from './errands.ts';
+import { type LiveFacts, NO_FACTS } from './facts.ts';
 import { pressedOn, type Stroke } from './keys.ts';
 import type { AppEffect, LiveScreen, ScreenRequest } from './live-screen.ts';
+import { createPresenting } from './mask.ts';
 import type { OpenScreen } from './module-screen.ts';
-import { createOpening } from './opening.ts';
-import { copyTo } from './osc.ts';
 import { withRoomForSaid, withSaid } from './parts/frame.ts';
-import { createPresenting } from './presenting.ts';
 import { helpScreen } from './screens/help/help.ts';
 import { loadScreen } from './screens/index.ts';
 import { type Notice, noticeScreen } from './screens/notice/notice.ts';
 import { type Beneath, paletteScreen } from './screens/palette/palette.ts';
 import type { Look } from './span.ts';
-import { createStack } from './stack.ts';
-import { startEach } from './start-each.ts';
+import { createDriving, createEntering, createOpening, createStack } from './stack.ts';
+import type { Reading } from './watch-terminal.ts';
 
-/** The stack of screens: the uppermost is drawn and gets the keys, Esc goes back to the one beneath. */
+/** The stack of screens: the top one is drawn and gets the keys, Esc goes back to the one beneath. */
 export interface Host {
   readonly look: Look;
-  /** Asks for a secret in a field over the screens; rejects with `input.left` where the field is left. */
+  /** Asks for a secret in a field over the screens; rejects with `input.left` if the field is left. */
   enter: OnScreen['enter'];
-  /** Says a line until the next key; an empty one takes it away. */
+  /** Shows a line until the next key; an empty one clears it. */
   say: OnScreen['say'];
   subscribe(listener: () => void): () => void;
-  /** Changes whenever what is drawn may have changed. */
+  /** Changes whenever the drawn content may have changed. */
   version(): number;
   layOut(size: Size): Layout;
-  /** The screen that is drawn and gets the keys; undefined before the first is opened. */
+  /** The screen that is drawn and gets the keys; undefined before the first one is opened. */
   top(): LiveScreen | undefined;
   press(stroke: Stroke | undefined, size: Size): void;
   paste(text: string, size: Size): void;
   open(request: ScreenRequest): void;
-  /** Names the window again, where another program has named it in between. */
+  /** Sets the window title again after another program has changed it. */
   retitle(): void;
-  /** Shows a run, and gives its end when it has ended or is left, and the screen is closed. */
+  /** Shows a run; resolves with its end once it has ended or is left, and its screen is closed. */
   showRun(port: RunPort): Promise<RunEnd>;
-  /** Lets go of everything on the stack; resolves when nothing more will be written. */
+  /** Leaves everything on the stack; resolves when nothing more will be written. */
   leave(why: string): Promise<void>;
   stop(): void;
 }
@@ -61,7 +57,7 @@ export function createHost(options: HostOptions): Host {
 
   const tell = () => {
     version += 1;
-    // Names can only be hidden by whoever knows them.
+    // Presenter mode needs the names of the config in order to hide them.
     const names = presenting.isOn() ? [{ source: 'home', of: null } as const] : [];
     app?.facts.want([...(stack.top()?.needs() ?? []), ...names]);
     const title = stack.top()?.title();
@@ -75,7 +71,7 @@ export function createHost(options: HostOptions): Host {
     isRunAlone: app === undefined,
   });
   const stack = createStack(tell);
-  /** Where a run has led that is closed now; what began it has to be over first. */
+  /** Where a closed run leads on to; it starts once the task that began the run is over. */
   let next: AppEffect | undefined;
   const onLead = (effect: AppEffect) => {
     next = effect;
@@ -85,7 +81,7 @@ export function createHost(options: HostOptions): Host {
     const screens = stack.screens();
     const last = screens.at(-1);
     if (last === undefined) return;
-    // A run is left by its own question, which says what happens to it.
+    // A run is left through its own dialogue, which says what happens to it.
     if (screens.length === 1) return options.onDone('closed');
     stack.remove(last);
   };
@@ -174,7 +170,7 @@ export function createHost(options: HostOptions): Host {
         return;
       }
       case 'instead':
-        // It stays until the next screen can be drawn.
+        // Keep this screen until the next one can be drawn.
         if (effect.effect.type === 'open') return opening.open(effect.effect.screen, back);
         back();
         return perform(effect.effect);
@@ -195,7 +191,7 @@ export function createHost(options: HostOptions): Host {
     }
   };
 
-  /** The questions that led to a run are answered when it has been begun. */
+  /** Starts a run, which answers the questions that led to it. */
   const start = async (wish: StartWish): Promise<readonly string[]> => {
     const asked = stack.screens().find(({ request }) => request?.name === 'start');
     const lines = await needed(app).port.start(wish, (port) => driving.show(port));
@@ -213,7 +209,7 @@ export function createHost(options: HostOptions): Host {
     const [first, after] = pressedOn(screen, stroke);
     const wasTyping = screen.isTyping();
     pressOn(screen, first, size);
-    // What was pressed in a field commands nothing because Escape has left the field; it may have been Alt.
+    // Do not treat the key as a command if Escape has just left a field: both may have been one Alt key.
     const isCommand = wasTyping && stack.top()?.isTyping() !== true;
     if (after !== undefined && !(isCommand && !leadsOut(after))) press(after, size);
   };
@@ -235,7 +231,7 @@ export function createHost(options: HostOptions): Host {
     isDriving: stack.run() !== undefined,
     hidesNames: presenting.isOn(),
   });
-  /** What a key means on every screen, where the screen has no meaning of its own for it. */
+  /** Keys that work on every screen, unless the screen uses them itself. */
   const pressFree = (
     screen: LiveScreen,
     stroke: Stroke | undefined,
@@ -243,9 +239,9 @@ export function createHost(options: HostOptions): Host {
     key: string,
     isFree: boolean,
   ) => {
-    // The help and the palette lie over a screen, and over no second one.
+    // Help and palette open over a screen, but not over each other.
     const isOver = stack.is(screen, 'over');
-    // A run has the other keys for itself.
+    // A run handles its other keys itself.
     if (app !== undefined && (key === 'ctrl+k' || (key === ':' && isFree)) && !isOver)
       stack.push(made(paletteScreen(beneath(screen))), 'over');
     else if (app !== undefined && key === '!' && isFree)
@@ -284,7 +280,7 @@ export function createHost(options: HostOptions): Host {
       const screen = stack.top();
       const drawn = (room: Size): Layout =>
         screen?.layOut(room, look) ?? { bands: [], page: { height: 1, last: 0 } };
-      // A run that is drawn anew in another size would take its question for one that was just shown.
+      // Resizing would make a run treat its question as new and hold back keys.
       const isRun = screen !== undefined && stack.is(screen, 'run');
       const shown =
         said === undefined
@@ -326,4 +322,27 @@ function leadsOut(stroke: Stroke): boolean {
 function needed<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error('only one run is shown here');
   return value;
+}
+
+/** What the stack of screens needs: clocks, terminal, and the abilities of the app. */
+export interface HostOptions {
+  readonly look: Look;
+  readonly now: () => Date;
+  /** Monotonic time in milliseconds. */
+  readonly monotonic: () => number;
+  /** Earliest time, on that clock, at which a key read now can have been pressed. Default: now. */
+  readonly reading?: Reading | undefined;
+  readonly readMoment: MomentReader;
+  /** Writes sequences that draw nothing: clipboard, title, bell. */
+  readonly write: (bytes: string) => void;
+  /** Gives the normal terminal to `act`, then takes the screen back. */
+  readonly lend: <T>(act: () => Promise<T>) => Promise<T>;
+  readonly suspend: () => void;
+  /** Whether the bell may ring and desktop notifications are sent. */
+  readonly isLoud?: boolean | undefined;
+  /** Whether presenter mode is on from the start. */
+  readonly hidesNames?: boolean | undefined;
+  readonly onDone: (how: 'left' | 'closed') => void;
+  /** The app's abilities beyond the shown run; without it, only that run is shown. */
+  readonly app?: { readonly port: AppPort; readonly facts: LiveFacts } | undefined;
 }

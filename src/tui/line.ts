@@ -2,7 +2,7 @@ import { cells, cutText, splitAt } from '../plain/width.ts';
 import { type Line, type Look, type Span, span } from './span.ts';
 import type { Token } from './theme.ts';
 
-/** What it says, without its tones. */
+/** The text of a line without its tokens. */
 export function textOf(line: Line): string {
   return line.map(({ text }) => text).join('');
 }
@@ -12,7 +12,7 @@ export function lineWidth(line: Line): number {
   return line.reduce((sum, piece) => sum + cells(piece.text), 0);
 }
 
-/** Cuts a line to `width` cells, with an ellipsis when something is missing. */
+/** Cuts a line to `width` cells, with an ellipsis if something is missing. */
 export function cutLine(line: Line, width: number, look: Look): Line {
   if (lineWidth(line) <= width) return line;
   const kept: Span[] = [];
@@ -24,7 +24,7 @@ export function cutLine(line: Line, width: number, look: Look): Line {
       room -= wide;
       continue;
     }
-    // Something follows or does not fit, so this piece ends the line with the ellipsis.
+    // More text follows or this piece does not fit, so end the line with an ellipsis.
     const text = wide < room ? piece.text : cutText(`${piece.text} `, room, look.glyphs.ellipsis);
     kept.push({ ...piece, text });
     break;
@@ -32,7 +32,7 @@ export function cutLine(line: Line, width: number, look: Look): Line {
   return kept;
 }
 
-/** The first `limit` rows; the last of them ends with an ellipsis when rows are missing. */
+/** The first `limit` rows; if rows are missing, the last one ends with an ellipsis. */
 export function limitRows(rows: readonly Line[], limit: number, width: number, look: Look): Line[] {
   if (rows.length <= limit) return [...rows];
   const kept = rows.slice(0, Math.max(0, limit));
@@ -41,13 +41,13 @@ export function limitRows(rows: readonly Line[], limit: number, width: number, l
   return kept;
 }
 
-/** Fills a line up with blanks to `width` cells. */
+/** Pads a line with blanks to `width` cells. */
 export function padLine(line: Line, width: number): Line {
   const missing = width - lineWidth(line);
   return missing > 0 ? [...line, { text: ' '.repeat(missing), token: 'text' }] : line;
 }
 
-/** A line led by a rule with a word in it: `── log ─────`. */
+/** A rule with a title in it: `── log ─────`. */
 export function ruleLine(word: string, width: number, look: Look, token: Token = 'frame'): Line {
   const { rule } = look.glyphs;
   const head = `${rule}${rule} `;
@@ -56,12 +56,12 @@ export function ruleLine(word: string, width: number, look: Look, token: Token =
 }
 
 /**
- * Breaks a line into rows of at most `width` cells at its blanks; a word that is longer than a row is broken
- * where the row ends. Blanks the line begins with are kept, rows after the first begin with `hanging` blanks.
+ * Wraps a line at blanks into rows of at most `width` cells; a longer word is broken at the end of the row.
+ * Leading blanks are kept; rows after the first begin with `hanging` blanks.
  */
 export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
   const room = Math.max(1, width);
-  // Half of the row at most, so that a wide character always fits beside it.
+  // At most half of the row, so that a wide character still fits.
   const most = Math.floor(room / 2);
   const indent = Math.min(hanging, most);
   const lead = /^ */u.exec(line[0]?.text ?? '')?.[0].slice(0, most) ?? '';
@@ -97,12 +97,12 @@ export function wrapLine(line: Line, width: number, hanging = 0): Line[] {
 }
 
 interface Word {
-  /** A blank comes before it. */
+  /** Preceded by a blank. */
   readonly blank: boolean;
   readonly pieces: Span[];
 }
 
-/** Words may be made of several spans (`**bold**,`); blanks between them collapse. */
+/** Words may consist of several spans (`**bold**,`); blanks between words collapse. */
 function wordsOf(line: Line): Word[] {
   const words: Word[] = [];
   let blank = false;
@@ -139,10 +139,25 @@ function joinNeighbours(row: readonly Span[]): Line {
   return joined;
 }
 
-/** Whether a row shows this text whole. */
+/** Whether a row shows this text in full. */
 export function hasText(line: Line, text: string): boolean {
   return line
     .map((piece) => piece.text)
     .join('')
     .includes(span(text).text);
+}
+
+/**
+ * Memoises the last call by the identity of its arguments. Facts are replaced and never mutated, so the
+ * result holds until the next answer.
+ */
+export function memoised<Args extends readonly unknown[], Result>(
+  compute: (...args: Args) => Result,
+): (...args: Args) => Result {
+  let last: { readonly args: Args; readonly result: Result } | undefined;
+  return (...args) => {
+    if (last === undefined || args.some((arg, at) => arg !== last?.args[at]))
+      last = { args, result: compute(...args) };
+    return last.result;
+  };
 }

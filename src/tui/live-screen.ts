@@ -1,5 +1,5 @@
 import type { Secret } from '../base/secret.ts';
-import type { Errand } from '../view/app/errand.ts';
+import type { Errand } from '../view/app/app-port.ts';
 import type { Badge } from '../view/app/home.ts';
 import type { LabChange } from '../view/app/lab-facts.ts';
 import type { Facts, Need } from '../view/app/sources.ts';

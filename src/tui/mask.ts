@@ -1,27 +1,66 @@
 import { cells, splitAt } from '../plain/width.ts';
 import type { Home } from '../view/app/home.ts';
 import type { RunView } from '../view/run-view.ts';
-import type { Layout, Pane } from './bands.ts';
+import { band, type Layout, type Pane, type Size } from './bands.ts';
 import { lineWidth, textOf } from './line.ts';
-import type { Line, Look, Span } from './span.ts';
+import { type Line, type Look, type Span, span } from './span.ts';
 
-/** What is not to be seen by whoever looks over a shoulder or at a shared screen. */
-export interface Names {
+/** Presenter mode: hides names and ids on every screen. */
+interface Presenting {
+  isOn(): boolean;
+  /** Switches it, and returns a message about it. */
+  toggle(): string;
+  text(text: string): string;
+  cover(layout: Layout, size: Size, look: Look): Layout;
+}
+
+interface PresentingOptions {
+  readonly isOn: boolean;
+  /** The config; undefined until it is read, and until then nothing can be shown. */
+  readonly home: () => Home | undefined;
+  /** The latest view of the run on the stack. */
+  readonly run: () => RunView | undefined;
+  /** Whether only a run is shown, in which case no config is ever read. */
+  readonly isRunAlone: boolean;
+}
+
+export function createPresenting({ isOn: isFirst, home, run, isRunAlone }: PresentingOptions): Presenting {
+  const mask = createMask();
+  let isOn = isFirst;
+  const names = () => ({ home: home(), run: run() });
+  return {
+    isOn: () => isOn,
+    toggle() {
+      isOn = !isOn;
+      return isOn ? 'names and ids are hidden on every screen' : 'names and ids are shown again';
+    },
+    text: (text) => (isOn ? mask.text(text, names()) : text),
+    cover(layout, { columns, rows }, look) {
+      if (!isOn) return layout;
+      const known = names();
+      if (known.home !== undefined || isRunAlone) return mask.cover(layout, known, look);
+      const waiting = [span('  reading which names to hide', 'text.dim')];
+      return { page: { height: 1, last: 0 }, bands: [band([waiting], columns, rows)] };
+    },
+  };
+}
+
+/** The names to hide from others who can see the screen. */
+interface Names {
   readonly home: Home | undefined;
   readonly run: RunView | undefined;
 }
 
-/** Puts other names in the place of names and ids, always the same for the same one. */
-export interface Mask {
-  /** The layout with every name and id replaced by one that is as wide, so that nothing moves. */
+/** Replaces names and ids by aliases, the same one for the same name. */
+interface Mask {
+  /** The layout with names and ids replaced by aliases of the same width, so that nothing moves. */
   cover(layout: Layout, names: Names, look: Look): Layout;
-  /** The same for a text. */
   text(text: string, names: Names): string;
 }
 
 type Kind = 'instance' | 'host' | 'person' | 'app' | 'run' | 'id';
 
-/** Ids by their looks: of runs (ULID), of the platform (UUID), of keys and files (hexadecimal digests). */
+/** Patterns of ids: runs (ULID), the platform (UUID), keys and files (hexadecimal digests). */
 const IDS: readonly (readonly [kind: Kind, source: string, known: number])[] = [
   ['run', '01[0-9A-HJKMNP-TV-Z]{8,24}', 10],
   ['id', '[0-9a-f]{8}-[0-9a-f]{0,4}(?:-[0-9a-f]{0,12}){0,3}', 8],
@@ -33,12 +72,12 @@ const WHOLE_IDS = IDS.map(([kind, source, known]) => ({
   pattern: new RegExp(`^(?:${source})$`, 'u'),
 }));
 
-/** No letter, digit or dash on either side: `orders` is not a part of `orders-dr`. */
+/** No letter, digit or dash on either side: `orders` is not part of `orders-dr`. */
 const [BEFORE, AFTER] = ['(?<![\\p{L}\\p{N}_-])', '(?![\\p{L}\\p{N}_-])'];
-/** An id may be a part of something longer: `report-ID.html`, `GUID-MILLISECONDS`. */
+/** An id may be part of a longer text: `report-ID.html`, `GUID-MILLISECONDS`. */
 const [BEFORE_ID, AFTER_ID] = ['(?<![\\p{L}\\p{N}_])', '(?![\\p{L}\\p{N}_])'];
 
-/** A mask that remembers which name it gave to whom. */
+/** A mask that remembers the alias of each name. */
 export function createMask(): Mask {
   const aliases = new Map<string, string>();
   const counts = new Map<Kind, number>();
@@ -64,7 +103,7 @@ export function createMask(): Mask {
       if (exact !== undefined) return aliasOf(...exact);
       const id = WHOLE_IDS.find(({ pattern: looks }) => looks.test(found));
       if (id !== undefined) return aliasOf(id.kind, found.slice(0, id.known));
-      // What is left of a name may be the beginning of several: none of their names is right then.
+      // The visible part of a cut name may fit several names, so no single alias would be right.
       const cut = known.filter(([, name]) => name.startsWith(found.slice(0, -1)));
       const [only, ...others] = cut;
       if (only === undefined) return undefined;
@@ -106,11 +145,11 @@ export function createMask(): Mask {
 
 interface Replace {
   readonly pattern: RegExp;
-  /** Its other name; undefined for what only looks like one. */
+  /** Its alias; undefined for text that only looks like a name. */
   readonly named: (found: string) => string | undefined;
 }
 
-/** Names by config and run, the longest first: one may be a part of another. */
+/** Names from config and run, the longest first, because one may be part of another. */
 function knownOf({ home, run }: Names): readonly (readonly [Kind, string])[] {
   const names = new Map<string, Kind>();
   const add = (kind: Kind, name: string | undefined) => {
@@ -126,28 +165,28 @@ function knownOf({ home, run }: Names): readonly (readonly [Kind, string])[] {
   add('instance', run?.target);
   add('instance', typedName(run));
   for (const app of home?.apps ?? []) add('app', app);
-  // What the platform knows to be bound need not be in the config.
+  // Applications that the platform reports as bound may be missing from the config.
   for (const { subject } of run?.followUps ?? []) if (NAME.test(subject)) add('app', subject);
   return [...names]
     .map(([name, kind]) => [kind, name] as const)
     .toSorted(([, one], [, other]) => other.length - one.length);
 }
 
-/** One word with a letter in it: no sentence, and no number. */
+/** One word with a letter in it: neither a sentence nor a number. */
 const NAME = /^(?=.*\p{L})[\p{L}\p{N}_.-]{2,}$/u;
 
 function typedName(run: RunView | undefined): string | undefined {
   return run?.question?.kind === 'typed-name' ? run.question.expected : undefined;
 }
 
-/** A part of a row that is a name, or a part of one, and what stands there instead. */
+/** Part of a row that is a name or part of one, with its replacement. */
 interface Found {
   readonly from: number;
   readonly to: number;
   readonly text: string;
 }
 
-/** The rows with other names, also where a name goes on in the next row. */
+/** Replaces names in rows, also names that continue on the next row. */
 function maskLines(lines: readonly Line[], replace: Replace): Line[] {
   const texts = lines.map(textOf);
   const broken = texts.map((text, at) => brokenName(text, texts[at + 1] ?? '', replace));
@@ -178,8 +217,8 @@ function namesIn(text: string, { pattern, named }: Replace): Found[] {
 }
 
 /**
- * A name of which the end of one row has the beginning and the next row the rest, whether it was broken at a
- * blank or within a word, as a command is with a backslash.
+ * A name that begins at the end of one row and continues on the next, whether it was wrapped at a blank or
+ * within a word, as commands are with a backslash.
  */
 function brokenName(
   above: string,
@@ -219,7 +258,7 @@ function replaced(line: Line, whole: string, found: readonly Found[]): Line {
     for (const one of found) {
       if (one.to <= from || one.from >= to) continue;
       text += whole.slice(next, Math.max(next, one.from));
-      // A name that several pieces share stands whole in the first.
+      // The alias of a name in several pieces stands in the first piece.
       if (one.from >= from) text += one.text;
       next = Math.min(one.to, to);
     }
@@ -227,10 +266,10 @@ function replaced(line: Line, whole: string, found: readonly Found[]): Line {
   });
 }
 
-/** Of something that has a name, and it is not known which. */
+/** For a name of which only a part is visible, so that it is not known which one it is. */
 const HIDDEN = 'hidden-';
 
-/** The other name in exactly so many cells: its number is kept as long as possible. */
+/** Fits an alias into exactly `width` cells, and keeps as much of its number as possible. */
 function asWide(alias: string, width: number): string {
   const [word = '', number = ''] = alias.split('-');
   const room = width - cells(number);
@@ -238,10 +277,7 @@ function asWide(alias: string, width: number): string {
   return `${`${splitAt(word, Math.max(0, room - 1))[0]}-`.padEnd(room, '-')}${number}`;
 }
 
-/**
- * The rows of a confirmation: what is to be typed is the real name, and what was typed of it so far is a name
- * as well.
- */
+/** The rows of a confirmation: both the name to type and the part already typed are hidden. */
 function confirmation(line: Line, expected: string, width: number, { glyphs }: Look): Line {
   const text = textOf(line);
   if (text.includes(expected) && /\btype\b/u.test(text)) {
@@ -253,14 +289,14 @@ function confirmation(line: Line, expected: string, width: number, { glyphs }: L
   return isField ? line.map((piece) => ({ ...piece, text: hidden(piece.text, expected) })) : line;
 }
 
-/** What begins like the name, as stars. */
+/** Replaces text that begins like the name by stars. */
 function hidden(text: string, expected: string): string {
   const typed = text.trim();
   const isLike = typed !== '' && expected.startsWith(typed.slice(0, 2)) && typed !== expected;
   return isLike ? text.replace(typed, '*'.repeat(cells(typed))) : text;
 }
 
-/** A pattern for the name cut by an ellipsis: two characters of it at least, or it could be any name. */
+/** Matches a name cut by an ellipsis, at two characters or more; fewer could be any name. */
 function cutShort(name: string): string {
   const [first = '', second = '', ...more] = Array.from(name, escaped);
   const tail = more.reduceRight((inner, one) => `(?:${one}${inner})?`, '');

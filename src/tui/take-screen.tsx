@@ -3,14 +3,13 @@ import { type Streams, wantsColour } from '../plain/terminal.ts';
 import { type MomentReader, momentReader } from '../view/moment-reader.ts';
 import { LEFT, leftBySignal } from '../view/run-port.ts';
 import { App, type AppProps } from './app.tsx';
+import { RESTORE_TITLE, SAVE_TITLE } from './attention.ts';
 import { GIVE_SCREEN_BACK, hidesNames } from './first-frame.ts';
 import { glyphsFor } from './glyphs.ts';
+import type { HostOptions } from './host.ts';
 import { createHost, type Host } from './host.ts';
-import type { HostOptions } from './host-options.ts';
-import { RESTORE_TITLE, SAVE_TITLE } from './osc.ts';
-import { readKeys } from './read-keys.ts';
 import { themeFor } from './theme.ts';
-import { watchReading, watchTerminal } from './watch-terminal.ts';
+import { readKeys, watchReading, watchTerminal } from './watch-terminal.ts';
 
 /**
  * The alternate screen, emptied, held back by terminals that can until the first frame of Ink follows. It is

@@ -1,20 +1,21 @@
+import process from 'node:process';
 import type { Streams } from '../plain/terminal.ts';
 
-/** How exactly `emptyAt` is known while it is followed and nothing holds the process up. */
+/** Precision of `emptyAt` while it is followed and the process is not held up. */
 const BEAT_MS = 20;
 
-/** When what is read now may have come at the earliest. */
+/** The earliest time at which input that is read now can have arrived. */
 export interface Reading {
   /**
-   * A time: what is read after the call came after that time, however long the process was held up in
-   * between. It stands still unless it is followed.
+   * Input read after this call arrived after the returned time, however long the process was held up in
+   * between. The time only advances while it is followed.
    */
   emptyAt(): number;
-  /** Moves `emptyAt` on until it has reached this time. */
+  /** Advances `emptyAt` until it has reached this time. */
   follow(until: number): void;
 }
 
-/** Watches when the process last read all that had come, on the clock `now`. `stop` ends it. */
+/** Tracks when the process last had read all pending input, on the clock `now`, until `stop`. */
 export function watchReading(now: () => number): Reading & { stop(): void } {
   let emptyAt = now();
   let end = emptyAt;
@@ -22,7 +23,7 @@ export function watchReading(now: () => number): Reading & { stop(): void } {
   let confirming: NodeJS.Immediate | undefined;
   const beat = () => {
     const at = now();
-    // Node reads between its timers and its immediates, so by then all that came before `at` was read.
+    // Node reads input between timers and immediates, so all that came before `at` is read by then.
     confirming = setImmediate(() => {
       emptyAt = at;
       beating = emptyAt < end ? setTimeout(beat, BEAT_MS) : undefined;
@@ -41,30 +42,28 @@ export function watchReading(now: () => number): Reading & { stop(): void } {
   };
 }
 
-import process from 'node:process';
-
 interface Suspension {
   resume(): Promise<void>;
 }
 
-export interface TerminalEvents {
+interface TerminalEvents {
   /** The terminal is gone: its input has ended, or reading or writing fails. */
   readonly onLost: () => void;
-  /** Somebody asks the process to go. */
+  /** The process was asked to end. */
   readonly onSignal: (signal: NodeJS.Signals) => void;
-  /** Gives the terminal away until `resume`. */
+  /** Gives up the terminal until `resume`. */
   readonly suspend: () => Promise<Suspension> | undefined;
 }
 
-/** In which a process that was continued has heard of it. */
+/** Time within which SIGCONT is delivered to a continued process. */
 const CONTINUED_MS = 50;
 
 const SIGNALS = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 /**
- * Listens for the end of the terminal and of the process, and hands the terminal over while the process is
- * stopped. After `stop`, signals have their usual effect again. A lost terminal stays quiet for ever: an
- * error on it must not take down a process that is still writing its last entry.
+ * Listens for the end of the terminal and of the process, and gives up the terminal while the process is
+ * stopped. After `stop`, signals have their default effect again. Errors of a lost terminal stay handled:
+ * they must not end a process that is still writing its last entry.
  */
 export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(): void; isLost(): boolean } {
   const { stdin, stdout, stderr } = streams;
@@ -82,8 +81,8 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
   const onStop = async () => {
     const suspension = await events.suspend();
     process.off('SIGTSTP', onSigtstp);
-    // With its usual effect, on everything that the shell takes for this command; it does nothing where no
-    // shell could continue it.
+    // With the default effect, on the whole process group; without a shell that could continue it, nothing
+    // happens.
     process.kill(0, 'SIGTSTP');
     await new Promise((resolve) => setTimeout(resolve, CONTINUED_MS));
     process.on('SIGTSTP', onSigtstp);
@@ -96,8 +95,7 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
       .catch(onLost)
       .finally(() => (isStopping = false));
   };
-  // Stopped without being asked (SIGSTOP): give away and take back, which sets the modes and draws everything
-  // anew.
+  // Stopped from outside (SIGSTOP): give up and take back the terminal, which sets its modes and redraws.
   const onContinue = async () => (await events.suspend())?.resume();
   const onSigcont = () => {
     if (!isStopping) void onContinue().catch(onLost);
@@ -117,4 +115,44 @@ export function watchTerminal(streams: Streams, events: TerminalEvents): { stop(
       for (const stream of [stdin, stdout, stderr]) stream.off('error', onLost);
     },
   };
+}
+
+const [BEGINS, ENDS] = ['\u001b[200~', '\u001b[201~'];
+
+/** A key as xterm's modifyOtherKeys sends it: modifiers, then the character. */
+const OTHER_KEY = /\u001b\[27;(\d{1,3});(\d{1,7})~/gu;
+
+/**
+ * The stream with what Ink would lose. Ctrl-C also ends a paste that never ended, as after a dropped
+ * connection: Ink would take every further key as part of it. Keys in the form of xterm's modifyOtherKeys,
+ * which another program may have left on, are rewritten to kitty's form, because Ink knows only that one.
+ */
+export function readKeys(stdin: Streams['stdin']): Streams['stdin'] {
+  let isPasting = false;
+  let tail = '';
+  const read = (...args: readonly []) => {
+    const chunk: unknown = stdin.read(...args);
+    if (typeof chunk !== 'string') return chunk;
+    // Ctrl-C as a key comes in a chunk of its own; pasted, it comes with other text.
+    const isCtrlC = /^(?:\u0003|\u001b\[27;5;99~)+$/u.test(chunk);
+    if (isPasting && isCtrlC) {
+      isPasting = false;
+      return `${ENDS}\u0003`;
+    }
+    const seen = `${tail}${chunk}`;
+    const [begun, ended] = [seen.lastIndexOf(BEGINS), seen.lastIndexOf(ENDS)];
+    const wasPasting = isPasting;
+    if (begun !== ended) isPasting = begun > ended;
+    // A mark may be split over two chunks; keep too little for a whole one, so that none is found twice.
+    tail = seen.slice(1 - BEGINS.length);
+    // Pasted text is not changed.
+    return wasPasting || begun !== -1 ? chunk : chunk.replace(OTHER_KEY, '\u001b[$2;$1u');
+  };
+  return new Proxy(stdin, {
+    get: (target, name) => {
+      if (name === 'read') return read;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 }

@@ -18,9 +18,14 @@ import type { ActivityView, FactLine, QuestionView, RailStep, RunView } from './
 import { FOLLOW_UPS_LABEL, viewFollowUp, viewOpen } from './view-follow-ups.ts';
 import { viewObjectives } from './view-objectives.ts';
 import { viewFact, viewOutcome } from './view-outcome.ts';
-import { besideQuestion, type OverdueFacts, overdueBanner } from './view-overdue.ts';
-import { type Asked, viewQuestion } from './view-question.ts';
-import { viewTrouble } from './view-trouble.ts';
+import {
+  type Asked,
+  besideQuestion,
+  type OverdueFacts,
+  overdueBanner,
+  viewQuestion,
+  viewTrouble,
+} from './view-question.ts';
 
 /** What the runner knows of a run; everything below is computed from it and the clock. */
 export interface RunFacts {

@@ -315,7 +315,6 @@ export const ROOMS: readonly Room[] = [
       'type src/view',
       ...VIEW_WORDS,
       'src/view/app',
-      'src/view/fleet/fleet-at.ts',
       'src/view/fleet/fleet-facts.ts',
       'src/view/secret-words.ts',
       'src/plain/describe-approval.ts',

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { detailsOf } from '../../src/cli/define.ts';
+import { pathOf } from '../../src/cli/help-texts.ts';
 import { commandLine, withAllBelow } from '../../src/cli/program.ts';
-import { pathOf } from '../../src/cli/usage-error.ts';
 import { commandsIn } from '../docs/commands-in.ts';
 import { wrongAmong } from '../docs/wrong-commands.ts';
 

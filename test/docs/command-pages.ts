@@ -1,7 +1,6 @@
 import type { Command, Option } from 'commander';
 import { COMMON_OPTIONS, detailsOf } from '../../src/cli/define.ts';
-import { HELP } from '../../src/cli/help-texts.ts';
-import { pathOf } from '../../src/cli/usage-error.ts';
+import { HELP, pathOf } from '../../src/cli/help-texts.ts';
 
 /** A command as the documents show it. */
 interface Page {

@@ -2,9 +2,9 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { pathOf } from '../../src/cli/help-texts.ts';
 import { commandLine, withAllBelow } from '../../src/cli/program.ts';
 import type { SchemaName } from '../../src/cli/schemas/index.ts';
-import { pathOf } from '../../src/cli/usage-error.ts';
 import { withApprovals } from '../bench-kit/approval-bench.ts';
 import { CANARIES } from '../bench-kit/canaries.ts';
 import type { Ended } from '../bench-kit/product.ts';

@@ -7,7 +7,7 @@ import { runbooks } from '../../machines/index.ts';
 import type { FallbackAction } from '../../machines/parts/fallback-step.ts';
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf as fallbackSteps } from '../../machines/parts/states.ts';
-import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
+import { fallbackOf } from '../../src/view/fallback/render-fallback.ts';
 import { startingContext } from './starting-context.ts';
 
 const restOf = (id: string) => (context: RunContext, state: string) =>

@@ -10,7 +10,7 @@ import type { FallbackAction, FallbackCall, FallbackStep } from '../../machines/
 import type { Runbook } from '../../machines/parts/runbook.ts';
 import { fallbackOf as fallbackSteps, isFinalAt, leavesOf, mainPathOf } from '../../machines/parts/states.ts';
 import type { RunbookId } from '../../machines/parts/touches.ts';
-import { fallbackOf } from '../../src/view/fallback/fallback-of.ts';
+import { fallbackOf } from '../../src/view/fallback/render-fallback.ts';
 import { startingContext } from './starting-context.ts';
 
 const NOW = new Date('2026-03-01T03:00:00Z');

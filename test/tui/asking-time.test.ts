@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
-import { freshQuestion } from '../../src/tui/screens/run/question-state.ts';
+import { freshQuestion } from '../../src/tui/screens/run/screen-state.ts';
 import { firstState, update } from '../../src/tui/screens/run/ui-state.ts';
 import { QUIET_MS } from '../../src/view/question-words.ts';
 import { drive } from './drive.ts';

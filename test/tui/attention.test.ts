@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAttention } from '../../src/tui/attention.ts';
-import { copyTo, notified, titled } from '../../src/tui/osc.ts';
+import { copyTo, createAttention, notified, titled } from '../../src/tui/attention.ts';
 import type { RunView } from '../../src/view/run-view.ts';
 import { VIEWS } from './fake-views.ts';
 

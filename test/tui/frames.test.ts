@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { framesOf } from '../../src/tui/app.tsx';
 import { band, type Layout } from '../../src/tui/bands.ts';
-import { framesOf } from '../../src/tui/frames.ts';
 import { span } from '../../src/tui/span.ts';
 
 const SIZE = { columns: 20, rows: 2 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { instanceScreen } from '../../src/tui/screens/instance/instance.ts';
+import { errandWords } from '../../src/view/app/app-port.ts';
 import type { BackupList } from '../../src/view/app/backup-list.ts';
-import { errandWords } from '../../src/view/app/errand.ts';
 import type { Fact, InstanceDetail } from '../../src/view/app/sources.ts';
 import {
   ASCII,

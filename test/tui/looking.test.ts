@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { lineWidth, textOf as plainText } from '../../src/tui/line.ts';
 import { layOut } from '../../src/tui/screens/run/layout.ts';
-import { logLines, wholeRows } from '../../src/tui/screens/run/parts/log.ts';
+import { logLines, wholeRows } from '../../src/tui/screens/run/parts/overlays.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { modeOf } from '../../src/tui/screens/run/ui-state.ts';
 import type { RunView } from '../../src/view/run-view.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../src/tui/line.ts';
-import { layOut } from '../../src/tui/screens/run/layout.ts';
-import { bannerLines } from '../../src/tui/screens/run/parts/banner.ts';
+import { bannerLines, layOut } from '../../src/tui/screens/run/layout.ts';
 import { saidLines } from '../../src/tui/screens/run/parts/question.ts';
 import type { UiState } from '../../src/tui/screens/run/screen-state.ts';
 import { firstState } from '../../src/tui/screens/run/ui-state.ts';

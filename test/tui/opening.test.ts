@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LiveScreen, ScreenRequest } from '../../src/tui/live-screen.ts';
 import type { OpenScreen } from '../../src/tui/module-screen.ts';
-import { createOpening } from '../../src/tui/opening.ts';
-import { createStack } from '../../src/tui/stack.ts';
+import { createOpening, createStack } from '../../src/tui/stack.ts';
 
 /** A screen that does nothing, for what names it. */
 function screenFor(request: ScreenRequest | undefined): LiveScreen {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readKeys } from '../../src/tui/read-keys.ts';
+import { readKeys } from '../../src/tui/watch-terminal.ts';
 
 /** What a program that reads gets of these chunks, one after the other. */
 function reads(...chunks: readonly string[]): readonly unknown[] {

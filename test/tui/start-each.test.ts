@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LifeboatError } from '../../src/base/errors.ts';
+import { startEach } from '../../src/tui/errands.ts';
 import { eachScreen } from '../../src/tui/screens/each/each.ts';
-import { startEach } from '../../src/tui/start-each.ts';
 import type { AppPort } from '../../src/view/app/app-port.ts';
 import type { RunEnd, RunPort } from '../../src/view/run-port.ts';
 import {

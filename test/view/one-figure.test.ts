@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formatSummary } from '../../src/plain/summary.ts';
 import { seconds } from '../../src/report/render/document.ts';
 import { glyphsFor } from '../../src/tui/glyphs.ts';
-import { objectiveLine } from '../../src/tui/screens/run/parts/objectives.ts';
+import { objectiveLine } from '../../src/tui/screens/run/parts/outcome.ts';
 import type { ObjectiveView } from '../../src/view/run-view.ts';
 import { VIEWS } from '../tui/fake-views.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
-import { bytes, list, runId, schema, time } from './result.ts';
+import { bytes, instance, list, runId, schema, seconds, time } from './result.ts';
 
 const question = z.object({
   kind: z.enum(['choice', 'typed-name', 'secret', 'time', 'text', 'followUps']),
@@ -94,4 +94,44 @@ export const general = {
       }),
     ),
   }),
+};
+
+const delivery = {
+  target: z.string().describe('as lifeboat.yaml names it'),
+  outcome: z.enum(['delivered', 'failed']),
+  status: z.int().optional().describe('of HTTP'),
+  why: z.string().optional().describe('a code, such as timeout, ECONNREFUSED or exit 3'),
+};
+
+/** What concerns notifications. */
+export const notify = {
+  notification: schema('notification', 'what a target of `notify` gets', {
+    id: z.string().describe('the same at each attempt: ignore one that you have had'),
+    event: z.enum(['question', 'rto', 'ended', 'drill-due', 'drill-failed', 'test']),
+    since: time.describe('since when this has been so, RFC 3339'),
+    text: z.string().describe('one sentence for people'),
+    command: z.string().describe('what goes on with it, to copy'),
+    run: runId.optional().describe('missing where it is about no run, as the next fields are'),
+    runbook: z.string().optional(),
+    instance: instance.optional(),
+    target: instance.optional().describe('the instance that a recovery goes into'),
+    mode: z.enum(['LIVE', 'REHEARSAL']).optional(),
+    title: z.string().optional().describe('of the question'),
+    outcome: z
+      .enum(['closed', 'unproven', 'failed', 'stopped', 'abandoned'])
+      .optional()
+      .describe('how the run ended'),
+    objective: z.object({ rtoSeconds: seconds, elapsedSeconds: seconds }).optional(),
+    drill: z.string().optional().describe('the id of the drill that failed'),
+  }),
+  'notify-send': list(
+    'notify-send',
+    'the attempts that `notify send` made',
+    z.object({ ...delivery, id: z.string(), event: z.string() }),
+  ),
+  'notify-test': list(
+    'notify-test',
+    'what each target said to a test notification',
+    z.object({ ...delivery, said: z.string().optional().describe('the beginning of its answer') }),
+  ),
 };

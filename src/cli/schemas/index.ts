@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { schemaId } from '../../base/schema-id.ts';
-import { general } from './general.ts';
-import { notify } from './notify.ts';
+import { general, notify } from './general.ts';
 import { proof } from './proof.ts';
 import { runs } from './runs.ts';
 import { service } from './service.ts';

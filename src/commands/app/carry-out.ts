@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { LifeboatError } from '../../base/errors.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import type { Errand, ErrandEnd } from '../../view/app/errand.ts';
+import type { Errand, ErrandEnd } from '../../view/app/app-port.ts';
 
 /** A context whose command prints into `lines`. */
 type Beneath = (lines: string[]) => CommandContext;

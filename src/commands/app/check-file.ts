@@ -7,7 +7,7 @@ import { TooSlow, withinOrSilent } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
 import { homeIfAny } from '../../base/user.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { readSecretFile } from '../../cli/read-given-file.ts';
 import type { CheckedFile } from '../../view/app/sources.ts';
 
 const PATIENCE_MS = 3_000;

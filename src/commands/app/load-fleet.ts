@@ -5,7 +5,7 @@ import { readFleetRecord } from '../../compose/fleet-record.ts';
 import { recallBackups, rememberBackups } from '../../compose/last-seen.ts';
 import { openJournalIfAny } from '../../compose/store-of.ts';
 import { checkedAs } from '../../compose/store-seen.ts';
-import { troubleInHome } from '../../compose/warn-rolled-back.ts';
+import { troubleInHome } from '../../compose/warn-store.ts';
 import { homeFolder } from '../../config/find.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { drillDue, dueWords } from '../../report/drill/drill-due.ts';

@@ -4,7 +4,7 @@ import type { CommandContext } from '../../cli/context.ts';
 import { openKeys } from '../../compose/workspace.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { type Keyring, type KeyStore, RESERVED_ACCOUNT_PREFIX } from '../../keys/key-store.ts';
-import { wantsPassphrase } from '../../view/app/locked-vault.ts';
+import { wantsPassphrase } from '../../view/app/app-port.ts';
 import type { KeyRow, KeysFacts } from '../../view/app/sources.ts';
 import { listKeys } from '../keys/key-rows.ts';
 

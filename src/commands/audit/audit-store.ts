@@ -19,7 +19,7 @@ import { findRun } from '../../runner/runs.ts';
 import { type JournalReader, LOG_STREAM, type StreamName } from '../../store/journal.ts';
 import { lossesIn } from '../../store/log/losses.ts';
 import { isStreamName } from '../../store/new-entry.ts';
-import { wantsPassphrase } from '../../view/app/locked-vault.ts';
+import { wantsPassphrase } from '../../view/app/app-port.ts';
 
 /**
  * Audits the store of a context: its places, its transcripts, and the key of its key store where none is

@@ -1,7 +1,6 @@
 import { TooSlow, within } from '../../base/patience.ts';
 import { show } from '../../base/text.ts';
-import { newerRevisionWords, type OpenInstance, openInstance } from '../../compose/service-of.ts';
-import { expiryOf } from '../../compose/token-expiry.ts';
+import { expiryOf, newerRevisionWords, type OpenInstance, openInstance } from '../../compose/service-of.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { addressFrom } from '../../service/address.ts';

@@ -6,7 +6,7 @@ import { counted } from '../../base/format.ts';
 import { onPath } from '../../base/run-shell.ts';
 import { show } from '../../base/text.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { lazyPlatform } from '../../compose/platform-of.ts';
+import { lazyPlatform } from '../../compose/instances.ts';
 import type { LoadedConfig } from '../../config/loaded.ts';
 import { tokenVariables } from '../../config/loaded.ts';
 import { attempt, type Check, good } from './check.ts';

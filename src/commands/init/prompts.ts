@@ -1,6 +1,6 @@
 import { EXIT, LifeboatError } from '../../base/errors.ts';
 import type { CommandContext } from '../../cli/context.ts';
-import { leaveByEscape } from '../../cli/leave-by-escape.ts';
+import { leaveByEscape } from '../../cli/hidden-prompt.ts';
 
 /** One of several answers. */
 export interface Choice<Value> {

@@ -8,7 +8,7 @@ import type { Action } from '../../cli/define.ts';
 import { disableEcho } from '../../cli/echo.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
 import { printResult, printTable } from '../../cli/print-result.ts';
-import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { readSecretFile } from '../../cli/read-given-file.ts';
 import { adoptKey } from '../../compose/adopt-key.ts';
 import { tokenAccount } from '../../compose/service-of.ts';
 import { openKeys, openWorkspace, workspaceFor } from '../../compose/workspace.ts';

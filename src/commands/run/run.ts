@@ -1,6 +1,6 @@
 import type { CommandContext } from '../../cli/context.ts';
 import type { Action } from '../../cli/define.ts';
-import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { readSecretFile } from '../../cli/read-given-file.ts';
 import { keepSignals } from '../../cli/stop-signal.ts';
 import { openInstances, servicesOfRun } from '../../compose/instances.ts';
 import { followUpsOfRun } from '../../compose/open-follow-ups.ts';

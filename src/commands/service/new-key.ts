@@ -4,7 +4,7 @@ import { EXIT, LifeboatError } from '../../base/errors.ts';
 import { formatTime } from '../../base/format.ts';
 import type { CommandContext } from '../../cli/context.ts';
 import { askHidden } from '../../cli/hidden-prompt.ts';
-import { readSecretFile } from '../../cli/read-secret-file.ts';
+import { readSecretFile } from '../../cli/read-given-file.ts';
 import { lateKeyUntil } from '../../keys/keyring.ts';
 import { readLedger } from '../../store/projections/ledgers.ts';
 import type { Output } from './call-outcome.ts';

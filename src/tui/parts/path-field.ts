@@ -2,7 +2,7 @@ import type { CheckedFile, Fact, Facts, Need } from '../../view/app/sources.ts';
 import { wrapLine } from '../line.ts';
 import type { BoundKey, Input } from '../live-screen.ts';
 import { type Line, type Look, span } from '../span.ts';
-import { failureLines } from './failure.ts';
+import { failureLines } from './facts.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,

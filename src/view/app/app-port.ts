@@ -1,65 +1,116 @@
 import type { Secret } from '../../base/secret.ts';
 import type { RunPort } from '../run-port.ts';
-import type { Errand, ErrandEnd } from './errand.ts';
 import type { LabChange } from './lab-facts.ts';
 import type { Loaders } from './sources.ts';
 import type { StartWish } from './start-wish.ts';
 
-/** What the app asks of the world. Nothing here draws. */
+/** The app's actions outside of the screen. Nothing here draws. */
 export interface AppPort {
   readonly loaders: Loaders;
   /**
-   * Begins a run and drives it until it ends or is left; `show` gets it and resolves when it is. Gives the
-   * lines that it said beside the screen, warnings most of all. Rejects with a LifeboatError where nothing
-   * was begun, or where the run broke.
+   * Begins a run and drives it until it ends or is left; `show` gets the run and resolves then. Returns lines
+   * to show, mostly warnings. Rejects with a LifeboatError if nothing was begun or the run broke.
    */
   start(wish: StartWish, show: ShowRun): Promise<readonly string[]>;
-  /** The same for a run that is open. */
+  /** The same for an open run. */
   resume(runId: string, show: ShowRun): Promise<readonly string[]>;
-  /** A run that somebody drives, to look at; it cannot be answered. Closed by `detach`. */
+  /** A run that another process drives, to watch; it cannot be answered. End it with `detach`. */
   watch(runId: string): Promise<RunPort>;
-  /** Writes the report of a run as HTML into a new file in the current folder, and gives its name. */
+  /** Writes the run's HTML report to a new file in the current folder and returns its name. */
   writeReport(runId: string): Promise<string>;
-  /** Does an errand, and gives what came of it. Rejects with why nothing did; `leaving` ends it early. */
+  /** Carries out an errand and returns its end. Rejects with the reason if it failed; `leaving` aborts it. */
   carryOut(errand: Errand, leaving: AbortSignal): Promise<ErrandEnd>;
-  /**
-   * Does something to the lab that the config names, and gives in words what is so then. Rejects where it
-   * names none.
-   */
+  /** Changes the lab that the config names, and returns its new state in words. Rejects if there is none. */
   changeLab(change: LabChange): Promise<string>;
   /**
-   * Takes a key of an instance from a file, or asks for it in a field that does not show it; stores it, and
-   * gives in words what came of it. Rejects where nothing was stored. `file` is a path as somebody typed it:
-   * a `~` at its beginning is the home of the user.
+   * Stores a key of an instance, from a file or from a hidden field, and returns a message. Rejects if
+   * nothing was stored. `file` is a path as typed: a leading `~` is the user's home.
    */
   addKey(instance: string, file?: string): Promise<string>;
-  /** What looks into a locked key store next asks for its passphrase again. */
+  /** Forgets that the passphrase was declined: the next access to a locked key store asks again. */
   unlock(): void;
   /**
-   * Opens a shell on the ordinary terminal, with this home and config in its environment; waits for its end.
+   * Opens a shell on the normal terminal, with this home and config in its environment; resolves when it
+   * ends.
    */
   shell(): Promise<void>;
 }
 
-/** A secret that is asked for in a field over the screen. Its texts are printable. */
+/** A secret to ask for in a field over the screen. Its texts are printable. */
 export interface AskedSecret {
   readonly prompt: string;
   /** Asked a second time, and compared. */
   readonly twice?: boolean | undefined;
-  /** Fewer characters are refused at once. */
+  /** Minimum length, in characters. */
   readonly least?: number | undefined;
-  /** Why what was entered before was not taken. */
+  /** Why the previous entry was not accepted. */
   readonly refused?: string | undefined;
-  /** Nobody has just asked for what needs it: the field comes once nobody is typing. */
+  /** The operator did not just ask for it: the field appears only once typing has paused. */
   readonly isUnasked?: boolean | undefined;
 }
 
-/** The screen, for a command that works beneath it. */
+/** The screen, as a command beneath it sees it. */
 export interface OnScreen {
-  /** Rejects with `input.left` where the field is left. */
+  /** Rejects with `input.left` if the field is left. */
   enter(asked: AskedSecret): Promise<Secret>;
-  /** A line that stands until the next key; an empty one takes it away. Printable. */
+  /** Shows a line until the next key; an empty one clears it. Printable. */
   say(text: string): void;
 }
 
 export type ShowRun = (port: RunPort) => Promise<Awaited<RunPort['ended']>>;
+
+/** A task of the app that reports its end, like the command of the same name. */
+export type Errand =
+  /** `lifeboat audit export`: the signed bundle of a run, into a new file in the current folder. */
+  | { readonly do: 'export'; readonly runId: string }
+  /** `lifeboat backups download`: a backup unchanged, into a new file in the current folder. */
+  | { readonly do: 'download'; readonly instance: string; readonly id: number }
+  /** Downloads a backup and reads it to its last byte, as `lifeboat verify -` does; keeps nothing. */
+  | { readonly do: 'verify'; readonly instance: string; readonly id: number }
+  /** `lifeboat followups run`. `id` as it is listed, after its run or instance. */
+  | { readonly do: 'follow-up'; readonly id: string }
+  /** `lifeboat followups done` or `skip`. */
+  | {
+      readonly do: 'close-follow-up';
+      readonly id: string;
+      readonly how: 'done' | 'skip';
+      readonly text: string;
+    };
+
+/** How it ended: one line, further output, and next steps. Printable. */
+export interface ErrandEnd {
+  readonly text: string;
+  readonly lines: readonly string[];
+  readonly hints: readonly string[];
+}
+
+/** The title of its end, and the line shown while it runs. */
+export function errandWords(errand: Errand): { readonly title: string; readonly meanwhile: string } {
+  switch (errand.do) {
+    case 'export':
+      return { title: 'the bundle', meanwhile: `checking the journal and writing the bundle` };
+    case 'download':
+      return { title: `backup ${errand.id}`, meanwhile: `downloading backup ${errand.id}` };
+    case 'verify':
+      return {
+        title: `backup ${errand.id}`,
+        meanwhile: `reading backup ${errand.id} to its last byte; no proof of it goes on record`,
+      };
+    case 'follow-up':
+      return { title: 'the follow-up', meanwhile: 'having the follow-up done' };
+    case 'close-follow-up':
+      return { title: 'the follow-up', meanwhile: 'closing the follow-up' };
+  }
+}
+
+/** Whether the key store failed because its passphrase was not entered or is wrong. */
+export function wantsPassphrase(code: string): boolean {
+  return WANTING.has(code);
+}
+
+const WANTING: ReadonlySet<string> = new Set([
+  'keys.no-passphrase',
+  'keys.wrong-passphrase',
+  // The passphrase field was left.
+  'input.left',
+]);

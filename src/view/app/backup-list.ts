@@ -1,6 +1,6 @@
 import { futureSeconds, instantOf } from '../../base/instant.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
-import { isSameBackup, keysOfBackup } from '../fleet/key-of-backup.ts';
+import { isSameBackup, keysOfBackup } from '../fleet/openers.ts';
 
 /** A backup that could be restored, or why it could not. Times RFC 3339, by the service's clock. */
 export interface BackupRow {

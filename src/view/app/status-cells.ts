@@ -2,14 +2,11 @@ import { formatTime } from '../../base/format.ts';
 import { msOf } from '../../base/instant.ts';
 import type { Answer, BackupStatus, InstanceStatus, Reason } from '../fleet/fleet-facts.ts';
 import { briefly } from '../follow-up-words.ts';
-import { type Asking, silenceOf } from './silence.ts';
 import type { Fleet } from './sources.ts';
 
-/**
- * The state of an instance in the words of a table, for every renderer. `?` stands for what is not known.
- */
+/** The state of an instance in table cells, for every renderer. `?` means unknown. */
 
-/** An answer in a word; the one that needs somebody is in capitals. */
+/** One word for each answer; the one that needs action is in capitals. */
 export const ANSWER_WORDS: Readonly<Record<Answer, string>> = {
   yes: 'yes',
   no: 'NO',
@@ -18,8 +15,8 @@ export const ANSWER_WORDS: Readonly<Record<Answer, string>> = {
 };
 
 /**
- * Whether applications can work with it now: `yes`, `NO`, `DOWN` where it does not answer, `NOT FOUND` where
- * its address knows no such instance, or `?`.
+ * Whether applications can use it now: `yes`, `NO`, `DOWN` if it does not answer, `NOT FOUND` if its address
+ * knows no such instance, or `?`.
  */
 export function serviceCell({
   down,
@@ -31,13 +28,13 @@ export function serviceCell({
   return inService.answer === 'unknown' ? '?' : ANSWER_WORDS[inService.answer];
 }
 
-/** Whether what could be brought back keeps the RPO: `yes`, `NO`, `?`, or `none` where no RPO is set. */
+/** Whether the recoverable data meets the RPO: `yes`, `NO`, `?`, or `none` without an RPO. */
 export function objectivesCell({ objectives }: Pick<InstanceStatus, 'objectives'>): string {
   if (objectives === undefined) return 'none';
   return objectives.answer === 'unknown' ? '?' : ANSWER_WORDS[objectives.answer];
 }
 
-/** The backup that a recovery would take: `backup 7, 2h old, proven`; `fits` is weaker than a proof. */
+/** The backup that a recovery would take: `backup 7, 2h old, proven`; `fits` is weaker than `proven`. */
 export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string | undefined {
   if (opener === undefined) return undefined;
   const { id, ageSeconds, how, key } = opener;
@@ -45,7 +42,7 @@ export function openerWords({ opener }: Pick<InstanceStatus, 'opener'>): string 
   return `backup ${id}, ${age}, ${how === 'proven' ? `proven with key ${key}` : `key ${key} fits`}`;
 }
 
-/** Since when it is not there: `DOWN (last seen 5m ago, 2026-03-10 11:55:00 UTC): connection refused`. */
+/** Since when it is gone: `DOWN (last seen 5m ago, 2026-03-10 11:55:00 UTC): connection refused`. */
 export function absenceWords(
   { down, notFound }: Pick<InstanceStatus, 'down' | 'notFound'>,
   now: Date,
@@ -60,12 +57,12 @@ export function absenceWords(
   return `${down === undefined ? 'NOT FOUND' : 'DOWN'} (${seen}): ${why}`;
 }
 
-/** In place of an age: by how much a time of the service lies in its own future. */
+/** Replaces an age if the service's time lies in its own future. */
 export function futureCell(aheadSeconds: number): string {
   return `FUTURE ${briefly(aheadSeconds)}`;
 }
 
-/** `3h 5m`, `2d 4h LATE` where it is older than the RPO, `none`, or `?` where it is not known. */
+/** `3h 5m`, `2d 4h LATE` if it is older than the RPO, `none`, or `?` if unknown. */
 export function backupCell(
   { parts }: InstanceStatus,
   backup: Pick<BackupStatus, 'ageSeconds' | 'aheadSeconds' | 'meetsRpo'> | undefined,
@@ -77,14 +74,14 @@ export function backupCell(
   return `${briefly(backup.ageSeconds)}${backup.meetsRpo === false ? ' LATE' : ''}`;
 }
 
-/** The same of the newest backup, or `3h 5m seen` of the one that was seen last. */
+/** The age of the newest backup, or `3h 5m seen` for the last one that was seen. */
 export function newestCell(status: InstanceStatus): string {
   const { newestBackup, lastSeenBackup: seen } = status;
   if (newestBackup !== undefined || seen?.ageSeconds === undefined) return backupCell(status, newestBackup);
   return `${briefly(seen.ageSeconds)} seen`;
 }
 
-/** The newest backup that was seen last, and when: `2d 4h old as last seen 3h ago (backup 9)`. */
+/** The last backup that was seen, and when: `2d 4h old as last seen 3h ago (backup 9)`. */
 export function seenWords({ lastSeenBackup }: Pick<InstanceStatus, 'lastSeenBackup'>): string | undefined {
   if (lastSeenBackup === undefined) return undefined;
   const { id, ageSeconds, seenAgeSeconds } = lastSeenBackup;
@@ -100,12 +97,11 @@ export function keyCell({ key: { possible, isProven } }: InstanceStatus): string
   return isProven ? 'proven' : 'held';
 }
 
-/** The age of the recovery card. */
 export function cardCell(status: InstanceStatus): string {
   return status.card === undefined ? journalCell(status) : briefly(status.card.ageSeconds);
 }
 
-/** How long ago a proven run last recovered it. */
+/** Time since the last proven run that recovered it. */
 export function recoveredCell(status: InstanceStatus): string {
   return status.recovered === undefined ? journalCell(status) : briefly(status.recovered.ageSeconds);
 }
@@ -124,14 +120,14 @@ export function followUpCell({ followUps }: InstanceStatus): string {
   return overdue === 0 ? String(open) : `${open}, ${overdue} late`;
 }
 
-/** What a reason stands in the way of, where that is not both: `in place` or `elsewhere`. */
+/** Which recovery a reason rules out, if not both: `in place` or `elsewhere`. */
 export function wayOf({ inPlace, elsewhere }: InstanceStatus, { code }: Reason): string {
   const here = inPlace.reasons.some((reason) => reason.code === code);
   const there = elsewhere.reasons.some((reason) => reason.code === code);
   return here && there ? '' : here ? 'in place' : 'elsewhere';
 }
 
-/** What stands in nobody's way now and should not stay so, one line each. */
+/** Notes that rule out nothing now but should be dealt with, one line each. */
 export function notesOf({ cautions, provenBackup }: InstanceStatus): readonly string[] {
   if (provenBackup?.isListed !== false) return cautions;
   const { id, provenAt } = provenBackup;
@@ -142,14 +138,13 @@ function journalCell({ parts }: InstanceStatus): string {
   return parts.record.state === 'known' ? 'none' : '?';
 }
 
-/** What the rows of the board are sorted by. */
 export type BoardSort = 'danger' | 'name' | 'newest backup' | 'RPO';
 
 export const BOARD_SORTS: readonly BoardSort[] = ['danger', 'name', 'newest backup', 'RPO'];
 
 /**
- * The instances in an order: the most endangered, the first by name, the one with the oldest newest backup,
- * or the one furthest over its RPO first. What is equal stays in the order of the config.
+ * The instances in order: most endangered, by name, oldest newest backup, or furthest over the RPO first.
+ * Equal ones keep the order of the config.
  */
 export function boardRows(
   { instances }: Pick<Fleet, 'instances'>,
@@ -163,7 +158,6 @@ export function boardRows(
     .map(({ status }) => status);
 }
 
-/** What to do about one that is not found. */
 export const NOT_FOUND_NEXT =
   'its address answers: compare its url in the config with `cf service NAME` before you call it lost';
 
@@ -175,9 +169,8 @@ const WEIGHTS: Readonly<Record<Exclude<BoardSort, 'name'>, (status: InstanceStat
 };
 
 /**
- * What is down comes before all else: people wait for it now; then what its address does not know.
- * Applications that are locked out, or a node that is stopped, count as much as an instance that could not be
- * recovered.
+ * Down comes first, because people are waiting for it; then not found. Locked-out applications and a stopped
+ * node weigh as much as an instance that could not be recovered.
  */
 function dangerOf(status: InstanceStatus): number {
   const { recoverable, objectives, inService, inDoubt = 0, followUps, openRuns, cautions } = status;
@@ -196,28 +189,25 @@ function dangerOf(status: InstanceStatus): number {
   );
 }
 
-/** How many instances there are of each kind; one counts where it is worst, in this order. */
+/** Instances of each kind; each counts once, as the first kind in this order that applies. */
 export interface FleetCounts {
-  /** It does not answer. */
   readonly down: number;
   /** Its address knows no such instance. */
   readonly notFound: number;
-  /** It could not be recovered now. */
   readonly no: number;
-  /** Applications cannot work with it. */
   readonly outOfService: number;
-  /** It has answered before, and owes an answer now (`silenceOf`). */
+  /** It answered before and owes an answer now (`silenceOf`). */
   readonly silent: number;
-  /** Nothing shows that it could be recovered now. */
+  /** Nothing shows whether it could be recovered now. */
   readonly unknown: number;
-  /** What could be brought back is older than its RPO, or of unknown age. */
+  /** The recoverable data is older than its RPO, or of unknown age. */
   readonly beyondRpo: number;
   readonly good: number;
-  /** It has not answered since the asking began, so nothing is said of it. */
+  /** No answer yet since the survey began. */
   readonly waiting: number;
 }
 
-/** Counts the instances; a target that holds nothing of its own counts for nothing. */
+/** Counts the instances; an empty target is not counted. */
 export function fleetCounts(
   { instances, ...asking }: Pick<Fleet, 'instances'> & Asking,
   now: Date,
@@ -253,7 +243,7 @@ function kindOf(status: InstanceStatus, asking: Asking, now: Date): keyof FleetC
   return (objectives?.answer ?? 'yes') === 'yes' ? 'good' : 'beyondRpo';
 }
 
-/** Whether it is a target of which nobody knows yet if it holds anything. */
+/** Whether it is a target that may or may not hold data. */
 export function isOpenTarget(
   { name, role }: Pick<InstanceStatus, 'name' | 'role'>,
   answeredAt: Fleet['answeredAt'],
@@ -261,7 +251,7 @@ export function isOpenTarget(
   return role === 'target' && answeredAt?.has(name) !== true;
 }
 
-/** The disk that is nearest to its parachute: `41/90 %`, `OPEN` where the node is stopped, `none`, or `?`. */
+/** The disk nearest to its parachute size: `41/90 %`, `OPEN` if the node was stopped, `none`, or `?`. */
 export function diskCell({ disk }: InstanceStatus): string {
   if (disk === undefined) return '?';
   if (disk === 'none') return 'none';
@@ -270,7 +260,7 @@ export function diskCell({ disk }: InstanceStatus): string {
   return `${part(disk.usedPercent)}/${part(disk.threshold)} %`;
 }
 
-/** The same in a sentence, with the node and the disk. */
+/** The same in a sentence, with node and disk. */
 export function diskWords(status: InstanceStatus): string {
   const { disk } = status;
   if (typeof disk !== 'object') return diskCell(status);
@@ -280,14 +270,55 @@ export function diskWords(status: InstanceStatus): string {
   return `${part(usedPercent)} used, parachute opens at ${part(threshold)} (${name})`;
 }
 
-/** Percent left until the parachute opens; undefined where that is not known. */
+/** Percent left before the parachute stops the node; undefined if unknown. */
 export function diskRoom({ disk }: InstanceStatus): number | undefined {
   if (typeof disk !== 'object' || disk.usedPercent === undefined || disk.threshold === undefined)
     return undefined;
   return disk.isOpen ? 0 : disk.threshold - disk.usedPercent;
 }
 
-/** The RPO in few characters, or `none`. */
 export function rpoCell({ rpo }: InstanceStatus): string {
   return rpo === undefined ? 'none' : briefly(rpo);
+}
+
+/** When each instance answered, and when those without an answer yet were asked. */
+type Asking = Pick<Fleet, 'answeredAt' | 'askedAt'>;
+
+/** The last answer may be outdated: the instance owes a newer one, or was not asked lately. */
+interface Silence {
+  /** Seconds since it was asked; undefined if no question is pending. */
+  readonly asked: number | undefined;
+  /** Seconds since it answered. */
+  readonly answered: number;
+}
+
+/** An open question is mentioned after this many seconds: most answers take less than one. */
+const PROMPT = 5;
+/**
+ * Seconds after which an answer no longer describes the present. A large fleet is asked about once a minute.
+ */
+const LASTS = 90;
+
+/**
+ * Whether an instance that answered before is silent now. An instance that is down is not: that is its
+ * status.
+ */
+export function silenceOf(
+  { name, down }: Pick<InstanceStatus, 'name' | 'down'>,
+  { answeredAt, askedAt }: Asking,
+  now: Date,
+): Silence | undefined {
+  const at = answeredAt?.get(name);
+  if (at === undefined || down !== undefined) return undefined;
+  const since = (then: Date) => (now.getTime() - then.getTime()) / 1000;
+  const asking = askedAt?.get(name);
+  const asked = asking && since(asking);
+  const answered = since(at);
+  return (asked ?? 0) >= PROMPT || answered >= LASTS ? { asked, answered } : undefined;
+}
+
+/** `asked 7s ago, not answered; its last answer is 22s old`. */
+export function silenceWords({ asked, answered }: Silence): string {
+  const last = `its last answer is ${briefly(answered)} old`;
+  return asked === undefined ? last : `asked ${briefly(asked)} ago, not answered; ${last}`;
 }

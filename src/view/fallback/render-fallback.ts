@@ -1,32 +1,92 @@
-import type { FallbackStep } from '../../../machines/parts/fallback-step.ts';
+import type {
+  FallbackAction,
+  FallbackSide,
+  FallbackStep,
+  FallbackValue,
+} from '../../../machines/parts/fallback-step.ts';
+import type { Runbook } from '../../../machines/parts/runbook.ts';
+import { metaAt, fallbackOf as stepsByHand } from '../../../machines/parts/states.ts';
 import { formatTime } from '../../base/format.ts';
+import { show } from '../../base/text.ts';
+import { viewClosed } from '../view-follow-ups.ts';
+import { viewFact } from '../view-outcome.ts';
 import { HELPERS } from './helpers.ts';
-import { renderAction } from './render-action.ts';
-import { basesOf, type FallbackInstance, type FallbackInstances } from './render-call.ts';
-import { quoted, remark } from './shell-text.ts';
+import {
+  basesOf,
+  DOWNLOAD_WAYS,
+  type FallbackInstance,
+  type FallbackInstances,
+  instanceOn,
+  nameOf,
+  prefixOf,
+  renderCall,
+} from './render-call.ts';
+import { isTypeable, pathPart, plain, quoted, remark, variable, word } from './shell-text.ts';
 
-/** What the head of a fallback script says of the run. */
-export interface FallbackHead {
+interface FallbackWish {
+  readonly runbook: Runbook;
+  /** The current state of the machine. */
+  readonly state: string;
+  /** The machine's context in that state. */
+  readonly context: unknown;
   readonly runId: string;
-  /** The runbook's title. */
+  /** Path of the script, for its own instructions. */
+  readonly path: string;
+  readonly instances: FallbackInstances;
+  readonly now: Date;
+  readonly rehearsal?: boolean;
+}
+
+/**
+ * The fallback script of a run at this moment: `curl`, `openssl` and `cf` commands that do the rest of it.
+ * Printable. Pure.
+ */
+export function fallbackOf(wish: FallbackWish): string {
+  const { runbook, state, context, runId, path, instances, now, rehearsal } = wish;
+  const steps = stepsByHand(runbook.machine, context, state);
+  const head = {
+    runId,
+    title: runbook.title,
+    at: metaAt(runbook.machine, state)?.title ?? state,
+    writtenAt: now,
+    path,
+    known: knownBy(runbook, context),
+    rehearsal,
+  };
+  return renderFallback(head, steps, instances);
+}
+
+/** Facts first, then closed follow-ups, so that these are not done again. */
+function knownBy(runbook: Runbook, context: unknown): string[] {
+  const facts = runbook.facts(context as never).map(viewFact);
+  const followUps = runbook.followUps?.(context as never) ?? [];
+  return [
+    ...facts.map(({ label, value }) => `${label}: ${value}`),
+    ...followUps.flatMap(({ what, closed }) =>
+      closed === undefined ? [] : [`closed: ${what} (${viewClosed(closed).text})`],
+    ),
+  ];
+}
+
+/** The head of a fallback script. */
+interface FallbackHead {
+  readonly runId: string;
   readonly title: string;
-  /** What the run was at when the fallback script was written. */
+  /** What the run was at when the script was written. */
   readonly at: string;
   readonly writtenAt: Date;
-  /** Where the fallback script is kept. */
   readonly path: string;
   readonly rehearsal?: boolean | undefined;
-  /** What the run has found and done so far, a sentence or a fact each: whoever goes on has to know it. */
+  /** Facts found and changes made so far, which the reader needs in order to continue. */
   readonly known?: readonly string[];
 }
 
-/** More than any run knows; the rest of the fallback script must not be pushed out of sight. */
+/** Keeps the commands visible; far more than any run knows. */
 const MAX_KNOWN = 60;
 
 /**
- * The rest of a run as one script for bash: readable, runnable (`bash FILE`), and to be followed line by
- * line. It holds no secret. Every text in it that comes from outside is one quoted word or one comment,
- * whatever it says. Pure.
+ * The rest of a run as one bash script: readable, runnable (`bash FILE`), and usable line by line. It holds
+ * no secret. Every foreign text in it is one quoted word or one comment. Pure.
  */
 export function renderFallback(
   head: FallbackHead,
@@ -103,7 +163,7 @@ function sayKnown(line: string): string {
   return remark(`  ${line}`);
 }
 
-/** What the person's own environment happens to call by the same name is not taken for an answer. */
+/** Unsets variables of the same names in the caller's environment, so that they are not taken for answers. */
 function clearing(body: readonly string[]): readonly string[] {
   const asked = body.flatMap((line) =>
     [...line.matchAll(/^\s*(?:ask|ask_secret|choose_key|keep) ([A-Z][A-Z0-9_]*)\b/gu)].map(
@@ -136,4 +196,128 @@ function renderStep(
   const lines = step.actions.flatMap((action) => renderAction(action, instances, runId));
   const indented = lines.map((line) => `  ${line.replaceAll('\n', '\n  ')}`);
   return [`${opening}; then`, ...(indented.length === 0 ? ['  :'] : indented), 'fi', ''];
+}
+
+type Of<Kind extends FallbackAction['do']> = Extract<FallbackAction, { readonly do: Kind }>;
+
+/** The lines of one action. Values from an earlier step are asked for if that step was skipped. */
+function renderAction(
+  action: FallbackAction,
+  instances: FallbackInstances,
+  runId: string,
+): readonly string[] {
+  return [...needsOf(action), ...linesOf(action, instances, runId)];
+}
+
+function linesOf(action: FallbackAction, instances: FallbackInstances, runId: string): readonly string[] {
+  switch (action.do) {
+    case 'call':
+      return renderCall(action, instances);
+    case 'wait':
+      return renderWait(action, instances);
+    case 'wait-instance':
+      return [renderWaitInstance(action, instances)];
+    case 'download-and-open':
+      return renderOpening(action, instances);
+    case 'ask-secret':
+      return [`ask_secret ${nameOf(action.as)} ${quoted(action.what)}`];
+    case 'choose-key':
+      return [
+        `choose_key ${nameOf(action.as)} ${quoted(action.what)} ${quoted(`./new-key-${fileName(runId)}`)}`,
+      ];
+    case 'ask':
+      return [
+        `ask ${nameOf(action.as)} ${quoted(action.what)}` +
+          `${action.suggested === undefined ? '' : ` ${quoted(action.suggested)}`}`,
+      ];
+    case 'confirm-name':
+      return [`confirm_name ${quoted(action.name)} ${quoted(action.what)}`];
+    case 'run':
+      return [renderRun(action)];
+    case 'by-hand':
+      return [renderByHand(action)];
+  }
+}
+
+function renderByHand({ what, copy = [] }: Of<'by-hand'>): string {
+  return [`by_hand ${quoted(what)}`, ...copy.map((line) => quoted(`  ${line}`))].join(' \\\n  ');
+}
+
+function renderRun({ command, otherwise }: Of<'run'>): string {
+  if (![...command, ...(otherwise?.command ?? [])].every(isTypeable)) {
+    return renderByHand({
+      do: 'by-hand',
+      what: 'A name in this command cannot be typed as it is. Do it another way, by the ids of the platform.',
+      copy: [command.join(' ')],
+    });
+  }
+  const words = command.map(plain).join(' ');
+  if (otherwise === undefined) return `run ${words}`;
+  const other = otherwise.command.map(plain).join(' ');
+  return [`run_or ${quoted(otherwise.when)} ${command.length} ${words}`, other].join(' \\\n  ');
+}
+
+function needsOf(action: FallbackAction): readonly string[] {
+  const values: FallbackValue[] = [];
+  if ('id' in action && action.id !== undefined) values.push(action.id);
+  if (action.do === 'call')
+    for (const field of Object.values(action.body ?? {})) if ('what' in field) values.push(field);
+  return values.flatMap((value) =>
+    'known' in value ? [] : [`ask ${nameOf(value.variable)} ${quoted(value.what)}`],
+  );
+}
+
+function renderWait({ on, task, id }: Of<'wait'>, instances: FallbackInstances): readonly string[] {
+  const what = `${task} ${'known' in id ? show(id.known, 40) : variable(id.variable).slice(1, -1)}`;
+  if (instanceOn(instances, on).revision === 'v0') {
+    return [
+      `call ${on} GET ${variable(`${prefixOf(on)}_V0`)}/backups`,
+      `by_hand ${quoted(`Look for ${what} in the list, and ask again until its status is done.`)}`,
+    ];
+  }
+  const shown = 'known' in id ? quoted(what) : `"${what}"`;
+  return [`wait_task ${on} ${addressOf(on)}/${task}s/${idWord(id)} ${shown}`];
+}
+
+function renderWaitInstance({ on, since }: Of<'wait-instance'>, instances: FallbackInstances): string {
+  const { name, revision } = instanceOn(instances, on);
+  if (revision === 'v0') return `by_hand ${quoted(`Look in the dashboard until ${name} is available.`)}`;
+  return `wait_instance ${on} ${addressOf(on)}${since === undefined ? '' : ` ${quoted(since)}`}`;
+}
+
+function renderOpening(action: Of<'download-and-open'>, instances: FallbackInstances): readonly string[] {
+  const { on, id, key, file } = action;
+  const { name, revision } = instanceOn(instances, on);
+  const path =
+    file === undefined
+      ? `./backup-${fileName(name)}-${'known' in id ? fileName(id.known) : `"$${nameOf(id.variable)}"`}.tgz.enc`
+      : quoted(file);
+  const ways = DOWNLOAD_WAYS[revision].map((way) => {
+    const base = variable(`${prefixOf(on)}_${way === 'v1' ? 'V1' : 'V0'}`);
+    return `${way === 'v0-post' ? 'POST' : 'GET'} ${base}/backups/${idWord(id)}/download`;
+  });
+  return [
+    remark('openssl enc -d -aes-256-cbc -md md5 -pass file:<KEY FILE> -in <FILE> | gunzip -c | tar -t'),
+    `FILE=${path}`,
+    `until fetch ${on} "$FILE" ${ways.join(' \\\n  ')}; do`,
+    "  failed 'It is not downloaded.' || break",
+    'done',
+    `until [ ! -s "$FILE" ] || open_file "$FILE" ${variable(key)}; do`,
+    "  failed 'The backup is not proven. again: with another key.' || break",
+    `  unset -v ${nameOf(key)}`,
+    `  ask_secret ${nameOf(key)} 'the key'`,
+    'done',
+  ];
+}
+
+function addressOf(side: FallbackSide): string {
+  return variable(`${prefixOf(side)}_V1`);
+}
+
+function idWord(id: FallbackValue): string {
+  return 'known' in id ? pathPart(id.known) : word(id);
+}
+
+function fileName(text: string): string {
+  return text.replace(/[^\w.-]/gu, '_').slice(0, 60);
 }

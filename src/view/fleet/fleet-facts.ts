@@ -1,13 +1,14 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
+import { dateAt } from '../../base/date.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import type { OpenCall } from '../../store/projections/pending-calls.ts';
 import type { RunSummary } from '../../store/projections/runs.ts';
+import type { Fact, Fleet } from '../app/sources.ts';
 
 /**
- * What one source says of an instance. `known` and `failed` carry when they were said; `why` is one printable
- * line, lower case. `unasked`: nobody has asked yet. `missing`: the interface of the instance has no such
- * call.
+ * What one source says about an instance. `known` and `failed` say when; `why` is one printable line, lower
+ * case. `unasked`: not asked yet. `missing`: the instance's interface has no such call.
  */
 export type Part<Value> =
   | { readonly state: 'known'; readonly at: Date; readonly value: Value }
@@ -22,34 +23,30 @@ export type Part<Value> =
   | { readonly state: 'missing' }
   | { readonly state: 'unasked' };
 
-/** A done backup as the service lists it. Times are the service's own, RFC 3339. */
+/** A completed backup as the service lists it. Times are the service's own, RFC 3339. */
 export interface ListedBackup {
   readonly id: number;
   readonly backupId?: string | undefined;
   readonly triggeredAt?: string | undefined;
-  /** Bytes. */
   readonly size?: number | undefined;
   readonly downloadable?: boolean | undefined;
 }
 
-/**
- * The disk of an instance that is nearest to its parachute, which stops the node when the disk is fuller than
- * the threshold.
- */
+/** The disk nearest to its parachute size, the fill at which the node is stopped. */
 export interface DiskFill {
   /** Node and disk as the service names them; untrusted. */
   readonly name: string;
-  /** 0 to 100; undefined where it is not reported. */
+  /** 0 to 100; undefined if it is not reported. */
   readonly usedPercent: number | undefined;
   readonly threshold: number | undefined;
-  /** The parachute has opened: the node is stopped. */
+  /** The node was stopped because the disk was too full. */
   readonly isOpen: boolean;
 }
 
-/** What the first block of a backup showed. It is no proof: what follows may be damaged. */
+/** What the first block of a backup showed. It is no proof: later blocks may be damaged. */
 export interface BackupFit {
   readonly id: number;
-  /** The fingerprint of the key that opens it; undefined where none of those held does. */
+  /** Fingerprint of the key that opens it; undefined if none of the held keys does. */
   readonly key?: string | undefined;
   /** How many keys were tried. */
   readonly tried: number;
@@ -59,52 +56,50 @@ export interface BackupFit {
 export interface InstanceRecord {
   readonly ledger: Ledger;
   readonly openRuns: readonly RunSummary[];
-  /** Calls that change this instance and may have left, with no outcome on record. */
+  /** Calls that change this instance and may have been sent, without an outcome on record. */
   readonly inDoubt: readonly OpenCall[];
   readonly followUps: readonly FollowUp[];
-  /**
-   * The newest proven run that recovered this instance, or recovered into it, as a rehearsal or in earnest.
-   */
+  /** The newest proven run that recovered this instance or recovered into it, as a rehearsal or live. */
   readonly recovered?: RunSummary | undefined;
 }
 
-/** Everything that is asked about one instance. Each part is answered, or fails, by itself. */
+/** All facts about one instance. Each part is known, or fails, by itself. */
 export interface InstanceFacts {
   readonly name: string;
   readonly role: 'source' | 'target';
   /** Milliseconds. */
   readonly objectives: { readonly rto?: number | undefined; readonly rpo?: number | undefined };
-  /** The state of the instance in the service's word. */
+  /** The instance's state as the service calls it. */
   readonly overview: Part<{ readonly state?: string | undefined }>;
   /**
-   * The done backups, the one that was triggered last first. `skewMs`: how far the service's clock is ahead
-   * of ours; undefined where it does not say.
+   * The completed backups, the last triggered first. `skewMs`: how far the service's clock is ahead of ours;
+   * undefined if it does not say.
    */
   readonly backups: Part<{
     readonly done: readonly ListedBackup[];
     readonly skewMs?: number | undefined;
-    /** Rows of the list that could not be read, a sentence for each. */
+    /** List rows that could not be read, a sentence for each. */
     readonly unread?: readonly string[] | undefined;
   }>;
-  /** What it listed before, as far as that was kept; only of one that does not list its backups now. */
+  /** The last list of backups that was kept; only if it does not list them now. */
   readonly seen?: LastSeen | undefined;
   /** The range of a point-in-time restore, RFC 3339; `none` without continuous archiving. */
   readonly window: Part<{ readonly start: string; readonly end: string } | 'none'>;
-  /** `none` where the metrics report no parachute. Only asked where somebody wants to see it. */
+  /** `none` if the metrics report no parachute. Only requested where it is shown. */
   readonly disk?: Part<DiskFill | 'none'>;
   readonly record: Part<InstanceRecord>;
-  /** What the first block of each backup showed that was tried; `failed` where none could be. */
+  /** What the first block of each tried backup showed; `failed` if none could be tried. */
   readonly fits?: Part<readonly BackupFit[]> | undefined;
   /** Fingerprints of the keys that the key store holds for the instance. */
   readonly held: Part<readonly string[]>;
 }
 
-/** The value of a part, where it has one. */
+/** The value of a part, if it has one. */
 export function knownOf<Value>(part: Part<Value> | undefined): Value | undefined {
   return part?.state === 'known' ? part.value : undefined;
 }
 
-/** When the oldest of what is shown of an instance was read; undefined where nothing was. */
+/** When the oldest shown fact of an instance was read; undefined if none was. */
 export function oldestOf({
   overview,
   backups,
@@ -115,63 +110,63 @@ export function oldestOf({
   return times.toSorted((one, other) => one.getTime() - other.getTime())[0];
 }
 
-/** Why there is no value, in words; undefined where there is one. */
+/** Why there is no value, in words; undefined if there is one. */
 export function whyUnknown(part: Part<unknown> | undefined): string | undefined {
   if (part === undefined || part.state === 'unasked') return 'waiting for the answer';
   if (part.state === 'failed') return `could not be read: ${part.why}`;
   return part.state === 'missing' ? 'the interface of this instance does not report it' : undefined;
 }
 
-/** An instance about which nothing was asked yet. */
+/** An instance that was not asked anything yet. */
 export function nothingAsked(about: Pick<InstanceFacts, 'name' | 'role' | 'objectives'>): InstanceFacts {
   const unasked = { state: 'unasked' } as const;
   return { ...about, overview: unasked, backups: unasked, window: unasked, record: unasked, held: unasked };
 }
 
 /**
- * Whether something could be done now. `unknown`: it was not asked, could not be answered, or was never
- * proven. `empty`: a target that holds nothing of its own yet.
+ * Whether something could be done now. `unknown`: not asked, not answered, or never proven. `empty`: a target
+ * without data of its own.
  */
 export type Answer = 'yes' | 'no' | 'unknown' | 'empty';
 
-/** One reason why the answer is not yes, with the answer that it makes. */
+/** One reason why the answer is not yes, and the answer that it leads to. */
 export interface Reason {
   readonly answer: 'no' | 'unknown';
   /** Stable and dotted: `key.not-held`. */
   readonly code: string;
-  /** One printable line, lower case, no stop. */
+  /** One printable line, lower case, no full stop. */
   readonly text: string;
 }
 
 export interface Verdict {
   readonly answer: Answer;
-  /** Those that say no first. Empty for `yes`. */
+  /** Those that lead to no come first. Empty for `yes`. */
   readonly reasons: readonly Reason[];
 }
 
-/** A backup against the RPO. Ages in seconds, by the service's clock where it is known. */
+/** A backup judged by the RPO. Ages in seconds, by the service's clock if it is known. */
 export interface BackupStatus extends ListedBackup {
-  /** Undefined also where its time lies ahead. */
+  /** Also undefined if its time lies in the future. */
   readonly ageSeconds: number | undefined;
-  /** How far its time lies ahead of the service's clock, or of ours: one of the two is wrong. */
+  /** How far its time lies in the future of the service's clock, or of ours: one of the clocks is wrong. */
   readonly aheadSeconds?: number | undefined;
-  /** Undefined without an RPO, or where the age is not known. */
+  /** Undefined without an RPO, or if the age is unknown. */
   readonly meetsRpo: boolean | undefined;
 }
 
 /**
- * The newest backup that is known here of an instance that does not list its backups now: from what it listed
- * before, from its recovery card or from a proof. There may be newer ones, so it is not held against the RPO.
+ * The newest known backup of an instance that does not list its backups now: from an earlier list, its
+ * recovery card, or a proof. Newer ones may exist, so it is not judged by the RPO.
  */
 export interface SeenStatus extends ListedBackup {
-  /** By this machine's clock: that of the service is not known. */
+  /** By this machine's clock, because the service's is unknown. */
   readonly ageSeconds: number | undefined;
   /** RFC 3339. */
   readonly seenAt: string;
   readonly seenAgeSeconds: number;
 }
 
-/** The backup that a recovery would take: the newest that opens. */
+/** The backup that a recovery would take: the newest one that opens. */
 export interface OpenerStatus {
   readonly id: number;
   /** RFC 3339, by the service's clock. */
@@ -180,7 +175,7 @@ export interface OpenerStatus {
   readonly meetsRpo: boolean | undefined;
   /** `proven`: read to its last byte; `fits`: its first block opens, which is no proof. */
   readonly how: 'proven' | 'fits';
-  /** The fingerprint of the key that opens it. */
+  /** Fingerprint of the key that opens it. */
   readonly key: string;
 }
 
@@ -189,15 +184,15 @@ export interface ProvenStatus extends Omit<BackupStatus, 'size' | 'downloadable'
   /** RFC 3339, by the clock that stamps the journal. */
   readonly provenAt: string;
   readonly provenAgeSeconds: number;
-  /** The fingerprint of the key that opened it. */
+  /** Fingerprint of the key that opened it. */
   readonly key: string;
-  /** Whether the service still lists it; undefined where its list is not known. */
+  /** Whether the service still lists it; undefined if its list is unknown. */
   readonly isListed: boolean | undefined;
 }
 
 /** The keys that the newest backup may have. */
 export interface KeyStatus {
-  /** `isHeld`: whether the key store has it; undefined where that is not known. */
+  /** `isHeld`: whether the key store has it; undefined if unknown. */
   readonly possible: readonly {
     readonly fingerprint: string;
     readonly isHeld: boolean | undefined;
@@ -207,14 +202,13 @@ export interface KeyStatus {
   readonly isProven: boolean;
 }
 
-export interface CardStatus {
+interface CardStatus {
   readonly preparedAt: string;
   readonly ageSeconds: number;
   readonly key: string | undefined;
   readonly crossCheck: 'agrees' | 'unknown' | 'overridden';
 }
 
-/** The range of a point-in-time restore. */
 export interface WindowStatus {
   readonly start: string;
   readonly end: string;
@@ -223,8 +217,8 @@ export interface WindowStatus {
   readonly meetsRpo: boolean | undefined;
 }
 
-/** Why an instance is not there, and when it was seen last. RFC 3339. */
-export interface Absence {
+/** Why an instance is gone, and when it was last seen. RFC 3339. */
+interface Absence {
   readonly why: string;
   readonly seenAt: string | undefined;
 }
@@ -234,28 +228,25 @@ export interface PartAge {
   readonly state: Part<unknown>['state'];
   readonly ageSeconds?: number;
   readonly why?: string;
-  /** Stable and dotted, of what failed. */
+  /** The code of the failure, stable and dotted. */
   readonly code?: string;
 }
 
-/**
- * One instance as the board shows it: every part with its age, and what follows from them. Times RFC 3339.
- */
+/** One instance as the board shows it: every part with its age, and the verdicts. Times RFC 3339. */
 export interface InstanceStatus {
   readonly name: string;
   readonly role: 'source' | 'target';
   readonly state: string | undefined;
-  /** Seconds. */
   readonly rto: number | undefined;
   readonly rpo: number | undefined;
   readonly newestBackup: BackupStatus | undefined;
-  /** Undefined where the list is known: then it is `newestBackup`. */
+  /** Undefined if the list is known; the newest is then `newestBackup`. */
   readonly lastSeenBackup: SeenStatus | undefined;
   readonly provenBackup: ProvenStatus | undefined;
   readonly key: KeyStatus;
   readonly card: CardStatus | undefined;
   readonly window: WindowStatus | 'none' | undefined;
-  /** Undefined where nobody asked, or it is not known. */
+  /** Undefined if it was not requested or is unknown. */
   readonly disk?: DiskFill | 'none' | undefined;
   readonly recovered:
     | {
@@ -266,30 +257,54 @@ export interface InstanceStatus {
         readonly ageSeconds: number;
       }
     | undefined;
-  /** Undefined where the journal could not be read. */
+  /** Undefined if the journal could not be read. */
   readonly followUps: { readonly open: number; readonly overdue: number } | undefined;
   readonly openRuns: readonly string[];
   readonly inDoubt: number | undefined;
-  /** Could a backup be brought back into the instance itself? */
+  /** Could a backup be restored into the instance itself? */
   readonly inPlace: Verdict;
-  /** Could the instance be brought back elsewhere, had it been lost? */
+  /** Could the instance be recovered elsewhere if it were lost? */
   readonly elsewhere: Verdict;
-  /**
-   * The worst of both; of one that is down or not found, whether it could be brought back elsewhere.
-   */
+  /** The worse of both; for one that is down or not found, `elsewhere`. */
   readonly recoverable: Verdict;
-  /** Whether what could be brought back keeps the RPO; undefined where the config names none. */
+  /** Whether the recoverable data meets the RPO; undefined without an RPO. */
   readonly objectives: Verdict | undefined;
-  /** Whether applications can work with it now. */
+  /** Whether applications can use it now. */
   readonly inService: Verdict;
   readonly opener: OpenerStatus | undefined;
-  /** Of one that does not answer. */
+  /** Set if it does not answer. */
   readonly down: Absence | undefined;
-  /** Of one whose address answers that there is no such instance. It may be a wrong address. */
+  /** Set if its address answers that there is no such instance. The address may be wrong. */
   readonly notFound: Absence | undefined;
-  /** What does not stand in the way, and should not stay so. One printable line each. */
+  /** Notes that rule nothing out but should be dealt with. One printable line each. */
   readonly cautions: readonly string[];
   readonly parts: Readonly<Record<'overview' | 'backups' | 'window' | 'record' | 'held', PartAge>> & {
     readonly disk?: PartAge;
   };
+}
+
+/** A judgement is reused for this many milliseconds. */
+const HOLDS_MS = 5_000;
+
+const judged = new WeakMap<Fleet, { readonly atMs: number; readonly fleet: Fleet }>();
+
+/**
+ * The fleet's last answers judged now, to 5 seconds. Returns the same object within the same 5 seconds, so
+ * that memoised drawing is reused.
+ */
+export function fleetAt(fleet: Fleet, now: Date): Fleet {
+  if (fleet.instancesAt === undefined) return fleet;
+  const atMs = Math.floor(now.getTime() / HOLDS_MS) * HOLDS_MS;
+  const known = judged.get(fleet);
+  if (known?.atMs === atMs) return known.fleet;
+  // An answer may be newer than the last full 5 seconds.
+  const next = { ...fleet, instances: fleet.instancesAt(known === undefined ? now : dateAt(atMs)) };
+  judged.set(fleet, { atMs, fleet: next });
+  return next;
+}
+
+/** The known fleet, with its last answers judged now. */
+export function factAt(fact: Fact<Fleet>, now: Date): Fact<Fleet> {
+  const { last } = fact;
+  return last === undefined ? fact : { ...fact, last: { ...last, value: fleetAt(last.value, now) } };
 }

@@ -1,4 +1,5 @@
 import type { FollowUp } from '../../../machines/parts/follow-up.ts';
+import type { BackupFacts } from '../../../machines/parts/task-data.ts';
 import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan } from '../../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
@@ -13,9 +14,9 @@ import {
   type Part,
   type PartAge,
   type ProvenStatus,
+  type SeenStatus,
 } from './fleet-facts.ts';
-import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
-import { opennessOf } from './openers.ts';
+import { isSameBackup, keysOfBackup, opennessOf } from './openers.ts';
 import {
   elsewhere,
   futureBackup,
@@ -25,16 +26,13 @@ import {
   withinObjectives,
   worstOf,
 } from './recoverable.ts';
-import { absenceOf, seenBackups, seenStatus } from './seen-backup.ts';
 
-/**
- * An answer that is older is not known any more. A board that asks again in the background passes its own.
- */
+/** Older answers count as unknown. A board that refreshes in the background passes its own limit. */
 const STALE_MS = 60 * 60_000;
 
 /**
- * What is known of one instance at a moment, and whether it could be recovered then. What was not asked, what
- * failed and what is too old is unknown, never good. Pure.
+ * The status of one instance at a moment, and whether it could be recovered then. What was not asked, failed
+ * or is too old is unknown, never good. Pure.
  */
 export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number = STALE_MS): InstanceStatus {
   const facts = withoutStale(given, now, staleMs);
@@ -109,7 +107,7 @@ export function instanceStatus(given: InstanceFacts, now: Date, staleMs: number 
   return { ...status, cautions: [...unread, ...unopened, ...cautionsOf(status)], parts };
 }
 
-/** An older backup that opens does not hide that the newest one does not: the key may have been changed. */
+/** Say that the newest backup does not open, even if an older one does: the key may have been changed. */
 function newestUnopened(facts: InstanceFacts, newest: ListedBackup | undefined): string[] {
   if (newest === undefined) return [];
   const openness = opennessOf(facts, newest);
@@ -136,8 +134,7 @@ function withoutStale(facts: InstanceFacts, now: Date, staleMs: number): Instanc
 }
 
 /**
- * A target that answers and that no run has touched has nothing to recover, whatever its service backs up by
- * itself.
+ * A target that answers and that no run has touched has nothing to recover, whatever its service backs up.
  */
 function isEmptyTarget({ role, record, backups }: InstanceFacts): boolean {
   if (role !== 'target' || record.state !== 'known' || backups.state !== 'known') return false;
@@ -163,7 +160,7 @@ function backupStatus(
   return { ...backup, ageSeconds, ...ahead, meetsRpo: meets(ageSeconds) };
 }
 
-/** Those that are still listed first, and of these the one with the newest data. */
+/** Those still listed come first, and of these the one with the newest data. */
 function provenStatuses(
   { record, backups }: InstanceFacts,
   now: Date,
@@ -199,7 +196,7 @@ function keyStatus(
 ): KeyStatus {
   const ledger = knownOf(record)?.ledger ?? { epochs: [], proven: [] };
   const stored = knownOf(held);
-  // Without a list, the newest backup is from about now.
+  // Without a list, the newest backup is taken to be recent.
   const keys =
     newest === undefined
       ? ledger.epochs.filter(({ endedAt }) => endedAt === undefined)
@@ -207,7 +204,7 @@ function keyStatus(
   const possible = keys.map(({ fingerprint }) => ({
     fingerprint,
     isHeld: stored?.includes(fingerprint),
-    // The first block alone proves nothing: the ledger counts what was read to its last byte.
+    // The first block proves nothing: the ledger only counts backups read to the last byte.
     provenAt: ledger.proven.find((proof) => proof.fingerprint === fingerprint)?.provenAt,
   }));
   const isProven = possible.length > 0 && possible.every(({ provenAt }) => provenAt !== undefined);
@@ -261,17 +258,83 @@ function partAge(part: Part<unknown>, now: Date): PartAge {
     : { state: part.state, ageSeconds };
 }
 
-/** Seconds since a time of the service, which may be ahead of this clock. */
+/** Seconds since a time of the service, whose clock may be ahead. */
 function ageAt(at: string | undefined, now: Date, skewMs: number): number | undefined {
   const instant = instantOf(at);
   return instant === undefined ? undefined : Math.max(0, (now.getTime() + skewMs - instant) / 1000);
 }
 
-/** Seconds since a time of the journal. */
 function sinceThen(at: string, now: Date): number {
   return Math.max(0, (now.getTime() - msOf(at)) / 1000);
 }
 
 function inSeconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1000;
+}
+
+type Seen = ListedBackup & Pick<SeenStatus, 'seenAt'>;
+
+/** See `SeenStatus`; undefined if nothing was kept, or the list is known. Pure. */
+function seenStatus({ backups, seen, record }: InstanceFacts, now: Date): SeenStatus | undefined {
+  if (backups.state !== 'failed') return undefined;
+  const { card, proven = [] } = knownOf(record)?.ledger ?? {};
+  const all: readonly Seen[] = [
+    ...(seen?.backups ?? []).map((backup) => seenBackup(backup, seen?.at ?? '')),
+    ...(card?.newest === undefined ? [] : [seenBackup(card.newest, card.preparedAt)]),
+    ...proven.map(({ id, backupId, triggeredAt, provenAt }) => ({
+      ...{ id, backupId, triggeredAt, seenAt: provenAt },
+    })),
+  ];
+  const [newest] = all.toSorted(
+    (one, other) => timeOf(other) - timeOf(one) || msOf(other.seenAt) - msOf(one.seenAt),
+  );
+  if (newest === undefined) return undefined;
+  const since = (at: number) => Math.max(0, (now.getTime() - at) / 1000);
+  const triggeredAt = instantOf(newest.triggeredAt);
+  return {
+    ...newest,
+    ageSeconds: triggeredAt === undefined ? undefined : since(triggeredAt),
+    seenAgeSeconds: since(msOf(newest.seenAt)),
+  };
+}
+
+/** The last list of backups, if it was kept. */
+function seenBackups(seen: InstanceFacts['seen']): readonly ListedBackup[] | undefined {
+  return seen?.backups.map((backup) => seenBackup(backup, seen.at));
+}
+
+/** Failures that mean that the instance or its region does not answer. */
+const AWAY: ReadonlySet<string> = new Set([
+  'service.unreachable',
+  'service.timeout',
+  'service.reset',
+  'service.error',
+  'answer.late',
+]);
+
+const NOT_FOUND = 'service.not-found';
+
+/**
+ * Why it is gone: it answers neither about itself nor about its backups (down), or its address answers that
+ * there is no such instance (not found). Empty otherwise.
+ */
+function absenceOf({ overview, backups, seen }: InstanceFacts): Pick<InstanceStatus, 'down' | 'notFound'> {
+  const there = { down: undefined, notFound: undefined };
+  if (backups.state !== 'failed' || overview.state === 'known') return there;
+  const codes = [backups.code, ...(overview.state === 'failed' ? [overview.code] : [])];
+  const absence = { why: backups.why, seenAt: seen?.at };
+  if (codes.every((code) => code === NOT_FOUND)) return { ...there, notFound: absence };
+  return codes.every((code) => AWAY.has(code) || code === NOT_FOUND) ? { ...there, down: absence } : there;
+}
+
+/** Takes the earliest time: a later one would make the data look newer than it is. */
+function seenBackup(
+  { id, backupId, size, downloadable, triggeredAt, startedAt, finishedAt }: BackupFacts,
+  seenAt: string,
+): Seen {
+  return { id, backupId, triggeredAt: triggeredAt ?? startedAt ?? finishedAt, size, downloadable, seenAt };
+}
+
+function timeOf({ triggeredAt }: ListedBackup): number {
+  return instantOf(triggeredAt) ?? 0;
 }

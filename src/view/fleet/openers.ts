@@ -1,12 +1,13 @@
 import { counted, formatSpan, formatTime } from '../../base/format.ts';
-import type { UnopenedBackup } from '../../store/projections/ledgers.ts';
+import { instantOf, msOf } from '../../base/instant.ts';
+import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
+import type { Ledger, UnopenedBackup } from '../../store/projections/ledgers.ts';
 import { type BackupStatus, type InstanceFacts, knownOf, type ListedBackup } from './fleet-facts.ts';
-import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
 
 /**
- * What shows that a backup could be opened. `proven`: it was read to its last byte with that key. `fits`: the
- * key opens its first block, which is weaker. `not`: it was tried, and cannot be. `unknown`: nothing shows
- * either. `code` is stable and dotted, `why` one printable line.
+ * Evidence that a backup can be opened. `proven`: read to its last byte with that key. `fits`: the key opens
+ * its first block, which is weaker. `not`: opening failed. `unknown`: no evidence. `code` is stable and
+ * dotted, `why` one printable line.
  */
 export type Openness =
   | { readonly how: 'proven' | 'fits'; readonly key: string }
@@ -14,20 +15,19 @@ export type Openness =
       readonly how: 'not';
       readonly code: string;
       readonly why: string;
-      /** Only the key is missing here: the service may have it, and restore the backup in place. */
+      /** Only the key is missing here: the service may have it and restore the backup in place. */
       readonly isKeyMissing: boolean;
     }
   | { readonly how: 'unknown'; readonly code: string; readonly why: string };
 
 /** A backup that opens, and how that is known. */
-export interface Opener extends BackupStatus {
+interface Opener extends BackupStatus {
   readonly openness: Extract<Openness, { readonly key: string }>;
 }
 
 /**
- * Whether a backup could be opened, by what is on record and what its first block showed. The newest fact
- * counts: a proof, or a later try that failed. `isKeyNeeded`: a key that has opened it has to be held here
- * now. Pure.
+ * Whether a backup could be opened, according to the record and its first block. The newest evidence counts:
+ * a proof, or a later failure. `isKeyNeeded`: a key that opened it must be held here now. Pure.
  */
 export function opennessOf(facts: InstanceFacts, backup: ListedBackup, isKeyNeeded = false): Openness {
   const { proven = [], unopened = [] } = knownOf(facts.record)?.ledger ?? {};
@@ -47,7 +47,7 @@ function heldOf({ held }: InstanceFacts, backup: ListedBackup, shown: Opener['op
   return { how: 'unknown', code: 'key.unknown', why };
 }
 
-/** The newest of these backups that opens; they come newest first. See `opennessOf`. */
+/** The newest backup that opens; the list is newest first. See `opennessOf`. */
 export function newestOpener(
   facts: InstanceFacts,
   done: readonly BackupStatus[],
@@ -65,7 +65,7 @@ export function nameOf({ id, ageSeconds }: Pick<BackupStatus, 'id' | 'ageSeconds
   return `backup ${id}, ${ageSeconds === undefined ? 'of unknown age' : `${formatSpan(ageSeconds)} old`}`;
 }
 
-/** A key that was added since then may be the one. */
+/** False if keys were added since: one of them may open it. */
 function stillFails({ held }: InstanceFacts, { code, tried }: UnopenedBackup): boolean {
   const keys = knownOf(held);
   return code !== WRONG_KEY || keys === undefined || keys.every((key) => tried.includes(key));
@@ -88,7 +88,7 @@ function noKeyOpens(id: number, tried: number): string {
     : `no key held here opens backup ${id}: ${counted(tried, 'key')} tried`;
 }
 
-/** By the code of the failure. */
+/** Reasons by error code. */
 const WORDS: Readonly<Record<string, string>> = {
   'backup.empty': 'holds no data',
   'backup.corrupt': 'is damaged',
@@ -125,4 +125,45 @@ function fitOf(facts: InstanceFacts, backup: ListedBackup): Openness {
 function missing({ id }: ListedBackup, keys: readonly string[]): Openness {
   const why = `the key of backup ${id} is not in the key store: ${keys.join(', ')}`;
   return { how: 'not', code: 'key.not-held', why, isKeyMissing: true };
+}
+
+/**
+ * A backup near a change of keys may be under either key, because the ledger and the service have different
+ * clocks.
+ */
+const MARGIN_MS = 60_000;
+
+/**
+ * The keys that a backup may be encrypted with, according to the ledger: one if it was opened or only one can
+ * have been in force, several if that is open, none if the ledger names no key. Keys set elsewhere without a
+ * record are missing.
+ */
+export function keysOfBackup(
+  { epochs, proven }: Pick<Ledger, 'epochs' | 'proven'>,
+  backup: ListedBackup,
+  skewMs = 0,
+): readonly KeyEpoch[] {
+  const proof = proven.find((one) => isSameBackup(one, backup));
+  const opened = epochs.filter(({ fingerprint }) => fingerprint === proof?.fingerprint);
+  if (opened.length > 0) return opened;
+  const at = instantOf(backup.triggeredAt);
+  return epochs.filter((epoch) => at === undefined || mayBeInForce(epoch, at - skewMs));
+}
+
+/** Compares the id across instances if both have it, otherwise the id within the instance. */
+export function isSameBackup(
+  one: { readonly id: number; readonly backupId?: string | undefined },
+  other: { readonly id: number; readonly backupId?: string | undefined },
+): boolean {
+  if (one.backupId !== undefined && other.backupId !== undefined) return one.backupId === other.backupId;
+  return one.id === other.id;
+}
+
+function mayBeInForce({ state, setAt, endedAt, earlier }: KeyEpoch, atMs: number): boolean {
+  const isWithin = (from: string | undefined, until: string | undefined) =>
+    (from === undefined || msOf(from) - MARGIN_MS <= atMs) &&
+    (until === undefined || atMs <= msOf(until) + MARGIN_MS);
+  if (earlier.some((period) => isWithin(period.setAt, period.endedAt))) return true;
+  // A key that the service refused was never in force.
+  return state !== 'refuted' && isWithin(setAt, endedAt);
 }

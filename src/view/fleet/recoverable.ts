@@ -13,8 +13,7 @@ import {
   type Verdict,
   type WindowStatus,
 } from './fleet-facts.ts';
-import { keysOfBackup } from './key-of-backup.ts';
-import { nameOf, newestOpener, opennessOf } from './openers.ts';
+import { keysOfBackup, nameOf, newestOpener, opennessOf } from './openers.ts';
 
 /** What the verdicts are made of. Ages in seconds. */
 export interface Known {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CommandContext } from '../../../src/cli/context.ts';
-import { readSecretFile } from '../../../src/cli/read-secret-file.ts';
+import { readSecretFile } from '../../../src/cli/read-given-file.ts';
 import { fileChecker, pathOf } from '../../../src/commands/app/check-file.ts';
 
 /** A home with some files, and what looks at them. */

@@ -1,29 +1,39 @@
 import { formatSpan } from '../../../base/format.ts';
-import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
-import { silenceOf, silenceWords } from '../../../view/app/silence.ts';
+import { wantsPassphrase } from '../../../view/app/app-port.ts';
+import type { Fact, Fleet } from '../../../view/app/sources.ts';
 import {
+  ANSWER_WORDS,
   absenceWords,
   backupCell,
   cardCell,
+  diskCell,
+  diskRoom,
   diskWords,
   followUpCell,
+  isOpenTarget,
   keyCell,
   NOT_FOUND_NEXT,
+  newestCell,
   notesOf,
   objectivesCell,
   openerWords,
   recoveredCell,
+  rpoCell,
   seenWords,
+  serviceCell,
+  silenceOf,
+  silenceWords,
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';
 import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { lineWidth, ruleLine, wrapLine } from '../../line.ts';
+import type { Column } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
-import { type Asked, answerSpan, diskSpan, serviceSpan } from './board-columns.ts';
+import type { Token } from '../../theme.ts';
 
-/** Everything about one instance: why it could not be recovered, what to mind, and each fact with its age. */
+/** Everything about one instance: why it could not be recovered, notes, and each fact with its age. */
 export function detailLines(
   status: InstanceStatus,
   asked: Asked,
@@ -39,7 +49,7 @@ export function detailLines(
   ];
 }
 
-/** What is known of it, each fact with its label. */
+/** Each known fact with its label. */
 export function factsBelow(status: InstanceStatus, asked: Asked, width: number): readonly Line[] {
   return factLines(factsOf(status, asked), width);
 }
@@ -61,7 +71,7 @@ export function verdictLines(
     ...silentLines(status, asked, width, look),
     ...recoverableLines(status, asked, width, look),
     ...beside('within RPO', status.objectives, isWaiting, width, look),
-    // That it does not answer stands above.
+    // Skip the reason that it does not answer, which is already shown above.
     ...(absenceWords(status, asked.now) === undefined
       ? beside('in service', status.inService, isWaiting, width, look)
       : []),
@@ -111,7 +121,7 @@ function recoverableLines(status: InstanceStatus, asked: Asked, width: number, l
       return signed(span(glyphs.bullet, 'text.dim'), `then it could be recovered, ${where}${from}`, width);
     return signed(span(glyphs.done, 'status.ok'), `it could be recovered now, ${where}${from}`, width);
   }
-  // What was not asked yet is no finding.
+  // A part that was not asked yet is not a finding.
   const reasons = recoverable.reasons.filter(({ code }) => !(isWaiting && code.startsWith('unasked.')));
   const waiting = isWaiting
     ? signed(span(glyphs.ahead, 'text.dim'), 'waiting for its answers; below is what the journal has', width)
@@ -123,7 +133,7 @@ function recoverableLines(status: InstanceStatus, asked: Asked, width: number, l
   return [...waiting, ...reasons.flatMap((reason) => reasonLines(status, reason, width, look)), ...instead];
 }
 
-/** What else is asked of it, where the answer is not yes. What was not asked yet is no finding. */
+/** Other reasons, if the answer is not yes. A part that was not asked yet is not one. */
 function beside(
   what: string,
   verdict: Verdict | undefined,
@@ -156,13 +166,13 @@ function signed(sign: Span, text: string, width: number): readonly Line[] {
   return wrapLine([sign, span(` ${text}`)], width, 2);
 }
 
-type Fact = readonly [label: string, value: Span];
+type LabelledFact = readonly [label: string, value: Span];
 
-function factsOf(status: InstanceStatus, asked: Asked): readonly Fact[] {
+function factsOf(status: InstanceStatus, asked: Asked): readonly LabelledFact[] {
   const { role, state, rto, rpo, newestBackup, provenBackup, key, recovered, parts, window } = status;
   const { answeredAt, now } = asked;
   const at = answeredAt.get(status.name);
-  const plain = (label: string, value: string): Fact => [label, span(value)];
+  const plain = (label: string, value: string): LabelledFact => [label, span(value)];
   const limit = (seconds: number | undefined) => (seconds === undefined ? 'none' : formatSpan(seconds));
   const proven = provenBackup === undefined ? '' : `, proven ${briefly(provenBackup.provenAgeSeconds)} ago`;
   const reach =
@@ -208,8 +218,8 @@ function whyNot({ state }: { readonly state: string }): string {
   return state === 'failed' ? 'could not be read' : '?';
 }
 
-/** Facts one behind the other, none broken before its end if it fits into a row. */
-function factLines(facts: readonly Fact[], width: number): readonly Line[] {
+/** Facts in a row; a fact is broken only if it is longer than a row. */
+function factLines(facts: readonly LabelledFact[], width: number): readonly Line[] {
   const rows: Span[][] = [];
   for (const [label, value] of facts) {
     const piece = [span(`${label} `, 'text.dim'), value];
@@ -218,4 +228,151 @@ function factLines(facts: readonly Fact[], width: number): readonly Line[] {
     else rows.push(piece);
   }
   return rows.flatMap((row) => (lineWidth(row) <= width ? [row] : wrapLine(row, width, 2)));
+}
+
+/** Progress of the survey, which a row's own status does not contain. */
+interface Asked {
+  readonly answeredAt: ReadonlyMap<string, Date>;
+  /** When each instance without an answer yet was asked. */
+  readonly askedAt?: ReadonlyMap<string, Date> | undefined;
+  readonly isAsking: boolean;
+  readonly now: Date;
+}
+
+export function askedOf({ last, isAsking }: Fact<Fleet>, now: Date): Asked {
+  const { answeredAt = new Map(), askedAt } = last?.value ?? {};
+  return { answeredAt, askedAt, isAsking, now };
+}
+
+/** Percent of free space below which the disk is shown as low. */
+const LITTLE_ROOM = 10;
+
+/** Cells for a common age, and for one that is past its limit. */
+const AGE = '1h 39m'.length;
+const AGE_LATE = '23h LATE'.length;
+
+/**
+ * The columns of the board. A narrow screen drops the last ones; the detail of the selected row has all
+ * facts.
+ */
+export function boardColumns(asked: Asked): readonly Column<InstanceStatus>[] {
+  return [
+    { title: 'instance', cell: ({ name }) => [span(name)], least: 17 },
+    { title: 'recoverable', cell: (status) => [answerSpan(status, asked)] },
+    { title: 'service', cell: (status) => [serviceSpan(status, asked)], kept: 'NOT FOUND'.length },
+    { title: 'backup', cell: (status) => [newestSpan(status)], kept: AGE_LATE },
+    { title: 'proven', cell: (status) => [provenSpan(status)], kept: AGE_LATE },
+    { title: 'RPO', cell: (status) => [span(rpoCell(status))], drop: 3 },
+    { title: 'key', cell: (status) => [keySpan(status)], drop: 1, kept: 'proven'.length },
+    { title: 'card', cell: (status) => [cardSpan(status)], drop: 4, kept: AGE },
+    { title: 'PITR', cell: (status) => [span(windowCell(status))], drop: 5, kept: AGE },
+    { title: 'disk', cell: (status) => [diskSpan(status)], drop: 6, kept: '100/80 %'.length },
+    { title: 'recovered', cell: (status) => [span(recoveredCell(status))], drop: 8 },
+    { title: 'follow-ups', cell: (status) => [followUpSpan(status)], drop: 7 },
+    { title: 'asked', cell: (status) => [askedSpan(status, asked)], drop: 2, kept: LONGEST_FAILED },
+  ];
+}
+
+const ANSWER_TOKENS = {
+  yes: 'status.ok',
+  no: 'status.bad',
+  unknown: 'status.warn',
+  empty: 'text.dim',
+} as const;
+
+/** Whether it could be recovered; `asking` until its first answer, unless the journal alone says no. */
+function answerSpan(status: InstanceStatus, asked: Asked): Span {
+  const { name, role, recoverable } = status;
+  const { answer } = recoverable;
+  const isOpen = isOpenTarget({ name, role }, asked.answeredAt);
+  if (asked.isAsking && !asked.answeredAt.has(name) && (answer === 'unknown' || isOpen))
+    return span('asking', 'text.dim');
+  // An old answer is never shown in green.
+  if (answer === 'yes' && silenceOf(status, asked, asked.now) !== undefined)
+    return span('was yes', 'status.warn');
+  return span(ANSWER_WORDS[answer], ANSWER_TOKENS[answer]);
+}
+
+/** Whether applications can use it now; empty until its first answer. */
+function serviceSpan(status: InstanceStatus, asked: Asked): Span {
+  if (asked.isAsking && !asked.answeredAt.has(status.name)) return span('asking', 'text.dim');
+  const word = serviceCell(status);
+  if (word === 'yes' && silenceOf(status, asked, asked.now) !== undefined) return span('?', 'status.warn');
+  return span(word, BAD_WORDS.has(word) ? 'status.bad' : 'text');
+}
+
+const BAD_WORDS: ReadonlySet<string> = new Set(['DOWN', 'NOT FOUND', 'NO']);
+
+function newestSpan(status: InstanceStatus): Span {
+  const { newestBackup, recoverable } = status;
+  const isLate =
+    (newestBackup?.meetsRpo === false || newestBackup?.aheadSeconds !== undefined) &&
+    recoverable.answer !== 'empty';
+  return span(shortly(newestCell(status)), isLate ? 'status.bad' : 'text');
+}
+
+function provenSpan(status: InstanceStatus): Span {
+  const isLate = status.provenBackup?.meetsRpo === false;
+  return span(shortly(backupCell(status, status.provenBackup)), isLate ? 'status.warn' : 'text');
+}
+
+/** An age past its limit is shortened to its larger unit; the detail has the rest. */
+function shortly(age: string): string {
+  return age.replace(/^(\d+[dhm]) \d+[hms] LATE$/u, '$1 LATE');
+}
+
+function keySpan(status: InstanceStatus): Span {
+  const word = keyCell(status);
+  return span(word, word === 'MISSING' ? 'status.bad' : 'text');
+}
+
+function cardSpan(status: InstanceStatus): Span {
+  const word = cardCell(status);
+  const isMissing = word === 'none' && status.recoverable.answer !== 'empty';
+  return span(word, isMissing ? 'status.bad' : 'text');
+}
+
+/** How full the disk is; marked when its parachute size is near. */
+function diskSpan(status: InstanceStatus): Span {
+  const room = diskRoom(status);
+  const isOpen = typeof status.disk === 'object' && status.disk.isOpen;
+  const token: Token = isOpen ? 'status.bad' : (room ?? 100) < LITTLE_ROOM ? 'status.warn' : 'text';
+  return span(diskCell(status), token);
+}
+
+function followUpSpan(status: InstanceStatus): Span {
+  return span(followUpCell(status), (status.followUps?.overdue ?? 0) > 0 ? 'status.warn' : 'text');
+}
+
+/** Why the backups could not be listed, as one word; the detail has the sentence. */
+const FAILED_WORDS: Readonly<Record<string, string>> = {
+  'credentials.refused': '401 login',
+  'credentials.missing': 'no token',
+  'service.forbidden': '403',
+  'service.unreachable': 'no route',
+  'service.timeout': 'silent',
+  'answer.late': 'silent',
+  'service.reset': 'cut off',
+  'service.error': '5xx',
+  'service.not-found': '404',
+  'service.bad-answer': 'no JSON',
+  'service.redirect': 'redirect',
+};
+
+/** The same with its status: `401 login`, or `failed`. */
+export function failedWord({ parts }: InstanceStatus): string {
+  return FAILED_WORDS[parts.backups.code ?? ''] ?? 'failed';
+}
+
+const LONGEST_FAILED = Math.max(...Object.values(FAILED_WORDS).map(({ length }) => length));
+
+/** The age of the oldest answer, or why there is none. */
+function askedSpan(status: InstanceStatus, asked: Asked): Span {
+  const { name, parts } = status;
+  const { answeredAt, isAsking, now } = asked;
+  const at = answeredAt.get(name);
+  if (at === undefined) return span(isAsking ? 'asking' : 'never', 'text.dim');
+  if (parts.backups.state === 'failed') return span(failedWord(status), 'status.warn');
+  const age = briefly((now.getTime() - at.getTime()) / 1000);
+  return silenceOf(status, asked, now) === undefined ? span(age, 'text.dim') : span(age, 'status.warn');
 }

@@ -8,7 +8,6 @@ import { cutLine, lineWidth, wrapLine } from '../../line.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
 
-/** What stands above the table. */
 export interface Top {
   readonly fleet: Fact<Fleet>;
   readonly runs: Fact<readonly RunRow[]>;
@@ -18,12 +17,14 @@ export interface Top {
   readonly now: Date;
 }
 
-/** How many could not be recovered now, how far the asking is, what is wrong, and which runs are open. */
+/**
+ * How many could not be recovered now, the progress of the survey, what is wrong, and which runs are open.
+ */
 export function topLines(top: Top, width: number, most: number, look: Look): readonly Line[] {
   const [long, short] = summaries(top, look);
   const first = lineWidth(long) <= width ? long : short;
   const rows = wrapLine(progress(top), width);
-  // A low screen has other uses for a second row of it.
+  // A low screen needs the second row for other things.
   const isLow = most < LOW;
   const head = [cutLine(first, width, look), ...(isLow ? [cutLine(progress(top), width, look)] : rows)];
   const troubles = troublesOf(top).flatMap((trouble) => troubleLines(trouble, width, look));
@@ -33,10 +34,10 @@ export function topLines(top: Top, width: number, most: number, look: Look): rea
   return [...head, ...shown, ...runLines(top, width, Math.max(1, room - shown.length), look)];
 }
 
-/** So few rows are no room for a sentence that needs two. */
+/** Fewer rows than this have no room for a sentence of two rows. */
 const LOW = 6;
 
-/** The first row, in full and for a narrow screen. */
+/** The first row, in full and shortened. */
 function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line, short: Line] {
   const say = (token: Token, long: string, short: string): readonly [Line, Line] => [
     [span(long, token)],
@@ -44,7 +45,7 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
   ];
   const known = fleet.last?.value;
   if (known === undefined) {
-    // Why nothing is known stands below.
+    // The reason is shown below.
     const text = fleet.part.state === 'failed' ? 'nothing is known' : 'reading the journal';
     return say('text.dim', text, text);
   }
@@ -62,7 +63,7 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
   const of = `of ${counted(all, 'instance')}`;
   const brief = worst.map(({ kind, word }) => `${counts[kind]} ${word}`).join(', ');
   if (waiting > 0) {
-    // A count that still grows is no verdict: it could be read as the whole.
+    // While answers are missing, show progress: a growing count could be taken for the result.
     const asked = `asked ${all - waiting}`;
     const soFar = first === undefined ? '' : `, so far ${brief}`;
     return say('text.dim', `${asked} ${of}${soFar}`, `${asked} of ${all}${soFar}`);
@@ -85,7 +86,7 @@ function summaries({ fleet, now }: Top, { glyphs }: Look): readonly [long: Line,
   );
 }
 
-/** What needs a person, the worst first: as the end of a sentence, and in a word. */
+/** What needs attention, the worst first: as the end of a sentence, and as one word. */
 const KINDS: readonly {
   readonly kind: keyof FleetCounts;
   readonly token: Token;
@@ -101,12 +102,12 @@ const KINDS: readonly {
   { kind: 'beyondRpo', token: 'status.warn', words: 'beyond the RPO', word: 'beyond RPO' },
 ];
 
-/** Answers of an earlier visit say how old they are while newer ones are asked for. */
+/** Answers from an earlier visit show their age from this age on, while newer ones are on their way. */
 const AGED_SECONDS = 60;
 
 function progress({ fleet, sort, marked, now }: Top): Line {
   const known = fleet.last?.value;
-  // The first row says it as long as it has nothing else to say.
+  // The first row shows it until the survey is complete.
   const isFirst = known !== undefined && fleetCounts(known, now).waiting > 0;
   const ages = [...(known?.answeredAt?.values() ?? [])].map((at) => (now.getTime() - at.getTime()) / 1000);
   const oldest = ages.reduce((most, age) => Math.max(most, age), 0);
@@ -138,7 +139,7 @@ function troublesOf({ fleet, runs }: Top): readonly Trouble[] {
       ? [{ text: `${what} could not be read: ${fact.part.why}`, hints: fact.part.hints ?? [] }]
       : [];
   const known = fleet.last?.value.troubles ?? [];
-  // A journal that cannot be read is why the runs cannot be, and is said once.
+  // If the journal cannot be read, neither can the runs: report that once.
   return [...of('the fleet', fleet), ...known, ...(known.length > 0 ? [] : of('the runs', runs))];
 }
 

@@ -8,15 +8,15 @@ import {
   newestCell,
   serviceCell,
 } from '../../../view/app/status-cells.ts';
-import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
 import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
+import { factAt, fleetAt } from '../../../view/fleet/fleet-facts.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
-import { cutLine, wrapLine } from '../../line.ts';
-import type { AppEffect, Around } from '../../live-screen.ts';
-import { memoised } from '../../memo.ts';
+import { cutLine, memoised, wrapLine } from '../../line.ts';
+import { type AppEffect, type Around, type BoundKey, letterKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
   cursorAt,
+  escapeKeys,
   FRESH_LIST,
   filtered,
   filterLines,
@@ -24,7 +24,10 @@ import {
   heldOrder,
   inOrder,
   isListIntent,
+  type ListIntent,
   type ListState,
+  listKeys,
+  MARK_KEY,
   markedAs,
   moved,
   placed,
@@ -32,13 +35,10 @@ import {
 } from '../../parts/list.ts';
 import { tableLines } from '../../parts/table.ts';
 import { type Line, type Look, span } from '../../span.ts';
-import { askedOf, boardColumns, failedWord } from './board-columns.ts';
-import { detailLines } from './board-detail.ts';
-import { type BoardIntent, boardKeys } from './board-keys.ts';
+import { askedOf, boardColumns, detailLines, failedWord } from './board-detail.ts';
 import { topLines } from './board-top.ts';
 
-/** What a person has done on the board. */
-export interface BoardState {
+interface BoardState {
   readonly list: ListState;
   readonly sort: BoardSort;
 }
@@ -46,7 +46,7 @@ export interface BoardState {
 const NO_FLEET: Pick<Fleet, 'instances'> = { instances: [] };
 const NO_RUNS: readonly RunRow[] = [];
 
-/** Every instance, those in danger first, with the open runs above and the instance of the cursor in full. */
+/** Every instance, those at risk first, with open runs above and the selected instance in full. */
 export function boardScreen(): OpenScreen {
   const sorted = memoised(boardRows);
   const kept = memoised((rows: readonly InstanceStatus[], list: ListState['filter'], text: string) =>
@@ -65,7 +65,7 @@ export function boardScreen(): OpenScreen {
     const all = allOf(state, around);
     const rows = kept(all, list.filter, list.filter.text);
     const names = namesOf(rows);
-    // Before all have answered no row is the worst one yet, so none is chosen for the person.
+    // Until all have answered, the order is not final, so no row is selected automatically.
     const known = isSorted(list, rows, around) ? list : { ...list, isPlaced: true };
     const cursor = cursorAt(known, names);
     return { rows, names, known, cursor, here: rows[cursor], all };
@@ -106,7 +106,7 @@ export function boardScreen(): OpenScreen {
       if (input.type === 'text') return [{ ...state, list: typedInto(state.list, input.text) }];
       if (isListIntent(input.intent)) {
         const list = moved(held(known), input.intent, names, input.page.height);
-        // Only a key that went to a row has chosen one.
+        // A row counts as selected only once a key moved the cursor.
         const isPlaced = list.isPlaced && (before.list.isPlaced || list.cursor !== before.list.cursor);
         return [{ ...state, list: { ...list, isPlaced } }];
       }
@@ -173,10 +173,7 @@ function fleetNow(facts: Around['facts'], now: Date): Fleet | undefined {
   return known && fleetAt(known, now);
 }
 
-/**
- * Whether every instance has answered once, so that the order means something; behind a filter, whether those
- * have that it lets through.
- */
+/** Whether every instance that the filter lets through has answered, so that the order is meaningful. */
 function isSorted(
   { filter, isFiltering }: ListState,
   rows: readonly InstanceStatus[],
@@ -193,7 +190,7 @@ function sortAfter(sort: BoardSort): BoardSort {
   return BOARD_SORTS[(BOARD_SORTS.indexOf(sort) + 1) % BOARD_SORTS.length] ?? 'danger';
 }
 
-/** What the filter looks at: the name, and what the table says of it. */
+/** The text that the filter searches: the name, and the words of the table. */
 function filterText(status: InstanceStatus): string {
   const { name, role, state, recoverable, key, parts, card } = status;
   const isFailed = Object.values(parts).some((part) => part?.state === 'failed');
@@ -213,7 +210,7 @@ function filterText(status: InstanceStatus): string {
   ].join(' ');
 }
 
-/** What stands out about its service; that it is well is no word to look for. */
+/** What is unusual about its service; `ok` is not searchable. */
 function wordOfService(status: InstanceStatus): string {
   const word = serviceCell(status);
   return word === 'NO' ? 'out of service' : word === 'yes' || word === '?' ? '' : word;
@@ -221,19 +218,19 @@ function wordOfService(status: InstanceStatus): string {
 
 interface Shown {
   readonly rows: readonly InstanceStatus[];
-  /** How many there are without the filter. */
+  /** The count without the filter. */
   readonly all: number;
   readonly cursor: number;
   readonly here: InstanceStatus | undefined;
   readonly open: readonly RunRow[];
 }
 
-/** The most that stands above the table, as a share of the rows. */
+/** At most this fraction of the rows goes to what is above the table: 1 in 3. */
 const TOP_SHARE = 3;
-/** The fewest rows of the table, and of what is told of the instance below it. */
+/** The fewest rows for the table, and for the detail below it. */
 const MIN_TABLE = 4;
 const MIN_DETAIL = 5;
-/** What the table of all columns needs; the rest of a wide screen goes to the instance beside it. */
+/** Width of the table with all columns; the rest of a wide screen goes to the detail beside it. */
 const WHOLE_TABLE = 112;
 const DETAIL_WIDTH = { least: 40, most: 64 } as const;
 
@@ -297,7 +294,7 @@ function layOut({ list, sort }: BoardState, around: Around, look: Look, shown: S
   return { page: { height: pageRows, last: 0 }, bands: [topBand, band([...lines, ...rest], width, left)] };
 }
 
-/** Cut to a height, with a word on where the rest can be read. */
+/** Cuts to a height; the last row then says which key shows the rest. */
 function whole(lines: readonly Line[], width: number, height: number, look: Look): readonly Line[] {
   if (lines.length <= height) return filledUp(lines, height);
   const note = `${look.glyphs.more} Enter shows the rest`;
@@ -311,3 +308,166 @@ function emptyWords(isFiltered: boolean, isReading: boolean): string {
   if (isReading) return '';
   return isFiltered ? 'no instance fits the filter: Esc drops it' : 'there is no instance to show';
 }
+
+type BoardIntent =
+  | 'open'
+  | 'start'
+  | 'resume'
+  | 'runs'
+  | 'followups'
+  | 'keys'
+  | 'journal'
+  | 'lab'
+  | 'sort'
+  | 'copy'
+  | 'mark-all'
+  | 'back-up'
+  | 'cards'
+  | ListIntent;
+
+/** The keys of the board; some carry why they do nothing now. */
+function boardKeys(
+  list: ListState,
+  { here, rows }: { readonly here: InstanceStatus | undefined; readonly rows: readonly InstanceStatus[] },
+  open: readonly RunRow[],
+  nextSort: string,
+  hasLab: boolean,
+): readonly BoundKey<BoardIntent>[] {
+  if (list.isFiltering) return listKeys(list);
+  const isEmpty = rows.length === 0;
+  const none = here !== undefined ? undefined : isEmpty ? 'there is no instance in the list' : NOT_CHOSEN;
+  const marks = list.marked.size;
+  const [only] = open;
+  const clearing = escapeKeys(list);
+  const isOne = open.length === 1 && only !== undefined;
+  // Marked or filtered rows are probably about to be acted on, so their keys come first.
+  const marking: readonly BoundKey<BoardIntent>[] = [
+    {
+      intent: 'mark-all',
+      keys: ['a'],
+      shown: 'a',
+      label: 'mark all',
+      description: 'mark all instances that the filter shows, or unmark them where they are marked',
+      inFooter: list.filter.text !== '',
+      disabled: isEmpty ? none : undefined,
+    },
+    {
+      intent: 'back-up',
+      keys: ['b'],
+      shown: 'b',
+      label: `back up ${marks}`,
+      description: 'back up and verify each instance that is marked, one after the other',
+      inFooter: marks > 0,
+      disabled: marks === 0 ? NONE_MARKED : undefined,
+    },
+    {
+      intent: 'cards',
+      keys: ['c'],
+      shown: 'c',
+      label: 'cards',
+      description: 'make a recovery card of each instance that is marked, one after the other',
+      inFooter: marks > 0,
+      disabled: marks === 0 ? NONE_MARKED : undefined,
+    },
+    {
+      intent: 'unmark',
+      keys: ['u'],
+      shown: 'u',
+      label: 'unmark',
+      description: 'unmark all',
+      inFooter: marks > 0 && clearing.every(({ intent }) => intent !== 'unmark'),
+      disabled: marks === 0 ? 'nothing is marked' : undefined,
+    },
+  ];
+  return [
+    {
+      intent: 'open',
+      keys: ['enter'],
+      shown: 'Enter',
+      label: 'look',
+      description: 'look at the instance: its backups, restores, metrics and configuration',
+      inFooter: true,
+      disabled: none,
+    },
+    {
+      intent: 'start',
+      keys: ['s'],
+      shown: 's',
+      label: 'start',
+      description: 'start a recovery, a rotation or another runbook on the instance',
+      inFooter: true,
+      disabled:
+        marks > 1
+          ? `a run changes one instance, and ${marks} are marked: b backs them up, c makes their cards, u unmarks them`
+          : undefined,
+    },
+    ...(marks > 0 || list.filter.text !== '' ? [...clearing, ...marking] : []),
+    {
+      intent: 'resume',
+      keys: ['o'],
+      shown: 'o',
+      label: isOne ? (only.heldBy === undefined ? 'resume' : 'watch') : 'open runs',
+      description: isOne
+        ? `go to the open run: ${only.runbook} of ${only.instance}`
+        : 'go to the open runs, to resume or watch one',
+      inFooter: true,
+      disabled: open.length === 0 ? 'no run is open' : undefined,
+    },
+    { intent: 'runs', keys: ['r'], shown: 'r', label: 'runs', description: 'show all runs', inFooter: true },
+    {
+      intent: 'followups',
+      keys: ['f'],
+      shown: 'f',
+      label: 'follow-ups',
+      description: 'show the work that recoveries leave, to do, close or skip it',
+      inFooter: true,
+    },
+    { intent: 'keys', keys: ['K'], shown: 'K', label: 'keys', description: 'show all keys', inFooter: true },
+    letterKey('J', 'journal', 'journal', 'show the entries of the journal'),
+    ...(hasLab ? [LAB] : []),
+    {
+      intent: 'sort',
+      keys: ['S'],
+      shown: 'S',
+      label: `by ${nextSort}`,
+      description: 'sort by danger, name, age of the newest backup, or what is left of the RPO',
+      inFooter: false,
+    },
+    {
+      ...MARK_KEY,
+      description:
+        'mark or unmark the instance; with all that are marked, b backs up, c makes recovery cards, y copies names',
+      disabled: none,
+    },
+    ...(marks > 0 || list.filter.text !== '' ? [] : marking),
+    {
+      intent: 'copy',
+      keys: ['y'],
+      shown: 'y',
+      label: 'copy',
+      description: 'copy the name of the instance, or of all that are marked',
+      inFooter: marks > 0,
+      disabled: none,
+    },
+    ...listKeys(list).filter(({ keys }) => !keys.includes('escape')),
+    ...EVERYWHERE,
+  ];
+}
+
+const NONE_MARKED = 'nothing is marked: Space marks a row, a all that are shown';
+
+/** The instances are being asked for the first time, or the selected row is gone. */
+const NOT_CHOSEN = 'no instance is chosen: down chooses the first one';
+
+/** Only offered by a config with a lab. */
+const LAB: BoundKey<BoardIntent> = letterKey(
+  'L',
+  'lab',
+  'lab',
+  'break things in the lab of this config; only where the config names one',
+);
+
+/** Keys that the app handles, listed for the footer. */
+const EVERYWHERE: readonly BoundKey<BoardIntent>[] = [
+  { intent: 'open', keys: [], shown: '?', label: 'help', description: 'show these keys', inFooter: true },
+];

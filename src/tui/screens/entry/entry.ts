@@ -5,7 +5,7 @@ import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { BoundKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { failureLines } from '../../parts/failure.ts';
+import { failureLines } from '../../parts/facts.ts';
 import {
   EDITING_KEYS,
   EMPTY_FIELD,

@@ -1,8 +1,9 @@
 import type { BackupRow } from '../../../view/app/backup-list.ts';
-import { knownOf } from '../../../view/fleet/fleet-facts.ts';
+import type { DetailGroup } from '../../../view/app/sources.ts';
+import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
-import { band, type Layout } from '../../bands.ts';
-import { cutLine } from '../../line.ts';
+import { band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
+import { cutLine, lineWidth, padLine, ruleLine, wrapLine } from '../../line.ts';
 import {
   type AppEffect,
   type Around,
@@ -22,19 +23,22 @@ import {
   placed,
   typedInto,
 } from '../../parts/list.ts';
-import { type Line, type Look, span } from '../../span.ts';
-import { backupLines, metricLines, type Room, restoreLines } from './instance-lists.ts';
-import { layOutOverview } from './instance-overview.ts';
+import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { askedOf, factsBelow, verdictLines } from '../board/board-detail.ts';
 import {
+  backupLines,
   backupRows,
   FIRST,
   type InstanceState,
   listOf,
+  metricLines,
+  type Room,
+  restoreLines,
   rowKeys,
   SECTIONS,
   type Section,
   statusOf,
-} from './instance-state.ts';
+} from './instance-sections.ts';
 
 type Intent =
   | 'start'
@@ -50,7 +54,7 @@ type Intent =
   | 'scroll-up'
   | ListIntent;
 
-/** One instance: what it says of itself, its backups, restores and metrics. */
+/** One instance: what it reports, its backups, restores and metrics. */
 export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'instance' }): OpenScreen {
   return screen<InstanceState, Intent>({
     init: FIRST,
@@ -64,7 +68,7 @@ export function instanceScreen({ instance }: ScreenRequest & { readonly name: 'i
     isTyping: (state) => listOf(state)?.isFiltering === true,
     keys: (state, around) => keysOf(instance, state, around),
     needs: () => [
-      // Whether it could be recovered is known with the others.
+      // The verdict comes with the fleet.
       { source: 'fleet', of: null },
       { source: 'instance', of: instance },
       { source: 'backups', of: instance },
@@ -133,17 +137,17 @@ function layOut(name: string, state: InstanceState, around: Around, look: Look):
   return { page: { height: pageRows, last: 0 }, bands: [band(top, width), band(lines, width, room.height)] };
 }
 
-/** An answer that is older than this says so. */
+/** Older answers show their age. */
 const AGED_MS = 60_000;
 
-/** That what is shown is of an earlier visit, until the newer answer is there. */
+/** Says that an older answer is shown until the new one arrives. */
 function agedMark(name: string, { section }: InstanceState, { facts, now }: Around): Line {
   const { last } = facts.get(section === 'backups' ? 'backups' : 'instance', name);
   const age = last === undefined ? 0 : now.getTime() - last.at.getTime();
   return age < AGED_MS ? [] : [span(` as of ${briefly(age / 1000)} ago`, 'status.warn')];
 }
 
-/** The sections by their numbers; the one that is shown stands in brackets. */
+/** The sections with their numbers; the current one is in brackets. */
 function tabs(shown: Section): Line {
   return SECTIONS.map((section, at) =>
     section === shown
@@ -156,7 +160,7 @@ function sectionAt(section: Section, step: 1 | -1): Section {
   return SECTIONS[(SECTIONS.indexOf(section) + step + SECTIONS.length) % SECTIONS.length] ?? 'overview';
 }
 
-/** What `y` copies: the id of what the cursor is on, or of the instance. */
+/** `y` copies the id under the cursor, or that of the instance. */
 function idHere(
   name: string,
   state: InstanceState,
@@ -197,7 +201,7 @@ function backupHere(name: string, state: InstanceState, around: Around): BackupR
   ];
 }
 
-/** What is done with the backup of the cursor. A restore asks before it does anything. */
+/** Acts on the selected backup. A restore asks before it changes anything. */
 function withBackup(
   instance: string,
   what: 'restore' | 'verify' | 'download',
@@ -316,3 +320,108 @@ const SCROLL: readonly BoundKey<Intent>[] = [
     inFooter: false,
   },
 ];
+
+/** The overview: whether it could be recovered, and what the instance reports. */
+function layOutOverview(
+  name: string,
+  scroll: number,
+  around: Around,
+  { width, height }: { readonly width: number; readonly height: number },
+  look: Look,
+): Layout {
+  const { facts, now } = around;
+  const fleet = facts.get('fleet', null);
+  const asked = askedOf(fleet, now);
+  const status = statusOf(name, around);
+  const fact = facts.get('instance', name);
+  const failed = (wide: number) =>
+    fact.part.state === 'failed'
+      ? [
+          ...wrapLine(
+            [span(`${look.glyphs.warn} it could not be asked: ${fact.part.why}`, 'status.bad')],
+            wide,
+            2,
+          ),
+          ...(fact.part.hints ?? []).flatMap((hint) => wrapLine([span(`  ${hint}`)], wide, 2)),
+        ]
+      : [];
+  const verdict = (wide: number) =>
+    status === undefined
+      ? []
+      : [
+          ruleLine('could it be recovered now?', wide, look, 'accent'),
+          ...verdictLines(status, asked, wide, look),
+          BLANK,
+          ...factsBelow(status, asked, wide),
+        ];
+  const groups = (wide: number) =>
+    (fact.last?.value.groups ?? []).map((group) => groupLines(group, wide, look));
+  if (width < WIDE) {
+    const lines = [...failed(width), ...joined([verdict(width), ...groups(width)])];
+    const { shown, last } = window(lines, scroll, width, height, look);
+    return {
+      page: { height: Math.max(1, height - 1), last },
+      bands: [band(filledUp(shown, height), width, height)],
+    };
+  }
+  const left = Math.floor((width - GAP) / 2);
+  const right = width - GAP - left;
+  const one = window([...failed(left), ...joined([verdict(left)])], scroll, left, height, look);
+  const other = window(joined(groups(right)), scroll, right, height, look);
+  const panes = [
+    { width: left, height, lines: filledUp(one.shown, height) },
+    wall(height, look),
+    { width: right, height, lines: filledUp(other.shown, height) },
+  ];
+  return {
+    page: { height: Math.max(1, height - 1), last: Math.max(one.last, other.last) },
+    bands: [{ height, panes }],
+  };
+}
+
+function groupLines({ title, rows }: DetailGroup, width: number, look: Look): readonly Line[] {
+  const head = ruleLine(title, width, look, 'accent');
+  const why = whyUnknown(rows);
+  if (rows.state !== 'known') {
+    const hints = rows.state === 'failed' ? (rows.hints ?? []) : [];
+    return [
+      head,
+      ...wrapLine([span(why ?? '', rows.state === 'failed' ? 'status.warn' : 'text.dim')], width),
+      ...hints.flatMap((hint) => wrapLine([span(`  ${hint}`, 'text.dim')], width, 2)),
+    ];
+  }
+  const wide = Math.min(
+    Math.floor(width / 2),
+    Math.max(0, ...rows.value.map(([label]) => lineWidth([span(label)]))) + 2,
+  );
+  return [
+    head,
+    ...rows.value.flatMap(([label, value]) =>
+      wrapLine([span(value)], width - wide).map((row, at) => [
+        ...padLine(cutLine([span(at === 0 ? label : '', 'text.dim')], wide - 1, look), wide),
+        ...row,
+      ]),
+    ),
+  ];
+}
+
+/** Joins blocks with a blank row between them. */
+function joined(blocks: readonly (readonly Line[])[]): readonly Line[] {
+  return blocks
+    .filter((block) => block.length > 0)
+    .flatMap((block, at) => (at === 0 ? block : [BLANK, ...block]));
+}
+
+/** A window onto lines; the last row says if there is more. */
+function window(lines: readonly Line[], scroll: number, width: number, height: number, look: Look) {
+  if (lines.length <= height) return { shown: lines, last: 0 };
+  const room = Math.max(1, height - 1);
+  const last = lines.length - room;
+  const first = Math.min(scroll, last);
+  const below = lines.length - first - room;
+  const note = below > 0 ? `${look.glyphs.more} ${below} more: PgDn` : 'the end: PgUp goes back';
+  return {
+    shown: [...lines.slice(first, first + room), cutLine([span(note, 'text.dim')], width, look)],
+    last,
+  };
+}

@@ -1,48 +1,61 @@
 import { counted } from '../../../base/format.ts';
-import type { EntriesWanted, EntryRow } from '../../../view/app/entries-page.ts';
-import type { AuditTrust, AuditWanted } from '../../../view/app/sources.ts';
+import {
+  ENTRIES_A_PAGE,
+  type EntriesPage,
+  type EntriesWanted,
+  type EntryRow,
+} from '../../../view/app/entries-page.ts';
+import type { AuditTrust, AuditWanted, Facts } from '../../../view/app/sources.ts';
 import { type Layout, scrolledBody } from '../../bands.ts';
-import { cutLine } from '../../line.ts';
-import type { Around, Input, ScreenRequest } from '../../live-screen.ts';
-import { memoised } from '../../memo.ts';
+import { cutLine, memoised } from '../../line.ts';
+import { type Around, type BoundKey, type Input, letterKey, type ScreenRequest } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import {
+  BACK_KEY,
   cursorAt,
   FRESH_LIST,
+  filtered,
   filterLines,
   isListIntent,
+  type ListIntent,
   type ListState,
+  listKeys,
   moved,
   typedInto,
 } from '../../parts/list.ts';
 import { givenWith, type PathField, pathAfter, pathNeeds } from '../../parts/path-field.ts';
-import { isReadingIntent, scrolledTo } from '../../parts/reading.ts';
+import { isReadingIntent, READING_KEYS, type ReadingIntent, scrolledTo } from '../../parts/reading.ts';
 import { tableBody } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import { type Intent, keysOf, LARGEST_COPY } from './journal-keys.ts';
-import { type Loaded, loadedOf } from './pages.ts';
-import { auditLines, entryLines } from './texts.ts';
-import { trustField, trustLayout, withTrust } from './trust.ts';
+import {
+  auditLines,
+  entryLines,
+  type TrustIntent,
+  trustField,
+  trustKeys,
+  trustLayout,
+  withTrust,
+} from './texts.ts';
 
-export interface JournalState {
+interface JournalState {
   readonly of: EntriesWanted;
   readonly list: ListState;
-  /** The oldest page that was moved to; undefined where the newest are enough. */
+  /** The oldest page scrolled to; undefined while the newest ones are enough. */
   readonly down: number | undefined;
-  /** What lies over the list: an entry in full, the audit, or the field for what it is verified against. */
+  /** What covers the list: an entry in full, the audit, or the field for what to verify it against. */
   readonly over: EntryRow | 'audit' | 'trust' | undefined;
   readonly scroll: number;
-  /** How many audits were asked for. */
+  /** How many audits were requested. */
   readonly audits: number;
-  /** What the audits go by besides the places of the journal; it grows. */
+  /** What audits verify against, besides the checkpoints that the journal itself names. */
   readonly trust: AuditTrust;
   readonly path: PathField;
 }
 
-/** So near to the last row, the next page is asked for. */
+/** The next page is requested this many rows before the end. */
 const NEAR = 40;
 
-/** The journal, or one stream of it, the newest entry first; it goes on by itself. */
+/** The journal or one stream of it, the newest entry first; new entries appear by themselves. */
 export function journalScreen({ stream }: ScreenRequest & { readonly name: 'journal' }): OpenScreen {
   const of = stream === undefined ? {} : { stream };
   return screen<JournalState, Intent>({
@@ -135,7 +148,7 @@ function reduce(
   }
 }
 
-/** The field is left for the audit, or for what was there before it. */
+/** Input to the field; leaving it returns to the audit or to the list. */
 function withField(state: JournalState, input: Input<Intent>): JournalState {
   const { path, trust, audits } = state;
   const intent = input.type === 'intent' ? input.intent : undefined;
@@ -187,7 +200,7 @@ function textLayout(state: JournalState, over: EntryRow | 'audit', around: Aroun
   return scrolledBody(lines, state.scroll, around.size, look);
 }
 
-/** A body of a megabyte is broken into rows once, not at each frame. */
+/** Memoised, because wrapping a body of a megabyte for each frame is slow. */
 const wholeEntry = memoised((row: EntryRow, width: number, look: Look): readonly Line[] => [
   ...entryLines(row, width, look),
   BLANK,
@@ -222,7 +235,7 @@ function columnsOf({ stream }: EntriesWanted) {
   ];
 }
 
-/** A run is known by the beginning of its id, as in the list of runs. */
+/** Runs are shown by the beginning of their id, as in the list of runs. */
 function shortOf(stream: string): string {
   return stream.startsWith('run/') ? stream.slice(0, 'run/'.length + 10) : stream;
 }
@@ -237,4 +250,195 @@ function loaded({ of, down, list }: JournalState, { facts }: Around): Loaded {
 
 function anchorIn({ of }: JournalState, { facts }: Around): string | undefined {
   return facts.get('entries', of).last?.value.anchor;
+}
+
+type Intent =
+  | 'open'
+  | 'close'
+  | 'older'
+  | 'newer'
+  | 'verify'
+  | 'verify-against'
+  | 'unlock'
+  | 'anchor'
+  | 'copy'
+  | TrustIntent
+  | ListIntent
+  | ReadingIntent;
+
+/** Terminals do not copy longer texts (in characters). */
+const LARGEST_COPY = 50_000;
+
+/** The keys of the journal. `anchor` pins the log as it is shown. */
+function keysOf(
+  { list, over, path }: JournalState,
+  { rows }: Loaded,
+  anchor: string | undefined,
+  facts: Facts,
+  isLocked: boolean,
+): readonly BoundKey<Intent>[] {
+  if (over === 'trust') return [...trustKeys(path, facts), LEAVE_FIELD];
+  if (over === 'audit') {
+    const unlock = {
+      ...UNLOCK,
+      inFooter: isLocked,
+      ...(isLocked ? {} : { disabled: 'the vault file is not locked' }),
+    };
+    return [{ ...VERIFY, label: 'verify again' }, unlock, AGAINST, ...READING_KEYS, CLOSE];
+  }
+  if (over !== undefined)
+    return [
+      {
+        ...COPY,
+        disabled: over.body.length > LARGEST_COPY ? 'the body is too long for the clipboard' : undefined,
+      },
+      OLDER,
+      NEWER,
+      ...READING_KEYS,
+      CLOSE,
+    ];
+  if (list.isFiltering) return listKeys(list);
+  const none = rows.length === 0 ? 'there is no entry here' : undefined;
+  return [
+    { ...OPEN, disabled: none },
+    { ...VERIFY, disabled: none },
+    { ...AGAINST, disabled: none },
+    { ...ANCHOR, disabled: anchor === undefined ? 'nothing is on record yet' : undefined },
+    ...listKeys(list),
+    ...(list.filter.text === '' ? [BACK_KEY] : []),
+  ];
+}
+
+const OPEN: BoundKey<Intent> = {
+  intent: 'open',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'in full',
+  description: 'show the entry in full, with its body and hash',
+  inFooter: true,
+};
+const VERIFY: BoundKey<Intent> = letterKey(
+  'v',
+  'verify',
+  'verify',
+  'recompute the whole log and compare it with its checkpoints, as `lifeboat audit verify` does',
+);
+const AGAINST: BoundKey<Intent> = letterKey(
+  'p',
+  'verify-against',
+  'verify against',
+  'also verify the log against a public key from a file, or an anchor from a ticket',
+);
+const UNLOCK: BoundKey<Intent> = letterKey(
+  'o',
+  'unlock',
+  'passphrase',
+  'enter the passphrase of the vault file, and verify against its signing key',
+);
+const ANCHOR: BoundKey<Intent> = letterKey(
+  'a',
+  'anchor',
+  'copy anchor',
+  'copy the anchor for a ticket: one line that pins everything up to now',
+);
+const COPY: BoundKey<Intent> = letterKey('y', 'copy', 'copy body', 'copy the body as JSON');
+const OLDER: BoundKey<Intent> = {
+  intent: 'older',
+  keys: ['n', 'right'],
+  shown: 'n/p',
+  label: 'next',
+  description: 'show the next row of the list, or the previous one (also the arrows right and left)',
+  inFooter: true,
+};
+const NEWER: BoundKey<Intent> = {
+  intent: 'newer',
+  keys: ['p', 'left'],
+  shown: '',
+  label: '',
+  description: 'show the previous row of the list',
+  inFooter: false,
+};
+const CLOSE: BoundKey<Intent> = {
+  intent: 'close',
+  keys: ['escape', 'q', 'enter'],
+  shown: 'Esc',
+  label: 'back to the list',
+  description: 'go back to the list',
+  inFooter: true,
+};
+/** In a field, letters are text. */
+const LEAVE_FIELD: BoundKey<Intent> = {
+  ...CLOSE,
+  keys: ['escape', 'ctrl+c'],
+  label: 'back',
+  description: 'go back; nothing is verified',
+};
+
+/** `lifeboat audit show` prints everything beyond these. */
+const MAX_PAGES = 100;
+
+/** A filter with fewer matches than this searches older pages by itself. */
+const ENOUGH = 100;
+
+/** The loaded part of the journal, and the pages to load. */
+interface Loaded {
+  /** Entries that match the filter, the newest first. */
+  readonly rows: readonly EntryRow[];
+  /** The older pages to keep loaded. */
+  readonly wanted: readonly number[];
+  /** The oldest page that is loaded or wanted. */
+  readonly oldest: number;
+  readonly isLoading: boolean;
+  /** Whether the oldest row is the first entry of all. */
+  readonly isAll: boolean;
+  /** Whether there are older entries, but the page limit is reached. */
+  readonly isFull: boolean;
+}
+
+/**
+ * The rows of the journal. `down` is the oldest page scrolled to; a filter loads further pages, one at a
+ * time, until it has enough matches.
+ */
+function loadedOf(of: EntriesWanted, down: number | undefined, list: ListState, facts: Facts): Loaded {
+  const newest = facts.get('entries', of).last?.value;
+  if (newest === undefined)
+    return { rows: [], wanted: [], oldest: 0, isLoading: true, isAll: false, isFull: false };
+  const rows = [...fitting(newest, list)];
+  const top = newest.first / ENTRIES_A_PAGE;
+  const least = Math.max(0, top - MAX_PAGES);
+  const wanted: number[] = [];
+  let isLoading = false;
+  let oldest = top;
+  for (let page = top - 1; page >= least; page -= 1) {
+    const isMovedTo = page >= (down ?? top);
+    const isSearched = list.filter.text !== '' && rows.length < ENOUGH && !isLoading;
+    if (!isMovedTo && !isSearched) break;
+    wanted.push(page);
+    oldest = page;
+    const known = facts.get('olderEntries', { ...of, page }).last?.value;
+    if (known === undefined) isLoading = true;
+    else rows.push(...fitting(known, list));
+  }
+  return {
+    rows,
+    wanted,
+    oldest,
+    isLoading,
+    isAll: oldest === 0 && !isLoading,
+    isFull: oldest === least && least > 0,
+  };
+}
+
+/** Caches the matches of a page, so that it is not searched for each frame. */
+const searched = new WeakMap<EntriesPage, { readonly text: string; readonly rows: readonly EntryRow[] }>();
+
+function fitting(page: EntriesPage, list: ListState): readonly EntryRow[] {
+  const { text } = list.filter;
+  const known = searched.get(page);
+  if (known?.text === text) return known.rows;
+  const rows = filtered(page.rows, list, (row) =>
+    [row.index, row.stream, row.at, row.by, row.type, row.sentence].join(' '),
+  );
+  searched.set(page, { text, rows });
+  return rows;
 }

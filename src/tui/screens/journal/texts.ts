@@ -1,16 +1,27 @@
 import { counted } from '../../../base/format.ts';
 import { splitAt } from '../../../plain/width.ts';
 import { bodyRows, type EntryRow } from '../../../view/app/entries-page.ts';
-import type { AuditFacts, AuditTrust, Fact } from '../../../view/app/sources.ts';
+import type { AuditFacts, AuditTrust, Fact, Facts } from '../../../view/app/sources.ts';
+import { type Layout, wholeBody } from '../../bands.ts';
 import { padLine, ruleLine, wrapLine } from '../../line.ts';
-import { hintLines } from '../../parts/failure.ts';
+import type { Around, BoundKey } from '../../live-screen.ts';
+import { hintLines } from '../../parts/facts.ts';
+import {
+  holdsText,
+  type PathField,
+  type PathIntent,
+  pathField,
+  pathIn,
+  pathKeys,
+  pathLines,
+  whyNotFile,
+} from '../../parts/path-field.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
 import type { Token } from '../../theme.ts';
-import { trustLines } from './trust.ts';
 
 const LABEL_CELLS = 8;
 
-/** One entry in full: what names it, its sentence, its body. */
+/** One entry in full: what identifies it, its sentence, its body. */
 export function entryLines(row: EntryRow, width: number, look: Look): readonly Line[] {
   const label = (name: string, value: string) =>
     wrapLine([span(value)], Math.max(1, width - LABEL_CELLS)).map(
@@ -31,10 +42,10 @@ export function entryLines(row: EntryRow, width: number, look: Look): readonly L
   ];
 }
 
-/** So much of a row is measured at once; a text of a megabyte is cut into such pieces first. */
+/** Text of a megabyte is split into pieces of this length before it is measured. */
 const PIECE = 1_000;
 
-/** A text in rows of at most `width` cells with every blank that it has: it is data. */
+/** A text in rows of at most `width` cells that keeps every blank, because it is data. */
 function wholeRows(text: string, width: number): Line[] {
   if (text === '') return [BLANK];
   const rows: Line[] = [];
@@ -63,7 +74,7 @@ const PINNING =
 
 const SEVERITIES = { problem: 'status.bad', limit: 'status.warn', note: 'text' } as const;
 
-/** What an audit of the journal found, or that it is under way, or why it could not be made. */
+/** The findings of an audit, or that it is running, or why it failed. */
 export function auditLines(
   { part, last, isAsking }: Fact<AuditFacts>,
   trust: AuditTrust,
@@ -79,7 +90,7 @@ export function auditLines(
     return wrapLine([span('verifying every entry, the tree, the signed heads and the checkpoints')], width);
   const { verdict, words, exitCode, entries, findings, isLocked = false } = last.value;
   const { word, token } = VERDICTS[verdict];
-  // The verdict names its limits already.
+  // Skip what the verdict says already.
   const more = findings.filter(({ text }) => !words.includes(text));
   return [
     ...wrapLine([span(word, token), span(`  ${counted(entries, 'entry', 'entries')}`)], width, 2),
@@ -98,4 +109,51 @@ export function auditLines(
       width,
     ),
   ];
+}
+
+export type TrustIntent = 'take' | PathIntent;
+
+/** A field for what the journal is verified against: a file with public keys, or an anchor. */
+export function trustField(given: readonly string[]): PathField {
+  return pathField({ source: 'publicKeyFile', orText: 'lifeboat:' }, given);
+}
+
+/** The keys of the field, without the one that closes it. */
+export function trustKeys(path: PathField, facts: Facts): readonly BoundKey<TrustIntent>[] {
+  return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path)];
+}
+
+const TAKE: BoundKey<TrustIntent> = {
+  intent: 'take',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'verify',
+  description: 'verify the log against it, and against what was given before',
+  inFooter: true,
+};
+
+/** Adds what was entered to what audits verify against. */
+export function withTrust(trust: AuditTrust, path: PathField): AuditTrust {
+  return holdsText(path) ? { ...trust, anchor: pathIn(path) } : { ...trust, publicKey: pathIn(path) };
+}
+
+export function trustLayout(path: PathField, { facts, size }: Around, look: Look): Layout {
+  const { columns, rows } = size;
+  const words = {
+    label: 'file or anchor: ',
+    empty:
+      'a file with the public key of the installation that signs (`lifeboat audit key` prints it there; keep it elsewhere), ' +
+      'or the anchor from a ticket: lifeboat:...',
+    ready: holdsText(path)
+      ? 'it is an anchor: Enter verifies the log against it'
+      : 'it holds a public key: Enter verifies the log against it',
+  };
+  return wholeBody(pathLines(path, facts, words, [columns, rows], look), size);
+}
+
+/** What the log is verified against besides its own checkpoints; empty if there is nothing. */
+function trustLines({ publicKey, anchor }: AuditTrust, width: number): readonly Line[] {
+  const row = (label: string, value: string | undefined): readonly Line[] =>
+    value === undefined ? [] : wrapLine([span(`${label} `, 'text.dim'), span(value)], width, 2);
+  return [...row('against the public key in', publicKey), ...row('against the anchor', anchor)];
 }

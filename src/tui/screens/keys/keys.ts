@@ -1,12 +1,19 @@
 import { timeOr } from '../../../base/format.ts';
+import { wantsPassphrase } from '../../../view/app/app-port.ts';
 import type { BackupList } from '../../../view/app/backup-list.ts';
-import { wantsPassphrase } from '../../../view/app/locked-vault.ts';
-import type { KeyRow, KeysFacts } from '../../../view/app/sources.ts';
-import { wholeBody } from '../../bands.ts';
+import type { Facts, KeyRow, KeysFacts } from '../../../view/app/sources.ts';
+import { type Layout, wholeBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
-import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
+import {
+  type AppEffect,
+  type Around,
+  type BoundKey,
+  type Input,
+  letterKey,
+  type ScreenRequest,
+} from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { failureLines } from '../../parts/failure.ts';
+import { failureLines } from '../../parts/facts.ts';
 import {
   BACK_KEY,
   cursorAt,
@@ -21,29 +28,32 @@ import {
   placed,
   typedInto,
 } from '../../parts/list.ts';
-import { givenWith, pathNeeds } from '../../parts/path-field.ts';
-import { tableBody } from '../../parts/table.ts';
-import { type Line, type Span, span } from '../../span.ts';
 import {
-  type KeyFile,
-  type KeyFileIntent,
-  keyFile,
-  keyFileAfter,
-  keyFileKeys,
-  keyFileLayout,
-} from './key-file.ts';
+  givenWith,
+  type PathField,
+  type PathIntent,
+  pathAfter,
+  pathField,
+  pathIn,
+  pathKeys,
+  pathLines,
+  pathNeeds,
+  whyNotFile,
+} from '../../parts/path-field.ts';
+import { tableBody } from '../../parts/table.ts';
+import { type Line, type Look, type Span, span } from '../../span.ts';
 
 type Intent = 'open' | 'copy' | 'journal' | 'add' | 'add-file' | 'unlock' | ListIntent | KeyFileIntent;
 
 interface State {
   readonly list: ListState;
-  /** The field that lies over the list. */
+  /** The field that covers the list. */
   readonly over: KeyFile | undefined;
-  /** Paths that were given here, the newest first. */
+  /** Paths entered here, the newest first. */
   readonly given: readonly string[];
 }
 
-/** The keys of every instance by fingerprint: which are held, and what they open. Never a key. */
+/** The keys of every instance by fingerprint: which are held, and what they open. Never a key itself. */
 export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' }): OpenScreen {
   const over = addTo === undefined ? undefined : keyFile(addTo, [], true);
   return screen<State, Intent>({
@@ -56,7 +66,7 @@ export function keysScreen({ addTo }: ScreenRequest & { readonly name: 'keys' })
       over === undefined ? keysOf(list, around) : keyFileKeys(over, around.facts),
     needs: ({ list, over }, around) => {
       const home = { source: 'home', of: null } as const;
-      // The backups of one instance are asked for, not those of five hundred.
+      // Only one instance's backups are loaded, not those of five hundred.
       const here = atCursor(list, around);
       const keys = { source: 'keys', of: null } as const;
       if (over !== undefined) return [home, keys, ...pathNeeds(over.path)];
@@ -156,8 +166,8 @@ function columnsFor({ facts }: Around) {
 }
 
 /**
- * How many backups a key was shown to open, and how many more it may by its dates; undefined where nothing is
- * known. That a key was in force when a backup was made is no proof that it opens it.
+ * How many backups the key was shown to open, and how many more it may open by their dates; undefined if
+ * nothing is known. A key that was in force when a backup was made does not necessarily open it.
  */
 function opensOf({ fingerprint, provenBackups }: KeyRow, list: BackupList | undefined): string | undefined {
   const proven = `${provenBackups === 0 ? 'none' : provenBackups} proven`;
@@ -185,7 +195,7 @@ function stateWord({ state, endedAt, isHeld }: KeyRow): Span {
   return span(state);
 }
 
-/** What the row of the cursor means, and where keys are kept. */
+/** What the selected row means, and where keys are kept. */
 function footOf(known: KeysFacts | undefined, here: KeyRow | undefined, { facts }: Around): readonly Line[] {
   if (known === undefined) return [];
   const { unread, store } = known;
@@ -219,7 +229,7 @@ function whyUnnamed(here: KeyRow | undefined): string | undefined {
   return here?.isConfigured === false ? `the config does not name ${here.instance}` : undefined;
 }
 
-/** The instance whose key is entered: that of the row, or the only one; or why there is none. */
+/** The instance whose key is entered: that of the row, or the only one; otherwise why there is none. */
 function wantingKey(
   list: ListState,
   around: Around,
@@ -268,7 +278,7 @@ function keysOf(list: ListState, around: Around): readonly BoundKey<Intent>[] {
   ];
 }
 
-/** Ctrl-R asks for the passphrase only where it is what is missing. */
+/** Ctrl-R asks for the passphrase only if that is what is missing. */
 function unlockKey({ facts }: Around): BoundKey<Intent> {
   const { part } = facts.get('keys', null);
   const isLocked = part.state === 'failed' && wantsPassphrase(part.code);
@@ -285,7 +295,7 @@ function unlockKey({ facts }: Around): BoundKey<Intent> {
   };
 }
 
-/** What the state of a key means, in one sentence without a stop. */
+/** The state of a key in one sentence without a full stop. */
 function stateWords({ state, isHeld, endedAt, provenAt }: KeyRow): string {
   if (!isHeld && state !== 'refuted')
     return 'the key store does not have this key: backups under it cannot be opened here';
@@ -306,3 +316,62 @@ const OPEN = {
   proven: 'in force: a backup was opened with it',
   added: 'added by hand: when it was in force is not known',
 } as const;
+
+/** The field for the file with a key of an instance. */
+interface KeyFile {
+  readonly instance: string;
+  readonly path: PathField;
+  /** Whether the screen was opened only for this field, and closes with it. */
+  readonly isAlone: boolean;
+}
+
+/** A field for the file with an instance's key; `given` paths can be recalled. */
+function keyFile(instance: string, given: readonly string[], isAlone: boolean): KeyFile {
+  return { instance, path: pathField({ source: 'secretFile' }, given), isAlone };
+}
+
+type KeyFileIntent = 'take' | 'close' | PathIntent;
+
+function keyFileKeys({ path }: KeyFile, facts: Facts): readonly BoundKey<KeyFileIntent>[] {
+  return [{ ...TAKE, disabled: whyNotFile(path, facts) }, ...pathKeys(path), CLOSE];
+}
+
+const TAKE: BoundKey<KeyFileIntent> = {
+  intent: 'take',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'store the key',
+  description: 'store the key that the file holds, as `lifeboat keys add NAME --file FILE` does',
+  inFooter: true,
+};
+const CLOSE: BoundKey<KeyFileIntent> = {
+  intent: 'close',
+  keys: ['escape', 'ctrl+c'],
+  shown: 'Esc',
+  label: 'back',
+  description: 'go back; nothing is stored',
+  inFooter: true,
+};
+
+/** The field after an input; undefined once it is closed. An effect is returned if a path was entered. */
+function keyFileAfter(over: KeyFile, input: Input<string>): readonly [KeyFile | undefined, ...AppEffect[]] {
+  const { instance, path, isAlone } = over;
+  const intent = input.type === 'intent' ? input.intent : undefined;
+  if (intent === 'close') return isAlone ? [over, { type: 'back' }] : [undefined];
+  if (intent === 'take') {
+    const said = { type: 'say', text: `storing the key of ${instance}` } as const;
+    const add = { type: 'add-key', instance, file: pathIn(path) } as const;
+    return isAlone ? [over, said, { type: 'instead', effect: add }] : [undefined, said, add];
+  }
+  return [{ ...over, path: pathAfter(path, input) }];
+}
+
+function keyFileLayout({ instance, path }: KeyFile, { facts, size }: Around, look: Look): Layout {
+  const { columns, rows } = size;
+  const words = {
+    label: 'file: ',
+    empty: `the file holds the key of ${instance} and nothing else, on one line; ~/ is your home`,
+    ready: `it can be read: Enter stores it as a key of ${instance}`,
+  };
+  return wholeBody(pathLines(path, facts, words, [columns, rows], look), size);
+}

@@ -1,20 +1,26 @@
 import { counted, formatTime } from '../../../base/format.ts';
-import { NO_LAB } from '../../../view/app/home.ts';
-import type { LabCallRow, LabFacts, LabInstance, LabScenario } from '../../../view/app/lab-facts.ts';
+import { type HomeLab, NO_LAB } from '../../../view/app/home.ts';
+import {
+  type LabCallRow,
+  type LabClock,
+  type LabFacts,
+  type LabInstance,
+  type LabScenario,
+  spanWords,
+} from '../../../view/app/lab-facts.ts';
 import { band, filledUp, GAP, type Layout, WIDE, wall, wholeBody } from '../../bands.ts';
-import { cutLine, wrapLine } from '../../line.ts';
+import { cutLine, padLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
 import { fieldLine } from '../../parts/field.ts';
 import { cursorAt, filterLines } from '../../parts/list.ts';
 import { type Column, tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';
-import { bannerLines, clockWords, factLines } from './lab-lines.ts';
+import type { Token } from '../../theme.ts';
 import { knownOf, type LabKnown, type LabState, nameOf } from './lab-state.ts';
 
-/** The fewest rows of the instances, with their head. */
+/** The fewest rows of the table of instances, with its head. */
 const MIN_TABLE = 3;
 
-/** The body of the screen. */
 export function layOut(state: LabState, around: Around, look: Look): Layout {
   const { columns, rows } = around.size;
   const home = around.facts.get('home', null).last?.value;
@@ -169,10 +175,110 @@ const CALL_COLUMNS: readonly Column<LabCallRow>[] = [
   { title: 'what it did', cell: ({ detail }) => [span(detail, 'text.dim')], least: 6, drop: 2 },
 ];
 
-/** A word and not the colour alone tells what is gone. */
+/** States differ by word, not only by colour. */
 function stateSpan(state: string): Span {
   if (state === 'running') return span(state, 'status.ok');
   if (state === 'lost') return span('LOST', 'status.bad');
   if (state === 'deleted') return span('DELETED', 'status.bad');
   return span(state, 'status.warn');
+}
+
+const LABEL = 10;
+/** The most rows of one fact. */
+const MAX_ROWS = 2;
+
+/**
+ * That this is a lab and not a service, which configured instances it does not have, and why it does not
+ * answer.
+ */
+function bannerLines(
+  lab: HomeLab | undefined,
+  { facts, now }: Around,
+  width: number,
+  look: Look,
+): readonly Line[] {
+  const { part, last } = facts.get('lab', null);
+  const others = lab?.elsewhere ?? [];
+  const about = [lab?.place, last?.value.about].filter((text) => text !== undefined && text !== '');
+  const age = last === undefined ? undefined : Math.round((now.getTime() - last.at.getTime()) / 1000);
+  return [
+    ...labelled(
+      [span('LAB', 'selected')],
+      [
+        span('a simulator on this machine: nothing on this screen reaches a service', 'text.strong'),
+        span(about.length === 0 ? '' : ` (${about.join('; ')})`, 'text.dim'),
+      ],
+      width,
+    ),
+    ...(others.length === 0
+      ? []
+      : wrapLine(
+          [
+            span(`${look.glyphs.warn} not in this lab, and out of its reach: `, 'status.warn'),
+            span(others.join(', ')),
+          ],
+          width,
+          2,
+        ).slice(0, MAX_ROWS)),
+    ...(part.state === 'failed'
+      ? wrapLine(
+          [
+            span(`${look.glyphs.failed} ${part.why}`, 'status.bad'),
+            span(age === undefined ? '' : `; below is what it said ${spanWords(age)} ago`),
+          ],
+          width,
+          2,
+        ).slice(0, MAX_ROWS)
+      : []),
+  ];
+}
+
+/** Scenario, clock, settings and open faults; faults take at most `mostFaults` rows. */
+function factLines(lab: LabFacts, width: number, mostFaults: number, look: Look): readonly Line[] {
+  const { playing, scenarios, clock, routerSeconds, updateBlocking, faults } = lab;
+  const summary = scenarios.find(({ name }) => name === playing)?.summary;
+  const updates = `maintenance updates can${updateBlocking ? '' : 'not'} be forbidden`;
+  const most = Math.max(1, mostFaults);
+  const shown = faults.length <= most ? faults : faults.slice(0, most - 1);
+  const rest = faults.length - shown.length;
+  return [
+    ...fact(
+      'scenario',
+      playing === undefined ? 'none has begun' : [playing, summary].filter(Boolean).join(': '),
+      playing === undefined ? 'text.dim' : 'text',
+      width,
+    ),
+    ...fact('clock', clockWords(clock), 'text', width),
+    ...fact('router', `ends a request after ${spanWords(routerSeconds)}; ${updates}`, 'text', width),
+    ...(faults.length === 0 ? fact('faults', 'none is open', 'text.dim', width) : []),
+    ...[...shown, ...(rest === 0 ? [] : [`and ${counted(rest, 'more', 'more')}`])].map((text, at) =>
+      cutLine([...padLine(label(at === 0 ? 'faults' : ''), LABEL), span(text, 'status.warn')], width, look),
+    ),
+  ];
+}
+
+/** The lab's time, and how it differs from real time. */
+function clockWords({ now, rate, skewSeconds, aheadSeconds }: LabClock): string {
+  return [
+    `${formatTime(now)} UTC`,
+    rate === 1 ? undefined : `${rate} times as fast as real time`,
+    Math.round(aheadSeconds) > 0 ? `${spanWords(aheadSeconds)} ahead of real time` : undefined,
+    skewSeconds === 0 ? undefined : `${spanWords(skewSeconds)} ${skewSeconds < 0 ? 'slow' : 'fast'}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
+
+function fact(name: string, text: string, token: Token, width: number): readonly Line[] {
+  return labelled(label(name), [span(text, token)], width);
+}
+
+function labelled(head: Line, text: Line, width: number): readonly Line[] {
+  return wrapLine(text, Math.max(1, width - LABEL))
+    .slice(0, MAX_ROWS)
+    .map((row, at) => [...padLine(at === 0 ? head : [], LABEL), ...row]);
+}
+
+function label(name: string): Line {
+  return [span(name, 'text.dim')];
 }

@@ -4,14 +4,13 @@ import type { Around } from '../../live-screen.ts';
 import type { Field, FieldIntent } from '../../parts/field.ts';
 import { cursorAt, FRESH_LIST, filtered, type ListIntent, type ListState } from '../../parts/list.ts';
 
-/** What lies over the instances: the scenarios, a question, or a field. */
+/** What covers the instances: the scenarios, a question, or a field. */
 type Over =
   | { readonly kind: 'scenarios'; readonly list: ListState }
-  /** `isSure`: the row that deletes is the chosen one. */
+  /** `isSure`: the row that deletes is selected. */
   | { readonly kind: 'delete'; readonly instance: string; readonly isSure: boolean }
   | { readonly kind: 'advance'; readonly field: Field };
 
-/** What a person has done on the screen of a lab. */
 export interface LabState {
   readonly list: ListState;
   readonly over: Over | undefined;
@@ -38,17 +37,17 @@ export type LabIntent =
 /** What is known of the lab, and what the cursor is on. */
 export interface LabKnown {
   readonly lab: LabFacts | undefined;
-  /** Why nothing can be done to the lab now; undefined where something can. */
+  /** Why the lab cannot be changed now; undefined if it can. */
   readonly why: string | undefined;
   readonly instances: readonly LabInstance[];
   readonly here: LabInstance | undefined;
-  /** Whether the config has an instance of that name. */
+  /** Whether the config has an instance of this name. */
   readonly isConfigured: boolean;
   readonly scenarios: readonly LabScenario[];
   readonly scenario: LabScenario | undefined;
 }
 
-/** What the facts say, seen through the filters of the screen. */
+/** The facts, filtered as on the screen. */
 export function knownOf({ list, over }: LabState, { facts }: Pick<Around, 'facts'>): LabKnown {
   const home = facts.get('home', null).last?.value;
   const { part, last } = facts.get('lab', null);
@@ -75,7 +74,6 @@ export function knownOf({ list, over }: LabState, { facts }: Pick<Around, 'facts
   };
 }
 
-/** By what the cursor finds its row again. */
 export function nameOf({ name }: { readonly name: string }): string {
   return name;
 }

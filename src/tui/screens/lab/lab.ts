@@ -1,15 +1,14 @@
 import { askingWords, type LabChange } from '../../../view/app/lab-facts.ts';
-import type { AppEffect, Around, Input } from '../../live-screen.ts';
+import { type AppEffect, type Around, type BoundKey, type Input, letterKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { EMPTY_FIELD, fieldAfter, isFieldIntent } from '../../parts/field.ts';
-import { FRESH_LIST, isListIntent, moved, placed, typedInto } from '../../parts/list.ts';
-import { labKeys } from './lab-keys.ts';
+import { EDITING_KEYS, EMPTY_FIELD, fieldAfter, isFieldIntent, PALETTE_KEY } from '../../parts/field.ts';
+import { BACK_KEY, FRESH_LIST, isListIntent, listKeys, moved, placed, typedInto } from '../../parts/list.ts';
 import { layOut } from './lab-layout.ts';
-import { FRESH, knownOf, type LabIntent, type LabState, nameOf } from './lab-state.ts';
+import { FRESH, knownOf, type LabIntent, type LabKnown, type LabState, nameOf } from './lab-state.ts';
 
 /**
- * The lab that the config names: what goes wrong in it, and keys to let more go wrong, also while a run waits
- * beneath. Nothing here reaches a service.
+ * The lab that the config names: its open faults, and keys to cause more, also while a run waits beneath.
+ * Nothing here reaches a service.
  */
 export function labScreen(): OpenScreen {
   return screen<LabState, LabIntent>({
@@ -73,7 +72,7 @@ function reduce(state: LabState, input: Input<LabIntent>, around: Around): Next 
   }
 }
 
-/** Back to the instances, where it shows what came of it. */
+/** Returns to the instances, where the effect is visible. */
 function changing(state: LabState, change: LabChange): Next {
   const next = { ...state, over: undefined };
   return [next, { type: 'say', text: askingWords(change) }, { type: 'lab', change }];
@@ -109,3 +108,126 @@ function advancing(state: LabState, over: Over<'advance'>, input: Input<LabInten
   if (by === '') return [state, { type: 'say', text: 'type how far, such as 30d or 1h30m' }];
   return changing(state, { do: 'advance', by });
 }
+
+/** The keys of the screen; some carry why they do nothing now. */
+function labKeys({ list, over }: LabState, known: LabKnown): readonly BoundKey<LabIntent>[] {
+  if (over?.kind === 'delete') return [CHOOSE, ...MOVES, CLOSE];
+  if (over?.kind === 'advance')
+    return [{ ...CHOOSE, label: 'move the clock' }, ...EDITING_KEYS, PALETTE_KEY, CLOSE];
+  if (over !== undefined) {
+    const none = known.scenario === undefined ? 'there is no scenario here' : undefined;
+    if (over.list.isFiltering) return listKeys(over.list);
+    const play = { ...CHOOSE, label: 'play', description: 'play the scenario in place of the one before' };
+    return [
+      { ...play, disabled: none ?? known.why },
+      ...listKeys(over.list),
+      ...(over.list.filter.text === '' ? [CLOSE] : []),
+    ];
+  }
+  if (list.isFiltering) return listKeys(list);
+  return [...overInstances(known), ...listKeys(list), ...(list.filter.text === '' ? [BACK_KEY] : [])];
+}
+
+function overInstances({ why, here, isConfigured }: LabKnown): readonly BoundKey<LabIntent>[] {
+  const none = why ?? (here === undefined ? 'there is no instance here' : undefined);
+  const { name = '', state = '' } = here ?? {};
+  const gone = state === 'deleted' ? `${name} is deleted, for good` : undefined;
+  return [
+    {
+      ...letterKey(
+        'p',
+        'scenarios',
+        'play',
+        'choose a scenario to play: what goes wrong, and what you learn from it',
+      ),
+      disabled: why,
+    },
+    {
+      ...letterKey('x', 'stop-faults', 'stop faults', 'end all faults; tasks that they held go on'),
+      disabled: why,
+    },
+    {
+      intent: 'lose',
+      keys: ['l'],
+      shown: 'l',
+      label: 'lose',
+      description: 'take the instance away: its database is killed, a router answers 502 in its place',
+      inFooter: true,
+      disabled: none ?? gone ?? (state === 'lost' ? `${name} is lost: b brings it back` : undefined),
+    },
+    {
+      intent: 'bring-back',
+      keys: ['b'],
+      shown: 'b',
+      label: 'bring back',
+      description: 'bring a lost instance back, with everything that was committed',
+      inFooter: true,
+      disabled: none ?? gone ?? (state === 'lost' ? undefined : `${name} is not lost`),
+    },
+    {
+      ...letterKey('a', 'clock', 'clock', 'move the clock of the lab ahead, such as by 30d or 1h30m'),
+      disabled: why,
+    },
+    {
+      ...letterKey(
+        't',
+        'expire-tokens',
+        'expire tokens',
+        'expire the tokens of the lab; the token file gets a new one',
+      ),
+      disabled: why,
+    },
+    {
+      ...letterKey(
+        'D',
+        'ask-delete',
+        'delete',
+        'delete the instance for good, as somebody would by mistake; asks first',
+      ),
+      disabled: none ?? gone,
+    },
+    {
+      ...letterKey('y', 'copy', 'copy', 'copy the name of the instance'),
+      inFooter: false,
+      disabled: none,
+    },
+    {
+      intent: 'look',
+      keys: ['enter'],
+      shown: 'Enter',
+      label: 'look',
+      description: 'look at the instance as the service shows it',
+      inFooter: false,
+      disabled: none ?? (isConfigured ? undefined : `the config does not name ${name}`),
+    },
+  ];
+}
+
+const CHOOSE: BoundKey<LabIntent> = {
+  intent: 'choose',
+  keys: ['enter'],
+  shown: 'Enter',
+  label: 'choose',
+  description: 'do what is chosen',
+  inFooter: true,
+};
+
+const MOVES: readonly BoundKey<LabIntent>[] = [
+  {
+    intent: 'other',
+    keys: ['up', 'down', 'k', 'j', 'tab'],
+    shown: 'up/down',
+    label: 'move',
+    description: 'move to the other answer',
+    inFooter: true,
+  },
+];
+
+const CLOSE: BoundKey<LabIntent> = {
+  intent: 'close',
+  keys: ['escape', 'ctrl+c'],
+  shown: 'Esc',
+  label: 'back',
+  description: 'go back to the lab',
+  inFooter: true,
+};

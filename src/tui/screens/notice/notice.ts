@@ -2,7 +2,7 @@ import { scrolledBody } from '../../bands.ts';
 import { wrapLine } from '../../line.ts';
 import type { BoundKey } from '../../live-screen.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
-import { hintLines } from '../../parts/failure.ts';
+import { hintLines } from '../../parts/facts.ts';
 import { BLANK, span } from '../../span.ts';
 
 /** Something that a person has to know: what happened, and what is safe to do next. */

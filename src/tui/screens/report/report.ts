@@ -1,8 +1,7 @@
 import type { ReportText } from '../../../view/app/run-row.ts';
 import { scrolledBody } from '../../bands.ts';
-import { wrapLine } from '../../line.ts';
+import { memoised, wrapLine } from '../../line.ts';
 import { type Around, type BoundKey, letterKey, type ScreenRequest } from '../../live-screen.ts';
-import { memoised } from '../../memo.ts';
 import { badgeOfHome, type OpenScreen, screen } from '../../module-screen.ts';
 import { BACK_KEY } from '../../parts/list.ts';
 import { isReadingIntent, READING_KEYS, type ReadingIntent, scrolledTo } from '../../parts/reading.ts';

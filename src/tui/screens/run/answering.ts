@@ -6,11 +6,11 @@ import type { Answer } from '../../../view/run-port.ts';
 import type { QuestionOption, QuestionView } from '../../../view/run-view.ts';
 import { EMPTY_FIELD, edited, type Field, inserted } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
-import { isPickable, movePicker } from './picking.ts';
-import { effectOf, inputOf, openedOf, type QuestionState, rowsOf, wayAt } from './question-state.ts';
+import { isPickable, movePicker } from './parts/moment.ts';
 import type { Step, UiState } from './screen-state.ts';
+import { effectOf, inputOf, openedOf, type QuestionState, rowsOf, wayAt } from './screen-state.ts';
 
-/** Adds text to the field, in whatever pieces it comes. It never submits. */
+/** Adds text to the field, in whatever pieces it comes. A line end in it never submits. */
 export function typeText(state: UiState, raw: string): Step {
   const { question } = state;
   if (question === undefined) return [state];
@@ -22,7 +22,7 @@ export function typeText(state: UiState, raw: string): Step {
   return [{ ...state, question: { ...withField(question, entry), ...endsLine } }];
 }
 
-/** What an intent does to the question on the screen, and the answer it gives. */
+/** Applies an intent to the question on the screen; the effect is the answer it gives, if any. */
 export function answerQuestion(state: UiState, intent: Intent): Step {
   const { question } = state;
   const view = state.view.question;
@@ -63,7 +63,7 @@ export function answerQuestion(state: UiState, intent: Intent): Step {
   }
 }
 
-/** The question with its field changed. A text that is being read then answers to nobody. */
+/** Changes the field. A text that is still being read is forgotten, so its result is ignored. */
 function withField(question: QuestionState, { text, cursor }: Field): QuestionState {
   const { problem: _, picker, lostLineEnd, ...kept } = question;
   const rest = lostLineEnd === true && text !== '' ? { ...kept, lostLineEnd } : kept;
@@ -72,7 +72,7 @@ function withField(question: QuestionState, { text, cursor }: Field): QuestionSt
   return { ...rest, text, cursor, picker: idle };
 }
 
-/** Puts words that were given before into the field; before the newest of them it is empty. */
+/** Puts a text that was given earlier into the field; index -1, newer than all of them, empties it. */
 function recall(state: UiState, question: QuestionState, at: number): UiState {
   const { recalled: _, ...rest } = question;
   const text = state.given[at];
@@ -102,8 +102,8 @@ function openFollowUp(state: UiState, question: QuestionState, id: string): UiSt
 }
 
 /**
- * Out of an option's field to the options; out of a filled field to the empty one; out of a broken glass to
- * the whole one; out of an opened follow-up to the list; then towards the exit.
+ * Goes back by one level: from an option's field to the options, from a filled field to the empty one, from
+ * break-glass to the plain confirmation, from an opened follow-up to the list, then to the leave dialogue.
  */
 function goBack(state: UiState, question: QuestionState, view: QuestionView): UiState {
   const { option, first, ...kept } = question;
@@ -134,7 +134,7 @@ function choose(state: UiState, question: QuestionState, option: QuestionOption)
   return send(state, question, { event: option.event, ...about(question) });
 }
 
-/** Which follow-up an answer is about. */
+/** The id of the follow-up that an answer is about. */
 function about({ opened }: QuestionState): { readonly id?: string } {
   return opened === undefined ? {} : { id: opened };
 }
@@ -159,7 +159,7 @@ function submit(state: UiState, question: QuestionState, view: QuestionView): St
   }
   if (view.kind === 'typed-name') {
     if (text === '') return refuse(state, question, 'nothing was typed, so nothing happens');
-    // The real characters are compared, not what is shown of them.
+    // Compare the real characters: the screen may show a cleaned form of them.
     if (text !== view.expected) return refuse(state, question, notTheName(text, view.expected));
     const { breakGlass } = question;
     return send(state, question, {
@@ -184,7 +184,8 @@ function submitWord(state: UiState, question: QuestionState, view: QuestionView 
 }
 
 /**
- * Typing alone never sends: what stands in the field is read into the picker, and only the picker answers.
+ * Enter on a typed time only reads it into the picker; the answer is sent by Enter on the picker, so that it
+ * is seen before it is given.
  */
 function submitMoment(state: UiState, question: QuestionState, view: QuestionView & { kind: 'time' }): Step {
   const { picker, text, problem: _, ...rest } = question;
@@ -224,7 +225,7 @@ function submitSecret(
 
 function send(state: UiState, question: QuestionState, answer: Answer): Step {
   const { problem: _, ...rest } = question;
-  // A secret leaves the state with its answer.
+  // Do not keep a secret in the state once its answer is sent.
   const text = answer.secret === undefined ? question.text : '';
   const { text: words } = answer;
   const given = words === undefined ? state.given : [words, ...state.given.filter((one) => one !== words)];
@@ -235,8 +236,8 @@ function send(state: UiState, question: QuestionState, answer: Answer): Step {
 }
 
 /**
- * Where a way leads on: a key is entered beside the run; another run is begun only when this one is over, for
- * one instance has one open run. So it asks whether to stop this one, or says why that cannot be.
+ * Follows a suggested way on. A key is entered beside the run; another run of the instance can begin only
+ * when this one is over, so this asks whether to stop it, or says why it cannot be stopped.
  */
 export function leadOn(state: UiState): Step {
   const { view, question } = state;
@@ -256,7 +257,6 @@ export function leadOn(state: UiState): Step {
   return [{ ...state, question: { ...question, problem: { text: `not now: ${why}`, hints } } }];
 }
 
-/** Stops the run, and leads on from it. */
 export function stopAndLead(state: UiState): Step {
   const { view, question } = state;
   const way = wayAt(view);
@@ -272,19 +272,19 @@ function refuse(state: UiState, question: QuestionState, text: string): Step {
   return [{ ...state, question: { ...question, problem: { text, hints: [] } } }];
 }
 
-/** What a field holds after text came in, or why nothing was taken. */
+/** The changed field, or why the text was not taken. */
 type Entry = Field | { readonly problem: string };
 
-/** Longest text a field takes. Keys and reasons are far shorter; a pasted file is a slip. */
+/** Keys and reasons are far shorter: a longer text is a file that was pasted by mistake. */
 const ENTRY_LIMIT = 4096;
 
-/** How many of the words given before can be had again. */
+/** How many earlier texts the arrow keys recall. */
 const MAX_GIVEN = 20;
 
 /**
- * Adds text that came in one piece (a key, a paste, several keys from a slow line) to a field of one line. A
- * line break at its end is dropped and never submits. Inside, a reason gets blanks for line breaks; a name or
- * a secret is refused, because it has to be right to the character.
+ * Adds text that came in one piece (a key, a paste, several keys over a slow line) to a one-line field. A
+ * line break at its end is dropped and never submits. Line breaks inside become blanks in a reason; a name or
+ * a secret with one is refused, because it has to be right to the character.
  */
 function takeText(raw: string, before: Field, kind: 'exact' | 'reason'): Entry {
   const ended = raw.replace(/[\r\n]+$/u, '');

@@ -1,32 +1,31 @@
 import type { FieldIntent } from '../../parts/field.ts';
 
-/** What the keyboard talks to at a moment; found from the state by `modeOf`. */
+/** What keys act on at the moment, as `modeOf` finds it. */
 export type Mode =
   | 'watch'
-  /** Somebody else drives the run. */
+  /** Another process drives the run. */
   | 'looking'
   | 'choice'
   | 'ways'
   /** A field that answers the question. */
   | 'input'
-  /** The same in a window that has no room for what its answer costs: it takes nothing. */
+  /** An input whose window is too small to show the stakes: it takes no text. */
   | 'shut'
-  /** The field of an answer that needs words. */
+  /** The field of an option that needs a reason or evidence. */
   | 'reason'
   | 'picker'
-  /** The field of a picker, with something in it. */
+  /** The text field of a picker that is not empty. */
   | 'reading'
   | 'over'
   | 'leave'
   | 'help'
   | 'fallback'
-  /** The whole log, over the run; and the field of its filter. */
+  /** The whole log over the run, and the field of its filter. */
   | 'log'
   | 'log-filter'
   /** A step of the rail, over the run. */
   | 'step';
 
-/** What the operator wants. */
 export type Intent =
   | 'up'
   | 'down'
@@ -76,17 +75,17 @@ export type Intent =
 
 export interface Binding {
   readonly intent: Intent;
-  /** Names as `keyOf` gives them. */
+  /** Key names as `keyOf` returns them. */
   readonly keys: readonly string[];
   readonly modes: readonly Mode[];
-  /** For the footer and the help: `up/down`. Empty where another binding speaks for this one. */
+  /** How the footer and the help show it: `up/down`. Empty if another binding covers it. */
   readonly shown: string;
-  /** `{unit}` stands for what the arrows of the picker move by. */
+  /** `{unit}` is replaced by the unit that the picker moves by. */
   readonly label: string;
   readonly description: string;
   /**
-   * In the footer always, never, while something may wait for credentials, where there is a command, where a
-   * way leads on, where the app has a palette, or where a run that is watched can be taken over.
+   * When the footer shows it: always, never, while the run may wait for credentials, if there is a command to
+   * copy, if a way leads on, if the app has a palette, or if a watched run can be taken over.
    */
   readonly onScreen: 'always' | 'never' | 'paused' | 'command' | 'way' | 'palette' | 'free';
 }

@@ -1,7 +1,198 @@
-import type { Binding } from './key-binding.ts';
-import { pagingIn } from './keys-around.ts';
+import type { Binding, Mode } from './key-binding.ts';
 
-/** Keys of what lies over the run to be looked at: its log, and its steps. */
+/** Every mode but the leave dialogue. */
+const ALMOST_ALL: readonly Mode[] = [
+  'watch',
+  'choice',
+  'ways',
+  'input',
+  'shut',
+  'reason',
+  'reading',
+  'picker',
+  'over',
+  'help',
+  'fallback',
+  'log',
+  'log-filter',
+  'step',
+];
+
+/** Keys beside a question: texts, help, the way out. */
+export const AROUND: readonly Binding[] = [
+  {
+    intent: 'close-fallback',
+    keys: ['escape', 'q', 's', 'ctrl+s'],
+    modes: ['fallback'],
+    shown: 'Esc',
+    label: 'back to the run',
+    description: 'close the fallback script',
+    onScreen: 'always',
+  },
+  {
+    intent: 'close-help',
+    keys: ['?', 'escape', 'q', 'enter'],
+    modes: ['help'],
+    shown: 'Esc',
+    label: 'close help',
+    description: 'close this help',
+    onScreen: 'always',
+  },
+  ...pagingIn(ALMOST_ALL),
+  {
+    intent: 'line-down',
+    keys: ['down', 'j'],
+    modes: ['over', 'fallback', 'log', 'step'],
+    shown: 'up/down',
+    label: 'scroll',
+    description: 'scroll the text by a row',
+    onScreen: 'always',
+  },
+  {
+    intent: 'line-up',
+    keys: ['up', 'k'],
+    modes: ['over', 'fallback', 'log', 'step'],
+    shown: '',
+    label: 'up',
+    description: 'scroll the text up by a row',
+    onScreen: 'never',
+  },
+  {
+    intent: 'fallback',
+    keys: ['s', 'ctrl+s'],
+    modes: ['watch', 'choice', 'ways', 'over', 'leave', 'help'],
+    shown: 's',
+    label: 'script',
+    description: 'show the fallback script: the rest of the run as commands to run by hand',
+    onScreen: 'always',
+  },
+  {
+    intent: 'enlarge',
+    keys: ['z', 'ctrl+t'],
+    modes: ['watch', 'choice', 'ways', 'looking'],
+    shown: 'z',
+    label: 'text',
+    description: 'show the text of this step on the whole screen; Ctrl-T does it from a field',
+    onScreen: 'always',
+  },
+  {
+    intent: 'wake',
+    keys: ['r'],
+    modes: ['watch', 'choice', 'ways'],
+    shown: 'r',
+    label: 'try again',
+    description: 'retry the call that waits for credentials',
+    onScreen: 'paused',
+  },
+  {
+    intent: 'help',
+    keys: ['?'],
+    modes: ['watch', 'choice', 'ways', 'over'],
+    shown: '?',
+    label: 'help',
+    description: 'show this help',
+    onScreen: 'always',
+  },
+  {
+    intent: 'palette',
+    // The app handles Ctrl-K before it reaches this screen.
+    keys: [],
+    modes: ['input', 'reason', 'reading', 'picker', 'shut', 'log-filter'],
+    shown: 'Ctrl-K',
+    label: 'find',
+    description: 'find anything, also from a field, where ? is text; first the keys that work there',
+    onScreen: 'palette',
+  },
+  {
+    intent: 'ask-leave',
+    keys: ['q', 'escape', 'ctrl+c'],
+    modes: ['watch', 'choice'],
+    shown: 'q',
+    label: 'leave',
+    description: 'leave the run; it asks first and says what happens to the run',
+    onScreen: 'always',
+  },
+  {
+    intent: 'ask-leave',
+    keys: ['q', 'ctrl+c'],
+    modes: ['ways'],
+    shown: '',
+    label: 'leave',
+    description: 'leave the run',
+    onScreen: 'never',
+  },
+  {
+    intent: 'ask-leave',
+    keys: ['ctrl+c'],
+    modes: ['input', 'reason', 'reading', 'shut', 'help', 'fallback', 'log', 'log-filter', 'step'],
+    shown: 'Ctrl-C',
+    label: 'leave',
+    description: 'leave the run, from a field too; pressed twice, leave at once',
+    onScreen: 'always',
+  },
+  {
+    intent: 'stay',
+    // Not q: pressed twice it would leave the overlay and then ask to leave the run.
+    keys: ['escape'],
+    modes: ['leave'],
+    shown: 'Esc',
+    label: 'stay',
+    description: 'go on with the run',
+    onScreen: 'always',
+  },
+  {
+    intent: 'leave-now',
+    keys: ['ctrl+c'],
+    modes: ['leave'],
+    shown: 'Ctrl-C',
+    label: 'leave at once',
+    description: 'leave without asking again',
+    onScreen: 'always',
+  },
+  {
+    intent: 'suspend',
+    keys: ['ctrl+z'],
+    modes: [...ALMOST_ALL, 'leave'],
+    shown: 'Ctrl-Z',
+    label: 'to the shell',
+    description: 'suspend to the shell; the run pauses until `fg`',
+    onScreen: 'never',
+  },
+  {
+    intent: 'fallback',
+    keys: ['ctrl+s'],
+    modes: ['input', 'reason', 'reading', 'picker', 'shut'],
+    shown: 'Ctrl-S',
+    label: 'script',
+    description: 'show the fallback script, from a field',
+    onScreen: 'always',
+  },
+];
+
+function pagingIn(modes: readonly Mode[]): readonly Binding[] {
+  return [
+    {
+      intent: 'page-down',
+      keys: ['tab', 'pagedown'],
+      modes,
+      shown: 'Tab',
+      label: 'more text',
+      description: 'next page of the text; after the last page, the first',
+      onScreen: 'always',
+    },
+    {
+      intent: 'page-up',
+      keys: ['pageup'],
+      modes,
+      shown: 'PgUp',
+      label: 'scroll back',
+      description: 'previous page of the text',
+      onScreen: 'never',
+    },
+  ];
+}
+
+/** Keys of the log and of the steps, which lie over the run. */
 export const LOOKING: readonly Binding[] = [
   {
     intent: 'log',
@@ -113,7 +304,6 @@ export const LOOKING: readonly Binding[] = [
   },
 ];
 
-/** Keys over a run that has ended. */
 export const ENDING: readonly Binding[] = [
   {
     intent: 'close',
@@ -153,7 +343,7 @@ export const ENDING: readonly Binding[] = [
   },
 ];
 
-/** The one key that does something to a run that is watched. */
+/** The only key that acts on a watched run. */
 export const TAKE_OVER: Binding = {
   intent: 'take-over',
   keys: ['t'],
@@ -165,7 +355,7 @@ export const TAKE_OVER: Binding = {
   onScreen: 'free',
 };
 
-/** Keys over a run that somebody else drives: nothing can be answered, and it is left without a question. */
+/** Keys over a run that another process drives: nothing can be answered, and leaving asks nothing. */
 export const WATCHING: readonly Binding[] = [
   TAKE_OVER,
   ...pagingIn(['looking']),

@@ -1,6 +1,7 @@
 import { counted } from '../../../base/format.ts';
 import { cells, cutText } from '../../../plain/width.ts';
 import { nowOf } from '../../../view/moment-reader.ts';
+import type { QuestionView, RunView } from '../../../view/run-view.ts';
 import {
   band,
   GAP,
@@ -14,36 +15,38 @@ import {
   WIDE,
   wall,
 } from '../../bands.ts';
-import { cutLine, limitRows, ruleLine } from '../../line.ts';
-import { memoised } from '../../memo.ts';
+import { cutLine, limitRows, memoised, padLine, ruleLine, textOf, wrapLine } from '../../line.ts';
+import { factLines, hintLines } from '../../parts/facts.ts';
+import { footerLine } from '../../parts/frame.ts';
 import { headerLine } from '../../parts/header.ts';
 import { proseLines } from '../../prose.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import type { Mode } from './key-binding.ts';
-import { KEYMAP } from './keymap.ts';
-import { isHere } from './looking.ts';
-import { activityLines } from './parts/activity.ts';
-import { askedBelow, bannerLines, cutWords, mostOfBanner } from './parts/banner.ts';
-import { factLines } from './parts/facts.ts';
-import { fallbackLines } from './parts/fallback-script.ts';
+import { signOf, tokenOf } from '../../theme.ts';
+import type { Binding, Intent, Mode } from './key-binding.ts';
+import { bindingsIn, footerBindings, KEYMAP } from './keymap.ts';
 import { followUpLines, followUpPanel } from './parts/follow-ups.ts';
-import { helpLines, runFooter } from './parts/footer.ts';
-import { leaveLines, watchedLines } from './parts/leave.ts';
-import { logHead, logLines, logRows, stepLines, wholeRows } from './parts/log.ts';
-import { objectiveLine, objectiveLines } from './parts/objectives.ts';
-import { endedIn, finished } from './parts/outcome.ts';
+import { endedIn, finished, objectiveLine, objectiveLines } from './parts/outcome.ts';
+import {
+  fallbackLines,
+  leaveLines,
+  logHead,
+  logLines,
+  logRows,
+  stepLines,
+  watchedLines,
+  wholeRows,
+} from './parts/overlays.ts';
+import { activityLines, railLine, railLines, railWidth, roomyRail } from './parts/progress.ts';
 import { leastRows, questionLines, saidLines } from './parts/question.ts';
-import { railLine, railLines, railWidth, roomyRail } from './parts/rail.ts';
-import { openedOf } from './question-state.ts';
-import type { UiState } from './screen-state.ts';
-import { modeOf } from './ui-state.ts';
+import { commandsAt, openedOf, type UiState, wayAt } from './screen-state.ts';
+import { isHere, modeOf } from './ui-state.ts';
 
-/** Most frames show the prose of the one before. */
+/** Most frames show the same prose as the one before. */
 const drawnProse = memoised(proseLines);
 
 /**
- * Gives every part its place. The question always has what it needs to be read; of the rest, the log gives
- * way first, then the prose (which scrolls).
+ * Lays out the screen. The question always gets the rows it needs; of the rest, the log shrinks first, then
+ * the prose, which scrolls.
  */
 export function layOut(state: UiState, size: Size, look: Look): Layout {
   const { columns, rows } = size;
@@ -67,15 +70,15 @@ export function layOut(state: UiState, size: Size, look: Look): Layout {
   };
 }
 
-/** What the keyboard talks to in a window of this size. */
+/** The mode in a window of this size: a confirmation whose stakes do not fit takes no text. */
 export function modeIn(state: UiState, size: Size, look: Look): Mode {
   const mode = modeOf(state);
   return mode === 'input' && roomNeeded(state, size, look) !== undefined ? 'shut' : mode;
 }
 
 /**
- * How large the window has to be for the confirmation that is asked now, where it is smaller: what is at
- * stake is shown whole, or nothing is taken.
+ * The size that the window needs for the current confirmation; undefined if it fits. The stakes are shown
+ * whole, or no text is taken.
  */
 function roomNeeded(state: UiState, size: Size, look: Look): Size | undefined {
   if (isTooSmall(size)) return undefined;
@@ -84,14 +87,14 @@ function roomNeeded(state: UiState, size: Size, look: Look): Size | undefined {
   return missing > 0 ? { ...size, rows: size.rows + missing } : undefined;
 }
 
-/** The rows that the question cannot do without. */
+/** The rows that the question needs at least. */
 function leastOf({ view, question, overlay }: UiState, { columns }: Size, look: Look): number {
   if (overlay !== 'none' || view.outcome !== undefined) return 0;
   if (view.question === undefined || question === undefined) return 0;
   return leastRows(view.question, question, columns, look, nowOf(view).getTime());
 }
 
-/** What stands above the run; a confirmation that needs the rows has those of the rail and the clocks. */
+/** The rows above the run. A confirmation that is short of rows takes those of the rail and the clocks. */
 function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
   const { columns, rows } = size;
   const { view } = state;
@@ -101,7 +104,7 @@ function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
   const announced = bannerLines(view.banner, columns, look);
   const banner = limitRows(announced, mostOfBanner(rows), columns, look);
   const short = [header, ...banner];
-  // The end of a run has them itself.
+  // The end of a run shows rail and clocks itself.
   if (endedIn(state) !== undefined) return { top: short, isBannerCut: false };
   const rail = columns < MIDDLE && view.rail.length > 0 ? [railLine(view.rail, columns, look)] : [];
   const objectives = columns < WIDE || isOver ? objectiveLine(view.objectives, columns, look) : [];
@@ -110,10 +113,7 @@ function topLines(state: UiState, isOver: boolean, size: Size, look: Look) {
   return { top: isScarce ? short : whole, isBannerCut: announced.length > banner.length };
 }
 
-/**
- * A text that takes the place of the run: the help, the fallback script, or one follow-up in full above its
- * ways.
- */
+/** A text that replaces the run: help, fallback script, or one follow-up in full above its ways. */
 function textOver(state: UiState, width: number, look: Look): Line[] | undefined {
   const { view, question, overlay, fallback } = state;
   if (overlay === 'help') return helpLines(modeOf({ ...state, overlay: 'none' }), width, look);
@@ -125,7 +125,7 @@ function textOver(state: UiState, width: number, look: Look): Line[] | undefined
   return followUp === undefined ? undefined : followUpLines(followUp, width, look);
 }
 
-/** A step in full; of the one that the run stands at, also what is announced, asked and known. */
+/** A step in full; for the current one also the announcement, the question and the facts. */
 function lookedAtLines(state: UiState, width: number, look: Look): Line[] {
   const { view, question, stepRow } = state;
   const lines = stepLines(view, stepRow, width, look);
@@ -139,12 +139,12 @@ function lookedAtLines(state: UiState, width: number, look: Look): Line[] {
   return [...lines, ...more.filter((part) => part.length > 0).flatMap((part) => [BLANK, ...part])];
 }
 
-/** What an announcement above a follow-up has no room for, in full below it. */
+/** The announcement in full below a follow-up, where it was cut above it. */
 function announcedBelow({ view, overlay }: UiState, isCut: boolean, width: number, look: Look): Line[] {
   return isCut && overlay === 'none' ? [BLANK, ...bannerLines(view.banner, width, look)] : [];
 }
 
-/** By what key the text of a run gets the whole screen. */
+/** Which key gives the run's text the whole screen. */
 function larger(state: UiState): string {
   const mode = modeOf(state);
   const key = KEYMAP.find(({ intent, modes }) => intent === 'enlarge' && modes.includes(mode))?.keys[0];
@@ -167,9 +167,8 @@ function overRun(state: UiState, text: readonly Line[], size: Size, height: numb
 }
 
 /**
- * The run itself: the body with the prose on top, below it what goes on or is asked, below that the log. What
- * is cut of an announcement above it or of the words of a question below stands in full at the end of the
- * prose.
+ * The run itself: the prose on top, then the activity or the question, then the log. Announcements and
+ * questions that were cut stand in full at the end of the prose.
  */
 function run(state: UiState, size: Size, free: number, isBannerCut: boolean, look: Look): Layout {
   const { view } = state;
@@ -204,7 +203,7 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
   const bodyRows = left - logHeightNow;
 
   const beside = isWide ? side(state, facts, sideWidth, bodyRows, look) : undefined;
-  // What the column beside it has no room for stands at the end of the text.
+  // Facts that do not fit into the column follow at the end of the text.
   const rest = beside?.isCut ? [BLANK, ...factLines(view.facts, proseWidth, look)] : [];
   const main = isWide
     ? scrolled([...prose, ...rest], state.scroll, proseWidth, bodyRows, look, larger(state))
@@ -227,9 +226,8 @@ function run(state: UiState, size: Size, free: number, isBannerCut: boolean, loo
 }
 
 /**
- * What the operator has to look at, right above the log: the activity, then the dialogue or the question.
- * Where rows are scarce the activity shrinks to its sentence, then goes, but never without something in its
- * place.
+ * The rows right above the log: the activity, then the dialogue or the question. If rows are scarce, the
+ * activity shrinks to its sentence, then gives way to what is below it.
  */
 function bottomLines(state: UiState, size: Size, limit: number, look: Look): Line[] {
   const { columns: width } = size;
@@ -277,8 +275,8 @@ function logHeight(
 }
 
 /**
- * Facts keep at most half of the rows when the prose needs its own; when that is too little, all follow at
- * the end of the text.
+ * Facts take at most half of the rows if the prose needs the other half; those that do not fit are repeated,
+ * all of them, at the end of the text.
  */
 function proseOverFacts(
   prose: readonly Line[],
@@ -299,7 +297,7 @@ function proseOverFacts(
   return { page: text.page, shown: [...text.shown, BLANK, ...roomFor(facts, factRows, width, look)] };
 }
 
-/** As many rows of facts as there is room for; the last says how many are missing. */
+/** As many rows of facts as fit; the last one says how many are missing. */
 function roomFor(facts: readonly Line[], room: number, width: number, look: Look): Line[] {
   if (facts.length <= room) return [...facts];
   const shown = facts.slice(0, Math.max(0, room - 1));
@@ -307,14 +305,11 @@ function roomFor(facts: readonly Line[], room: number, width: number, look: Look
   return [...shown, cutLine([span(note, 'text.dim')], width, look)].slice(0, Math.max(0, room));
 }
 
-/**
- * The column beside the prose: the clock against the objectives, the open follow-ups, the facts, below them
- * the log.
- */
+/** The column beside the prose: objectives, open follow-ups, facts, and the log. */
 function side(state: UiState, facts: readonly Line[], width: number, height: number, look: Look) {
   const { view } = state;
   const most = Math.floor((height * 2) / 3);
-  // A question that lists them shows more of each.
+  // A question about follow-ups lists them with more detail.
   const isListed = view.question?.kind === 'followUps' && view.watched === undefined;
   const followUps = isListed
     ? []
@@ -327,4 +322,126 @@ function side(state: UiState, facts: readonly Line[], width: number, height: num
   const gap = shown.length > 0 ? [BLANK] : [];
   const log = logLines(view.log, width, height - shown.length - gap.length, look);
   return { isCut: facts.length > room, lines: [...shown, ...gap, ...log].slice(0, height) };
+}
+
+/** The announcement above everything else, with its hints. */
+export function bannerLines(banner: RunView['banner'], width: number, look: Look): Line[] {
+  if (banner === undefined) return [];
+  const token = tokenOf(banner.tone);
+  const text = wrapLine([span(`${signOf(banner.tone, look)} `, token), span(banner.text, token)], width, 2);
+  return [...text, ...hintLines(banner.hints, width)];
+}
+
+/** The most rows that it takes above a run; the rest follows at the end of the text. */
+function mostOfBanner(rows: number): number {
+  return rows < 24 ? 2 : 4;
+}
+
+/** The question below a banner, without the prompt if the banner shows it in full. */
+function askedBelow(
+  { banner, question, watched }: Pick<RunView, 'banner' | 'question' | 'watched'>,
+  { columns, rows }: Size,
+  look: Look,
+): QuestionView | undefined {
+  if (banner === undefined || question === undefined || question.prompt !== banner.text) return question;
+  const said = bannerLines({ ...banner, hints: [] }, columns, look).length;
+  const most = mostOfBanner(rows);
+  // If the banner is cut, its last row only says that there is more.
+  const isWhole = said < most || (said === most && banner.hints.length === 0);
+  if (!isWhole) return question;
+  return { ...question, prompt: watched === undefined ? '' : 'what do you want to do about it?' };
+}
+
+/**
+ * In full, for the end of the text: the announcement if it was cut, and what is said around the question if a
+ * row of it is missing from `shown`, the rows drawn on a screen of this `size`. The text has `width` cells a
+ * row.
+ */
+function cutWords(
+  { view, question, overlay }: UiState,
+  isBannerCut: boolean,
+  shown: readonly Line[],
+  size: Size,
+  width: number,
+  look: Look,
+): Line[] {
+  const announced = isBannerCut ? [BLANK, ...bannerLines(view.banner, width, look)] : [];
+  const asked = askedBelow(view, size, look);
+  if (asked === undefined || question === undefined || overlay !== 'none') return announced;
+  const texts = new Set(shown.map(textOf));
+  const isCut = saidLines(asked, question, size.columns, look).some((line) => !texts.has(textOf(line)));
+  return isCut ? [...announced, BLANK, ...saidLines(asked, question, width, look)] : announced;
+}
+
+/** The keys that work now. The way on and the way out are placed first, so that they are not cut off. */
+function runFooter(
+  view: Pick<RunView, 'mode' | 'paused' | 'question' | 'outcome' | 'watched' | 'chapter'>,
+  mode: Mode,
+  width: number,
+  look: Look,
+  { question: asked, hasPalette = false }: Pick<UiState, 'question' | 'hasPalette'>,
+): Line {
+  const unit = asked?.picker?.unit ?? '';
+  const hasCommand = commandsAt(view.question, asked) !== undefined;
+  const hasWay = wayAt(view) !== undefined;
+  const isFree = hasPalette && view.watched?.isFree === true;
+  const shown = { isPaused: view.paused, hasCommand, hasWay, hasPalette, isFree };
+  const bindings = footerBindings(mode, shown).map((binding) => ({
+    ...binding,
+    label: labelOf(binding, view).replace('{unit}', unit),
+  }));
+  const ranked = bindings.toSorted((one, other) => rankOf(one, bindings) - rankOf(other, bindings));
+  return footerLine(view.mode, bindings, ranked, width, look);
+}
+
+/** In a drill, Enter at the end of a run goes on to the next chapter. */
+function labelOf({ intent, label }: Binding, { chapter }: Pick<RunView, 'chapter'>): string {
+  return intent === 'close' && chapter !== undefined ? 'go on with the drill' : label;
+}
+
+const ON: ReadonlySet<Intent> = new Set<Intent>(['choose', 'submit', 'wake', 'take-over']);
+/** Keys that the screen does not suggest by itself, unlike those of a list. */
+const NEEDED: ReadonlySet<Intent> = new Set<Intent>(['later', 'coarser', 'help', 'palette']);
+const OUT: ReadonlySet<Intent> = new Set<Intent>([
+  'ask-leave',
+  'back',
+  'close',
+  'close-help',
+  'close-fallback',
+  'stay',
+]);
+
+/** Which keys are placed first; of several ways out, only one. */
+function rankOf(binding: Binding, bindings: readonly Binding[]): number {
+  const { intent } = binding;
+  if (bindings.find((other) => OUT.has(other.intent)) === binding) return 0;
+  return ON.has(intent) ? 1 : OUT.has(intent) || NEEDED.has(intent) ? 2 : 3;
+}
+
+const KEY_WIDTH = 12;
+
+/** Explains the keys of this mode and the signs. */
+function helpLines(mode: Mode, width: number, look: Look): Line[] {
+  const { glyphs } = look;
+  const signs =
+    `${glyphs.done} done  ${glyphs.current} now  ${glyphs.ahead} ahead  ` +
+    `${glyphs.skipped} skipped  ${glyphs.failed} failed  ${glyphs.warn} look here`;
+  const entries: readonly (readonly [string, string])[] = [
+    ...bindingsIn(mode).map(({ shown, description }) => [shown, description] as const),
+    ['signs', signs],
+    mode === 'looking'
+      ? ['leaving', 'ends only your watching: the run goes on']
+      : [
+          'leaving',
+          'is safe: each step is on record before it is taken, and the run resumes where you left it',
+        ],
+  ];
+  return [ruleLine('help', width, look, 'accent'), ...entries.flatMap((entry) => entryLines(entry, width))];
+}
+
+function entryLines([term, meaning]: readonly [string, string], width: number): Line[] {
+  return wrapLine([span(meaning)], Math.max(10, width - KEY_WIDTH)).map((row, at) => [
+    ...padLine(at === 0 ? [span(term, 'text.strong')] : [], KEY_WIDTH),
+    ...row,
+  ]);
 }

@@ -1,61 +1,58 @@
+import { counted } from '../../../base/format.ts';
+import { msOf } from '../../../base/instant.ts';
+import { waysOf } from '../../../view/follow-up-words.ts';
+import { questionKey } from '../../../view/question-words.ts';
 import type { Answer } from '../../../view/run-port.ts';
-import type { RunView } from '../../../view/run-view.ts';
+import type { FollowUpView, QuestionOption, QuestionView, RunView, WayOn } from '../../../view/run-view.ts';
 import type { Page } from '../../bands.ts';
 import type { AppEffect } from '../../live-screen.ts';
 import type { Field } from '../../parts/field.ts';
 import type { Intent } from './key-binding.ts';
-import type { QuestionState } from './question-state.ts';
 
-/** Everything the screen depends on, apart from its size. */
+/** Everything the run screen depends on, apart from its size. */
 export interface UiState {
   readonly view: RunView;
-  /** `lead` asks whether to stop the run for the way that leads on. */
+  /** `lead` asks whether to stop this run in order to begin another one. */
   readonly overlay: 'none' | 'help' | 'leave' | 'lead' | 'fallback' | 'log' | 'step';
-  /** The fallback script, while it is shown. */
   readonly fallback?: string;
   readonly leaveRow: number;
-  /** What the entries of the log have to hold while it is shown, and whether that is being typed. */
+  /** The text that shown log entries must contain, and whether it is being typed. */
   readonly filter: Field;
   readonly isFiltering: boolean;
-  /** The step of the rail that is looked at. */
+  /** Index of the step that is shown over the run. */
   readonly stepRow: number;
-  /** First row of the text that is shown. */
+  /** First visible row of the text. */
   readonly scroll: number;
   readonly question?: QuestionState;
-  /** Reasons, proofs and words that were given in this run, the newest first. No name and no secret. */
+  /** Reasons, evidence and words given in this run, the newest first. Never a name or a secret. */
   readonly given: readonly string[];
   readonly keyboard: Keyboard;
-  /** Whether the app lays a palette over the run. */
   readonly hasPalette?: boolean | undefined;
 }
 
-/** The last time at which a key was read, on the clock that stamps the actions. */
+/** When a key was read, on the clock that stamps the actions. */
 export interface Press {
   readonly key: string;
   readonly at: number;
 }
 
-/**
- * What came from the keyboard, as far as it tells a key that was meant for what is shown from one that was
- * not.
- */
+/** What it takes to tell whether a key was meant for what is shown. */
 export interface Keyboard {
-  /** The last key of all. */
   readonly last?: Press;
-  /** Where nothing was answered yet to what is shown: since when it stands there and no key came. */
+  /** Since when what is shown has been there and no key came; undefined once it was answered. */
   readonly quietSince?: number;
-  /** The last key before it was shown, until another one comes. */
+  /** The last key before it appeared, until another one comes. */
   readonly before?: Press;
 }
 
-/** A key as it was read, in milliseconds of the clock that stamps the actions. */
+/** A key that was read, in milliseconds of the clock that stamps the actions. */
 export interface KeyRead {
-  /** Its name, as `keyOf` gives it. */
+  /** Its name as `keyOf` returns it. */
   readonly key: string;
-  /** It came several times in one piece, as a key that is held down does after a delay. */
+  /** It came several times in one read, as the repeats of a held key do. */
   readonly isHeld?: boolean;
   readonly now: number;
-  /** Before this time it was not pressed; it may have waited from then on. Default: `now`. */
+  /** It was pressed at this time or later. Default: `now`. */
   readonly since?: number;
 }
 
@@ -63,13 +60,13 @@ export type Action =
   | { readonly type: 'view'; readonly view: RunView; readonly now: number }
   | (KeyRead & { readonly type: 'intent'; readonly intent: Intent; readonly page: Page })
   | (KeyRead & { readonly type: 'text'; readonly text: string })
-  /** A key that means nothing here. It counts as one all the same: it may be held down. */
+  /** A key without a meaning here. It still counts, because it may be held down. */
   | (KeyRead & { readonly type: 'key' })
   | { readonly type: 'answered'; readonly now: number }
   | { readonly type: 'fallback'; readonly text: string; readonly now: number }
   | {
       readonly type: 'moment';
-      /** What was read. */
+      /** The text that was read. */
       readonly text: string;
       readonly moment: { readonly time: Date } | { readonly problem: string };
       readonly now: number;
@@ -81,21 +78,169 @@ export type Action =
       readonly now: number;
     };
 
-/** What has to happen in the world after an action. */
+/** What an action causes outside of the state. */
 export type Effect =
   /** `lead` follows once the answer has ended the run. */
   | { readonly type: 'answer'; readonly answer: Answer; readonly lead?: AppEffect }
-  /** The screen of a run that has ended is closed for what leads on. */
+  /** Close the screen of the ended run and begin `effect`. */
   | { readonly type: 'lead'; readonly effect: AppEffect }
-  /** What a field holds is to be read as a moment; a `moment` action brings the result. */
+  /** Read a typed time; a `moment` action brings the result. */
   | { readonly type: 'read-moment'; readonly text: string }
-  /** The fallback script is to be fetched; a `fallback` action brings it. */
+  /** Fetch the fallback script; a `fallback` action brings it. */
   | { readonly type: 'fallback' }
   | { readonly type: 'wake' }
-  /** What the app is to do, whatever becomes of the run. */
+  /** Hand this to the app; the run goes on. */
   | { readonly type: 'app'; readonly effect: AppEffect }
   | { readonly type: 'leave' }
   | { readonly type: 'suspend' }
   | { readonly type: 'close' };
 
 export type Step = readonly [UiState, Effect?];
+
+/** What the operator has entered for the question on the screen. */
+export interface QuestionState {
+  /** Which question this belongs to, as `questionKey` identifies it. */
+  readonly key: string;
+  /** Index into `rowsOf`. */
+  readonly row: number;
+  /** The option whose reason or evidence is being typed. */
+  readonly option?: QuestionOption;
+  /** Content of the field. If it is a secret, it must not be drawn. */
+  readonly text: string;
+  /** Cursor position; see `Field`. */
+  readonly cursor: number;
+  /** Index of the recalled text, 0 being the newest; undefined for new text. */
+  readonly recalled?: number;
+  /** A secret was pasted with a line end behind it. */
+  readonly lostLineEnd?: true;
+  /** The first of two entries of a secret. */
+  readonly first?: string;
+  /** The reason for confirming without a second person; the name is still to be typed. */
+  readonly breakGlass?: string;
+  readonly picker?: Picker;
+  /** Id of the follow-up whose ways are shown. */
+  readonly opened?: string;
+  readonly problem?: {
+    readonly text: string;
+    readonly hints: readonly string[];
+  };
+  /** The answer is being written to the journal. */
+  readonly sending: boolean;
+}
+
+export interface Picker {
+  /** Milliseconds since 1970; NaN if the question names no readable moment. */
+  readonly at: number;
+  readonly unit: Unit;
+  /** The typed text that is being read. */
+  readonly reading?: string;
+}
+
+/** Units that the arrows move by, from fine to coarse. */
+export const UNITS = ['second', 'minute', 'hour'] as const;
+type Unit = (typeof UNITS)[number];
+
+export type Row =
+  | { readonly kind: 'field' }
+  | { readonly kind: 'followUp'; readonly followUp: FollowUpView }
+  | { readonly kind: 'option'; readonly option: QuestionOption };
+
+/**
+ * The rows that the cursor can stand on: the field or the open follow-ups, then the options. An opened
+ * follow-up has only its ways.
+ */
+export function rowsOf(question: QuestionView, opened?: string): readonly Row[] {
+  const options = question.options.map((option): Row => ({ kind: 'option', option }));
+  if (question.kind === 'choice') return options;
+  if (question.kind !== 'followUps') return [{ kind: 'field' }, ...options];
+  const followUp = openedOf(question, opened);
+  if (followUp !== undefined)
+    return waysOf(question, followUp).map((option): Row => ({ kind: 'option', option }));
+  return [...question.open.map((followUp): Row => ({ kind: 'followUp', followUp })), ...options];
+}
+
+/** The follow-up whose ways are shown, if any. */
+export function openedOf(question: QuestionView | undefined, opened: string | undefined) {
+  if (question?.kind !== 'followUps' || opened === undefined) return undefined;
+  return question.open.find(({ id }) => id === opened);
+}
+
+/** A question nothing was entered for yet: the cursor is on the field or on the recommended option. */
+export function freshQuestion(question: QuestionView): QuestionState {
+  const rows = rowsOf(question);
+  const open = (row: Row) => row.kind !== 'option' || row.option.disabled === undefined;
+  const recommended = rows.findIndex((row) => row.kind === 'option' && row.option.recommended && open(row));
+  const first = rows.findIndex(open);
+  const leads = question.kind === 'choice' || question.kind === 'followUps';
+  const row = leads && recommended >= 0 ? recommended : Math.max(0, first);
+  const state: QuestionState = { key: questionKey(question), row, text: '', cursor: 0, sending: false };
+  if (question.kind !== 'time') return state;
+  return { ...state, picker: { at: msOf(question.suggested), unit: 'minute' } };
+}
+
+/** What keys do to a question: type text, move a moment, close a follow-up, or choose. */
+export function inputOf(
+  question: QuestionView,
+  state: QuestionState,
+): 'input' | 'reason' | 'picker' | 'reading' | 'ways' | 'choice' {
+  if (state.option !== undefined) return 'reason';
+  const row = rowsOf(question, state.opened)[state.row];
+  if (row?.kind === 'field' && question.kind === 'time') return state.text === '' ? 'picker' : 'reading';
+  if (row?.kind === 'field') return 'input';
+  return openedOf(question, state.opened) === undefined ? 'choice' : 'ways';
+}
+
+/**
+ * The commands that can be copied now, one a line: those of the follow-up under the cursor or opened, or the
+ * first one about a failure.
+ */
+export function commandsAt(
+  question: QuestionView | undefined,
+  state: QuestionState | undefined,
+): { readonly text: string; readonly what: string } | undefined {
+  if (question === undefined || state === undefined) return undefined;
+  if (question.kind === 'choice') {
+    const first = question.trouble?.commands[0]?.command;
+    return first === undefined ? undefined : { text: first, what: `the command: ${first}` };
+  }
+  const row = rowsOf(question, state.opened)[state.row];
+  const followUp = openedOf(question, state.opened) ?? (row?.kind === 'followUp' ? row.followUp : undefined);
+  if (followUp === undefined || followUp.commands.length === 0) return undefined;
+  const { commands, subject } = followUp;
+  return { text: commands.join('\n'), what: `${counted(commands.length, 'command')} for ${subject}` };
+}
+
+/** The suggested way on from a failure or from a stopped run; undefined if the run is only watched. */
+export function wayAt({
+  question,
+  outcome,
+  watched,
+}: Pick<RunView, 'question' | 'outcome' | 'watched'>): WayOn['leadsTo'] {
+  if (watched !== undefined) return undefined;
+  const trouble = question?.kind === 'choice' ? question.trouble : undefined;
+  const ways = outcome === undefined ? trouble?.commands : outcome.ways;
+  return ways?.find(({ leadsTo }) => leadsTo !== undefined)?.leadsTo;
+}
+
+/**
+ * The view without the recoveries that a key would begin, for where none can be begun: their commands stay.
+ */
+export function withoutRecoveries(view: RunView): RunView {
+  const { question, outcome } = view;
+  const isAway = ({ leadsTo }: WayOn) => leadsTo?.kind === 'recover';
+  const shown = (ways: readonly WayOn[]): readonly WayOn[] =>
+    ways.map((way) => (isAway(way) ? { when: way.when, command: way.command } : way));
+  if (outcome?.ways?.some(isAway)) return { ...view, outcome: { ...outcome, ways: shown(outcome.ways) } };
+  const trouble = question?.kind === 'choice' ? question.trouble : undefined;
+  if (question?.kind !== 'choice' || !trouble?.commands.some(isAway)) return view;
+  const commands = shown(trouble.commands);
+  return { ...view, question: { ...question, trouble: { ...trouble, commands } } };
+}
+
+/** The effect of taking a way. It only opens a page or a prompt, which asks before anything begins. */
+export function effectOf(way: NonNullable<WayOn['leadsTo']>): AppEffect {
+  const { kind, instance } = way;
+  if (kind === 'add-key') return { type: 'add-key', instance };
+  const target = way.target === undefined ? {} : { target: way.target };
+  return { type: 'open', screen: { name: 'start', situation: 'region-gone', instance, ...target } };
+}

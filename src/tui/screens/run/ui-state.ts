@@ -1,21 +1,17 @@
 import { questionKey } from '../../../view/question-words.ts';
-import type { OutcomeView, RunView } from '../../../view/run-view.ts';
+import type { OutcomeView, RailStep, RunView } from '../../../view/run-view.ts';
 import type { Page } from '../../bands.ts';
 import type { AppEffect } from '../../live-screen.ts';
-import { EMPTY_FIELD } from '../../parts/field.ts';
+import { EMPTY_FIELD, edited, type FieldIntent, inserted } from '../../parts/field.ts';
 import { answerQuestion, leadOn, stopAndLead, typeText } from './answering.ts';
 import type { Intent, Mode } from './key-binding.ts';
 import { isMeant, withKey, withNewToRead } from './keyboard.ts';
-import { lookAround, typeFilter } from './looking.ts';
-import { LEAVE_CHOICES } from './parts/leave.ts';
-import { withMoment } from './picking.ts';
-import { commandsAt, freshQuestion, inputOf } from './question-state.ts';
-import type { Action, Step, UiState } from './screen-state.ts';
+import { withMoment } from './parts/moment.ts';
+import { LEAVE_CHOICES } from './parts/overlays.ts';
+import { type Action, commandsAt, freshQuestion, inputOf, type Step, type UiState } from './screen-state.ts';
 
-/** Where text can be typed. */
 const TYPES: ReadonlySet<Mode> = new Set<Mode>(['input', 'reason', 'reading', 'picker']);
 
-/** The state before anything was pressed. */
 export function firstState(view: RunView, now: number): UiState {
   const state: UiState = {
     view,
@@ -31,7 +27,6 @@ export function firstState(view: RunView, now: number): UiState {
   return view.question === undefined ? state : { ...state, question: freshQuestion(view.question) };
 }
 
-/** What the keyboard talks to. */
 export function modeOf(state: UiState): Mode {
   if (state.overlay === 'log' && state.isFiltering) return 'log-filter';
   if (state.overlay === 'lead') return 'leave';
@@ -43,9 +38,10 @@ export function modeOf(state: UiState): Mode {
   return inputOf(question, state.question);
 }
 
-/** The next state, and what has to be done. Pure: time comes in with the action. */
+/** The next state and its effects. Pure: time comes in with the action. */
 export function update(state: UiState, action: Action): Step {
-  // Ctrl-C answers nothing, so it never waits: pressed twice it leaves, however fast, and the run stays open.
+  // Ctrl-C answers nothing, so it is never held back: pressed twice it leaves, however fast, and the run
+  // stays open.
   const counts = !('key' in action) || action.key === 'ctrl+c' || isMeant(state.keyboard, action);
   const pressed = 'key' in action ? { ...state, keyboard: withKey(state.keyboard, action) } : state;
   const [next, ...effects] = act(pressed, action, counts);
@@ -77,7 +73,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
       ];
     }
     case 'fallback':
-      // Closed before it came.
+      // The overlay may have been closed while the script was fetched.
       return [state.overlay === 'fallback' ? { ...state, fallback: action.text } : state];
     case 'moment': {
       const { question } = state;
@@ -85,7 +81,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
       return [{ ...state, question: withMoment(question, action.text, action.moment) }];
     }
     case 'text':
-      // A filter answers nothing.
+      // A filter answers nothing, so it needs no wait.
       if (modeOf(state) === 'log-filter') return [typeFilter(state, action.text)];
       return counts && TYPES.has(modeOf(state)) ? typeText(state, action.text) : [state];
     case 'key':
@@ -97,7 +93,7 @@ function act(state: UiState, action: Action, counts: boolean): Step {
   }
 }
 
-/** What answers nothing, and so works at once. In watch mode nothing is asked. */
+/** Whether an intent answers nothing, so that it works without a wait. */
 function isLooking(mode: Mode, intent: Intent): boolean {
   return mode === 'watch' || mode === 'log-filter' || LOOKS.has(intent);
 }
@@ -126,7 +122,7 @@ const LOOKS: ReadonlySet<Intent> = new Set<Intent>([
   'copy',
 ]);
 
-/** Whether something stands on the screen that a key could answer and that could not be read there before. */
+/** Whether something that a key could answer has just appeared. */
 function isNewToRead(before: UiState, after: UiState): boolean {
   const [asked, asks] = [before.question, after.question];
   return (
@@ -134,15 +130,15 @@ function isNewToRead(before: UiState, after: UiState): boolean {
     (before.view.outcome === undefined && after.view.outcome !== undefined) ||
     asked?.key !== asks?.key ||
     asked?.opened !== asks?.opened ||
-    // The same question once more: it was refused, or its answer led back to it.
+    // The question is back: its answer was refused, or led to the same question.
     (asked?.sending === true && asks?.sending === false) ||
-    // A text was read, and the picker shows another moment.
+    // The picker now shows the typed moment.
     (asked?.picker?.reading !== undefined && asks?.picker?.reading === undefined && asks?.text === '')
   );
 }
 
 function withView(state: UiState, view: RunView): UiState {
-  // A text laid over the prose keeps its place, whatever the run does below it.
+  // An overlay keeps its scroll position, whatever the run does below it.
   const isCovered = state.overlay !== 'none' || view.prose.title === state.view.prose.title;
   const scroll = isCovered ? state.scroll : 0;
   const next = withoutOldProblem({ ...state, view, scroll }, state.view);
@@ -152,7 +148,7 @@ function withView(state: UiState, view: RunView): UiState {
   return isNewOutcome ? { ...next, scroll: 0 } : next;
 }
 
-/** What was refused for want of an approval is not wrong any more once the approval stands otherwise. */
+/** Drops the message about a missing approval once the state of the approval has changed. */
 function withoutOldProblem(state: UiState, before: RunView): UiState {
   const approval = ({ question }: RunView) =>
     question?.kind === 'typed-name' ? question.approval?.state : undefined;
@@ -267,4 +263,76 @@ function inLeaveDialogue(state: UiState, intent: 'up' | 'down' | 'choose'): Step
   const next: UiState = { ...state, overlay: 'none' };
   if (state.overlay === 'lead') return LEAVE_CHOICES[state.leaveRow] === 'leave' ? stopAndLead(next) : [next];
   return LEAVE_CHOICES[state.leaveRow] === 'leave' ? [next, { type: 'leave' }] : [next];
+}
+
+/** Scrolled to the end; the layout reduces it to the real number of rows. */
+const END = Number.MAX_SAFE_INTEGER;
+
+/** Applies a key of the log or of a step; undefined if it is not one. */
+function lookAround(state: UiState, intent: Intent): UiState | undefined {
+  switch (intent) {
+    case 'log':
+      return { ...state, overlay: 'log', scroll: END, filter: EMPTY_FIELD, isFiltering: false };
+    case 'close-look':
+      return { ...state, overlay: 'none', scroll: 0 };
+    case 'filter':
+      return { ...state, isFiltering: true };
+    case 'keep-filter':
+      return { ...state, isFiltering: false };
+    case 'drop-filter':
+      return { ...state, isFiltering: false, filter: EMPTY_FIELD, scroll: END };
+    case 'text-first':
+      return { ...state, scroll: 0 };
+    case 'text-last':
+      return { ...state, scroll: END };
+    case 'enlarge':
+      return lookAtStep(state, 0);
+    case 'step-before':
+      return lookAtStep(state, -1);
+    case 'step-after':
+      return lookAtStep(state, 1);
+    default:
+      return state.isFiltering && state.overlay === 'log' && isEditing(intent)
+        ? { ...state, filter: edited(state.filter, intent), scroll: END }
+        : undefined;
+  }
+}
+
+/** Adds text to the filter and scrolls to the newest match. */
+function typeFilter(state: UiState, text: string): UiState {
+  const line = text.replace(/\p{Cc}+/gu, ' ');
+  return { ...state, filter: inserted(state.filter, line.slice(0, 200)), scroll: END };
+}
+
+/** Moves from the step that is shown, or from the current one. */
+function lookAtStep(state: UiState, by: -1 | 0 | 1): UiState {
+  const { rail } = state.view;
+  if (rail.length === 0) return state;
+  const isLooking = state.overlay === 'step';
+  const here = rail.findIndex(isHere);
+  const from = isLooking ? state.stepRow : here === -1 ? rail.length : here;
+  const stepRow = Math.max(0, Math.min(rail.length - 1, from + by));
+  return { ...state, overlay: 'step', stepRow, scroll: 0 };
+}
+
+/** Whether this is the run's current step. */
+export function isHere({ state }: Pick<RailStep, 'state'>): boolean {
+  return state === 'current' || state === 'failed';
+}
+
+const EDITING: ReadonlySet<Intent> = new Set<FieldIntent>([
+  'erase',
+  'erase-next',
+  'erase-word',
+  'clear',
+  'left',
+  'right',
+  'word-left',
+  'word-right',
+  'begin',
+  'end',
+]);
+
+function isEditing(intent: Intent): intent is FieldIntent {
+  return EDITING.has(intent);
 }

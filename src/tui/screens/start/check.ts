@@ -6,18 +6,17 @@ import { commandOf, type StartWish, stakesOf, takesNewest } from '../../../view/
 import { usualWords } from '../../../view/app/usual-times.ts';
 import { wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
-import { failureLines, hintLines } from '../../parts/failure.ts';
+import { failureLines, hintLines } from '../../parts/facts.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
-import { chosenBackup, listOf } from './moment.ts';
-import { knownInstances, type State, wishOf } from './state.ts';
+import { chosenBackup, knownInstances, listOf, type State, wishOf } from './state.ts';
 
-/** What the dry run says of the run that was chosen. */
+/** The dry run of the chosen run. */
 function dryRunOf(state: State, { facts }: Pick<Around, 'facts'>): Fact<DryRunFacts> | undefined {
   const wish = wishOf(state);
   return wish && facts.get('dryRun', wish);
 }
 
-/** What has to be read before the run is begun; undefined where nothing is. */
+/** What the operator must read before the run begins; undefined if there is nothing. */
 export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
   if (state.isStarted) return 'you have already started this run from here';
   const dryRun = dryRunOf(state, around);
@@ -27,14 +26,14 @@ export function obstacleOf(state: State, around: Pick<Around, 'facts'>): string 
   return found.inTheWay && `in the way: ${found.inTheWay.text}`;
 }
 
-/** What is at stake, how long it takes, and what stands in the way. */
+/** What is at stake, how long it takes, and what is in the way. */
 export function stakeLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   const wish = wishOf(state);
   if (wish === undefined) return [];
   const fact = dryRunOf(state, around);
   const dryRun = fact?.last?.value;
   const stakes = stakesOf({ wish, backup: backupOf(state, wish, around), dryRun, now: around.now });
-  // What the warning on top says already is not said again.
+  // Do not repeat what the warning above already says.
   const isWarned = dryRun?.inTheWay !== undefined && state.warned === obstacleOf(state, around);
   const labelled = (label: string, text: string, token: 'text' | 'status.warn' = 'text') =>
     wrapLine([span(text, token)], width - LABEL).map(
@@ -84,7 +83,7 @@ function obstacleLines(
     : [...failureLines(`in the way: ${inTheWay.text}`, inTheWay.hints, width, look), ...again];
 }
 
-/** Which instance is changed, and whether that is the real thing. */
+/** Which instance is changed, and whether live or as a rehearsal. */
 function changeWords({ instance, target }: StartWish, around: Around): string {
   const changed = target ?? instance;
   const found = knownInstances(around).home.find(({ name }) => name === changed);
@@ -95,7 +94,7 @@ function changeWords({ instance, target }: StartWish, around: Around): string {
 
 function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined, around: Around): string {
   const rto = knownInstances(around).fleet.find(({ name }) => name === instance)?.rto;
-  // Only of what replaces data is the recovery time an objective.
+  // Recovery time is an objective only of runs that replace data.
   const isRecovery = dryRun?.steps.some(({ destroys }) => destroys) === true;
   const objective = rto === undefined || !isRecovery ? '' : `; the objective is ${formatSeconds(rto)}`;
   const { usualSeconds, earlierRuns = 0 } = dryRun ?? {};
@@ -103,14 +102,14 @@ function durationWords({ instance }: StartWish, dryRun: DryRunFacts | undefined,
   return `${usual}${objective}`;
 }
 
-/** The backup whose age tells what is lost: the one that was chosen, or the newest that is known. */
+/** The backup whose age says how much is lost: the chosen one, or else the newest known. */
 function backupOf(state: State, wish: StartWish, around: Around) {
   const rows = listOf(state, around).last?.value.rows ?? [];
   if (wish.backup !== undefined) return chosenBackup(state, around);
   return takesNewest(wish) ? rows.find(isDone) : undefined;
 }
 
-/** What the run finds now, its steps, and the command: what is found may speak against it. */
+/** What the run finds now, which may be a reason against it, its steps, and the command. */
 export function planLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   const wish = wishOf(state);
   const dryRun = dryRunOf(state, around)?.last?.value;

@@ -1,9 +1,9 @@
 import { type Around, type BoundKey, letterKey } from '../../live-screen.ts';
 import { EDITING_KEYS, type FieldIntent, PALETTE_KEY } from '../../parts/field.ts';
 import { cursorAt, filtered, type ListIntent, type ListState, listKeys } from '../../parts/list.ts';
-import { momentProblem, momentQuestion, notChosenYet, noWindowOf, typedMoment } from './moment.ts';
 import { type Choice, tableOf } from './rows.ts';
 import type { State } from './state.ts';
+import { momentProblem, momentQuestion, notChosenYet, noWindowOf, typedMoment } from './state.ts';
 
 export type Intent =
   | 'choose'
@@ -18,12 +18,10 @@ export type Intent =
   | `edit:${FieldIntent}`
   | ListIntent;
 
-/** What moves the picker of a moment. */
 export type PickIntent = 'earlier' | 'later' | 'coarser' | 'finer' | 'first' | 'last';
 
 const HIDDEN = { shown: '', label: '', inFooter: false } as const;
 
-/** The keys that mean something at this step. */
 export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[] {
   switch (state.step) {
     case 'incident':
@@ -42,19 +40,18 @@ export function keysOf(state: State, around: Around): readonly BoundKey<Intent>[
       const keys = listKeys(state.list);
       const choice = chosenRow(state, around);
       const why = choice === undefined ? 'no row is chosen' : choice.disabled;
-      // Esc drops the filter first.
+      // Esc clears the filter first.
       const back = state.list.filter.text === '' ? [backKey(state)] : [];
       return [submit(why, 'choose'), ...keys, ...back];
     }
   }
 }
 
-/** Whether letters are text at this step. */
 export function isTyping({ step, list }: State): boolean {
   return step === 'incident' || step === 'moment' || list.isFiltering;
 }
 
-/** The rows that the filter lets through, and the list with its cursor on one of them. */
+/** The rows that match the filter, and the list with its cursor on one of them. */
 export function shownRows(
   state: State,
   around: Pick<Around, 'facts'>,
@@ -67,7 +64,7 @@ export function shownRows(
   return { rows, list: { ...list, cursor: first?.key } };
 }
 
-/** The row that Enter chooses. */
+/** The row that Enter would choose. */
 export function chosenRow(state: State, around: Pick<Around, 'facts'>): Choice | undefined {
   const { rows, list } = shownRows(state, around);
   return rows[
@@ -115,7 +112,7 @@ function momentKeys(state: State, around: Around): readonly BoundKey<Intent>[] {
       PALETTE_KEY,
       backKey(state),
     ];
-  // There is nothing to edit yet: the keys of a field move the picker.
+  // The field is empty, so its keys move the picker.
   return [submit(notChosenYet(state), 'take it'), ...PICKING, PALETTE_KEY, backKey(state)];
 }
 

@@ -1,4 +1,8 @@
+import { formatSpan } from '../../../base/format.ts';
+import { msOf } from '../../../base/instant.ts';
 import type { StartStep } from '../../../view/app/situations.ts';
+import { takesNewest } from '../../../view/app/start-wish.ts';
+import { formatHere, formatUtc } from '../../../view/zone.ts';
 import {
   band,
   filledUp,
@@ -10,20 +14,31 @@ import {
   wall,
   wholeBody,
 } from '../../bands.ts';
-import { cutLine, ruleLine, wrapLine } from '../../line.ts';
+import { cutLine, lineWidth, ruleLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
+import { fieldLine } from '../../parts/field.ts';
 import { cursorAt, filterLines } from '../../parts/list.ts';
 import { tableLines } from '../../parts/table.ts';
 import { BLANK, type Line, type Look, span } from '../../span.ts';
+import { momentLines } from '../run/parts/moment.ts';
 import { planLines, stakeLines } from './check.ts';
 import { chosenRow, shownRows } from './keys.ts';
-import { listOf } from './moment.ts';
-import { railLines } from './rail.ts';
 import { type ChoiceTable, tableOf } from './rows.ts';
-import type { State } from './state.ts';
-import { incidentLines, pickingLines } from './typing.ts';
+import {
+  backupName,
+  chosenSituation,
+  listOf,
+  momentProblem,
+  momentQuestion,
+  notChosenYet,
+  noWindowOf,
+  pickerOf,
+  type State,
+  stepsFor,
+  typedMoment,
+} from './state.ts';
 
-/** The body: the way so far, what is asked, and what can be answered. */
+/** The body: the steps so far, the question, and its possible answers. */
 export function layOut(state: State, around: Around, look: Look): Layout {
   const { columns, rows } = around.size;
   const head = [...railLines(state, around, look), ...headLines(state, columns, rows, look)];
@@ -62,7 +77,7 @@ function headLines({ step }: State, width: number, rows: number, look: Look): re
   );
 }
 
-/** So many columns beside a table for what is said of its row. */
+/** Width of the details beside a table. */
 const ASIDE = 46;
 
 function choosing(state: State, around: Around, table: ChoiceTable, size: Size, look: Look): Layout {
@@ -100,7 +115,7 @@ function choosing(state: State, around: Around, table: ChoiceTable, size: Size, 
   return wholeBody([...left, ...foot], size, page);
 }
 
-/** Rows below a table: as many as its words need, a steady number where there is room. */
+/** Height of the details below a table: as needed, but constant if there is room, so that nothing jumps. */
 function belowRows(needed: number, rows: number): number {
   const steady = rows >= 16 ? 6 : 0;
   return Math.min(Math.max(needed + 1, steady), Math.max(0, rows - 3));
@@ -120,7 +135,7 @@ function causeLines({ cause }: ChoiceTable, width: number, look: Look): readonly
   return wrapLine([span(`${look.glyphs.failed} ${cause}`, 'status.bad')], width, 2).slice(0, 3);
 }
 
-/** That an answer is still to come, or did not come. */
+/** Shown while an answer is missing, or when it failed to arrive. */
 function statusLines(state: State, around: Around, width: number, look: Look): readonly Line[] {
   if (state.step === 'situation') return [];
   if (state.step === 'backup') {
@@ -163,4 +178,178 @@ function checking(state: State, around: Around, size: Size, look: Look): Layout 
     { width: right, height: size.rows, lines: filledUp(plan.shown, size.rows) },
   ];
   return { page: plan.page, bands: [{ height: size.rows, panes }] };
+}
+
+const STEP_WORDS: Readonly<Record<StartStep, string>> = {
+  situation: 'situation',
+  instance: 'instance',
+  target: 'target',
+  backup: 'backup',
+  incident: 'since when',
+  moment: 'back to',
+  check: 'check',
+};
+
+/** The steps with their answers, in at most two rows. */
+function railLines(state: State, around: Around, look: Look): readonly Line[] {
+  const { size } = around;
+  const { columns: width, rows } = size;
+  const steps = stepsFor(state.answers);
+  const here = steps.indexOf(state.step);
+  const pieces = steps.map((step, at): Line => {
+    if (at === here) return [span(`${look.glyphs.current} ${STEP_WORDS[step]}`, 'selected')];
+    if (at > here) return [span(`${look.glyphs.ahead} ${STEP_WORDS[step]}`, 'text.dim')];
+    return [span(look.glyphs.done, 'status.ok'), span(` ${answerWords(step, state, around)}`)];
+  });
+  const most = rows < 14 ? 1 : 2;
+  const lines = inRows(pieces, width, look);
+  // If they do not fit, show those up to the current one.
+  const at = lines.findIndex((line) => line.some(({ token }) => token === 'selected'));
+  const first = Math.max(0, at - most + 1);
+  return lines.slice(first, first + most);
+}
+
+/** As many steps in a row as fit; only one that is longer than a row is cut. */
+function inRows(steps: readonly Line[], width: number, look: Look): readonly Line[] {
+  const rows: Line[] = [];
+  for (const step of steps) {
+    const row = rows.at(-1);
+    const joined = row === undefined ? step : [...row, span(' '), ...step];
+    if (row !== undefined && lineWidth(joined) <= width) rows[rows.length - 1] = joined;
+    else rows.push(cutLine(row === undefined ? step : [span('  '), ...step], width, look));
+  }
+  return rows;
+}
+
+function answerWords(step: StartStep, state: State, around: Around): string {
+  const { answers } = state;
+  const { now } = around;
+  switch (step) {
+    case 'situation':
+      return chosenSituation({ answers })?.id.replaceAll('-', ' ') ?? '';
+    case 'instance':
+      return answers.instance ?? '';
+    case 'target':
+      return `into ${answers.target ?? ''}`;
+    case 'backup':
+      if (typeof answers.backup === 'string') return `backup ${backupName(state, around)}`;
+      return takesNewest(chosenSituation({ answers })?.wish) ? 'newest backup' : 'the run asks for it';
+    case 'incident':
+      return typeof answers.incident === 'string'
+        ? `since ${shortTime(answers.incident, now)}`
+        : 'since an unknown time';
+    default:
+      return typeof answers.moment === 'string'
+        ? `back to ${shortTime(answers.moment, now)}`
+        : 'the run asks for the time';
+  }
+}
+
+/** Leaves out the date if it is today. */
+function shortTime(at: string, now: Date): string {
+  const [said, today] = [formatUtc(msOf(at)), formatUtc(now.getTime()).slice(0, 11)];
+  return said.startsWith(today) ? said.slice(today.length) : said;
+}
+
+/** The page that asks when it happened. */
+function incidentLines(state: State, around: Around, { columns }: Size, look: Look): readonly Line[] {
+  const isEmpty = state.field.text.trim() === '';
+  const read = typedMoment(state, around);
+  const problem = isEmpty ? undefined : momentProblem(read);
+  const isPitr = stepsFor(state.answers).includes('moment');
+  const said: readonly Line[] =
+    isEmpty || read === undefined
+      ? wrapLine([span('such as 14:32, 14:32 UTC, 10 minutes ago, yesterday 23:10', 'text.dim')], columns)
+      : 'time' in read
+        ? readLines(read.time, around, columns, look)
+        : wrapLine([span(`${look.glyphs.warn} ${problem ?? ''}`, 'status.warn')], columns, 2);
+  const why = isPitr
+    ? 'next you choose the moment to go back to; a minute before this one is suggested'
+    : 'the recovery time counts from it';
+  return [
+    fieldLine(`${look.glyphs.cursor} `, state.field, columns, look),
+    BLANK,
+    ...said,
+    BLANK,
+    ...wrapLine(
+      [
+        span(
+          `${why}. If nobody knows, press Enter on an empty line. The time then counts from the start of the run.`,
+          'text.dim',
+        ),
+      ],
+      columns,
+    ),
+  ];
+}
+
+function readLines(time: string, around: Around, width: number, look: Look): readonly Line[] {
+  const at = msOf(time);
+  const ago = formatSpan(Math.max(0, (around.now.getTime() - at) / 1000));
+  const [first, ...others] = formatHere(at);
+  return [
+    [span(`${look.glyphs.done} `, 'status.ok'), span(first, 'text.strong'), span(`  ${ago} ago`)],
+    ...others.map((utc) => [span(`  ${utc}`)]),
+  ].map((line) => cutLine(line, width, look));
+}
+
+/** The page that asks for the moment to restore. */
+function pickingLines(state: State, around: Around, { columns, rows }: Size, look: Look): readonly Line[] {
+  const question = momentQuestion(state, around);
+  if (question === undefined) {
+    const why = noWindowOf(state, around);
+    return why === undefined
+      ? wrapLine([span('asking the service how far back it can go', 'text.dim')], columns)
+      : [
+          ...wrapLine(
+            [span(`${look.glyphs.warn} how far back it can go is not known: ${why}`, 'status.warn')],
+            columns,
+            2,
+          ),
+          ...wrapLine([span('  the run asks the service again, and then asks you for the time')], columns, 2),
+        ];
+  }
+  const typedNow = state.field.text.trim() !== '';
+  const problem = typedNow ? momentProblem(typedMoment(state, around), question) : undefined;
+  const said =
+    problem === undefined
+      ? []
+      : wrapLine([span(`${look.glyphs.warn} ${problem}`, 'status.warn')], columns, 2);
+  const picker = pickerOf(question, state);
+  const incident = typeof state.answers.incident === 'string' ? msOf(state.answers.incident) : undefined;
+  const unchosen = typedNow ? undefined : notChosenYet(state);
+  const note =
+    unchosen === undefined
+      ? sideOf(picker.at, incident, look)
+      : wrapLine([span(`${look.glyphs.warn} ${unchosen}`, 'status.warn')], columns, 2);
+  const room = Math.max(0, rows - said.length - note.length);
+  const drawn = momentLines(
+    question,
+    { key: '', row: 0, text: state.field.text, cursor: state.field.cursor, picker, sending: false },
+    {
+      focused: !typedNow,
+      now: around.now.getTime(),
+      field: fieldLine(typedNow ? `${look.glyphs.cursor} ` : '  or type it: ', state.field, columns, look),
+    },
+    columns,
+    room,
+    look,
+  );
+  return [...note.map((line) => cutLine(line, columns, look)), ...drawn, ...said];
+}
+
+/** Whether the moment lies before or after the mistake. */
+function sideOf(at: number, incident: number | undefined, look: Look): readonly Line[] {
+  if (incident === undefined) return [];
+  const seconds = Math.abs(incident - at) / 1000;
+  return at < incident
+    ? [[span(`${look.glyphs.done} `, 'status.ok'), span(`${formatSpan(seconds)} before it happened`)]]
+    : [
+        [
+          span(
+            `${look.glyphs.warn} not before it happened: what went wrong would be brought back`,
+            'status.warn',
+          ),
+        ],
+      ];
 }

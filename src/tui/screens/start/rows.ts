@@ -15,19 +15,17 @@ import { briefly } from '../../../view/follow-up-words.ts';
 import type { Around } from '../../live-screen.ts';
 import type { Column } from '../../parts/table.ts';
 import { type Line, span } from '../../span.ts';
-import { listOf } from './moment.ts';
-import { chosenSituation, knownInstances, type State } from './state.ts';
+import { chosenSituation, knownInstances, listOf, type State } from './state.ts';
 
-/** A row that can be chosen. */
 export interface Choice {
-  /** What is answered with it. */
+  /** The answer that choosing it gives. */
   readonly key: string;
-  /** What the filter looks through. */
+  /** The text that the filter searches. */
   readonly text: string;
   readonly cells: () => readonly Line[];
   /** Why it cannot be chosen, in one sentence. */
   readonly disabled?: string | undefined;
-  /** Said below of the row of the cursor. */
+  /** Shown below the table while the row is selected. */
   readonly details: readonly Detail[];
 }
 
@@ -40,16 +38,16 @@ interface Detail {
 export interface ChoiceTable {
   readonly columns: readonly Column<Choice>[];
   readonly rows: readonly Choice[];
-  /** Said where there are no rows. */
+  /** Shown if there are no rows. */
   readonly empty: string;
-  /** Why several rows cannot be chosen, said once above them. */
+  /** A reason shared by several disabled rows, shown once above them. */
   readonly cause?: string | undefined;
 }
 
-/** The key of the row that leaves a choice to the run. */
+/** The row that leaves the choice to the run. */
 export const LEFT_TO_RUN = 'left-to-run';
 
-/** The rows of a step; undefined for a step that is answered otherwise. */
+/** The rows of a step; undefined if the step is answered by typing. */
 export function tableOf(state: State, around: Pick<Around, 'facts'>): ChoiceTable | undefined {
   const situation = chosenSituation(state);
   if (state.step === 'situation') return situations(state, around);
@@ -83,7 +81,7 @@ const SITUATION_COLUMNS = columnsOf({ title: 'situation' }, { title: 'what is do
 
 function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTable {
   const known = knownInstances(around);
-  // Only what holds for every instance that it could be about is a reason against the situation.
+  // A situation is ruled out only by what holds for every instance that it could be about.
   const outs = SITUATIONS.map((situation) => noSourceFor(situation, answers.instance, known));
   const causes = outs.flatMap((out) =>
     out?.disabled === undefined ? [] : [`${out.name}: ${out.disabled.why}`],
@@ -108,7 +106,7 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
       ],
       disabled: why,
       details: [
-        // A low window cuts the end.
+        // Cautions go last, because a low window cuts the end.
         ...cautionsOf(situation, answers.instance, known),
         { text: does, tone: 'plain' },
         { text: `needs ${needs}`, tone: 'plain' },
@@ -119,7 +117,7 @@ function situations({ answers }: State, around: Pick<Around, 'facts'>): ChoiceTa
   return { columns: SITUATION_COLUMNS, rows, empty: '', cause };
 }
 
-/** What is worth a word before a situation is chosen for an instance that is known. */
+/** Cautions about a situation on an instance that is already known. */
 function cautionsOf(
   situation: Situation,
   instance: string | undefined,
@@ -161,7 +159,7 @@ function instanceRow(choice: InstanceChoice, isTarget: boolean): Choice {
   };
 }
 
-/** `none` where the service was asked and has none, `?` where that is not known. */
+/** `none` if the service has none, `?` if that is not known. */
 function backupAge(
   { status }: InstanceChoice,
   backup: { readonly ageSeconds?: number | undefined } | undefined,
@@ -178,7 +176,7 @@ function outOf({ name, disabled }: InstanceChoice): readonly Detail[] {
   ];
 }
 
-/** A target is replaced: whether a backup of it was proven stands in nobody's way. */
+/** The data of a target is replaced, so whether its backup was proven is not shown. */
 function knownOf({ status }: InstanceChoice, isTarget: boolean): readonly Detail[] {
   if (status === undefined) return [{ text: 'it has not been asked yet', tone: 'plain' }];
   const { newestBackup, lastSeenBackup: seen, provenBackup, card } = status;
@@ -252,7 +250,7 @@ function backups(state: State, situation: Situation, around: Pick<Around, 'facts
   return { columns: BACKUP_COLUMNS, rows: [first, ...rows], empty: '' };
 }
 
-/** Whether the run can know by itself what the newest backup is called. */
+/** A warning if the run cannot determine the newest backup by itself. */
 function withoutCard({ answers }: State, around: Pick<Around, 'facts'>): readonly Detail[] {
   const status = knownInstances(around).fleet.find(({ name }) => name === answers.instance);
   if (status?.parts.record.state !== 'known' || status.card !== undefined) return [];
@@ -297,7 +295,7 @@ function backupRow(row: BackupRow, isElsewhere: boolean): Choice {
   };
 }
 
-/** Only a backup that was opened has a key for certain; any other has what the dates leave. */
+/** Only an opened backup has a certain key; for any other, dates narrow down the candidates. */
 function keyWords({ keys, provenAt }: BackupRow): string {
   const [first, ...others] = keys;
   if (first === undefined) return 'unknown';

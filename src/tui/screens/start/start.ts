@@ -1,15 +1,34 @@
-import type { Badge } from '../../../view/app/home.ts';
-import { badgeOf } from '../../../view/app/home.ts';
+import { isoOf } from '../../../base/date.ts';
+import { msOf } from '../../../base/instant.ts';
+import { type Badge, badgeOf } from '../../../view/app/home.ts';
 import type { Need } from '../../../view/app/sources.ts';
-import type { Around, ScreenRequest } from '../../live-screen.ts';
+import { commandOf } from '../../../view/app/start-wish.ts';
+import type { AppEffect, Around, Input, ScreenRequest } from '../../live-screen.ts';
 import { type OpenScreen, screen } from '../../module-screen.ts';
-import { placed } from '../../parts/list.ts';
-import { reduce } from './answering.ts';
-import { chosenRow, type Intent, isTyping, keysOf, shownRows } from './keys.ts';
+import { EMPTY_FIELD, edited, type FieldIntent, typed } from '../../parts/field.ts';
+import { isListIntent, moved, placed, typedInto } from '../../parts/list.ts';
+import { isMeant, withKey, withNewToRead } from '../run/keyboard.ts';
+import { movePicker } from '../run/parts/moment.ts';
+import { obstacleOf } from './check.ts';
+import { chosenRow, type Intent, isTyping, keysOf, type PickIntent, shownRows } from './keys.ts';
 import { layOut } from './pages.ts';
-import { chosenSituation, knownInstances, openedState, type State, stepsFor, wishOf } from './state.ts';
+import { LEFT_TO_RUN } from './rows.ts';
+import {
+  type Answers,
+  advanced,
+  chosenSituation,
+  knownInstances,
+  momentQuestion,
+  openedState,
+  pickerOf,
+  type State,
+  steppedBack,
+  stepsFor,
+  typedMoment,
+  wishOf,
+} from './state.ts';
 
-/** Start a run: by what has happened, then on which instance, with what, and after a look at what it does. */
+/** Starts a run: what happened, on which instance, with what data, then a check of what it will do. */
 export function startScreen({
   situation,
   instance,
@@ -41,14 +60,16 @@ export function startScreen({
   };
 }
 
-/** What the run would change; before that is known, everything that it could be about. */
+/** The instance that the run would change; until it is known, all candidates. */
 function badge({ answers: { instance, target } }: State, around: Around): Badge | undefined {
   const { home } = knownInstances(around);
   const changed = home.filter(({ name }) => name === (target ?? instance));
   return badgeOf(changed.length === 0 ? home : changed);
 }
 
-/** The row that could be chosen when it was shown is the one that Enter chooses, whatever becomes known. */
+/**
+ * Records the selected row when it is drawn, so that Enter chooses what was seen even if the list changes.
+ */
 function shown(state: State, around: Around): State {
   const choice = chosenRow(state, around);
   if (choice === undefined || choice.disabled !== undefined) return state;
@@ -57,7 +78,7 @@ function shown(state: State, around: Around): State {
   return { ...state, list: placed(list, keys) };
 }
 
-/** The backups are asked for as soon as they can be, so that they are there when they are shown. */
+/** Backups are requested as early as possible, to be there when they are shown. */
 function needs(state: State): readonly Need[] {
   const { answers, step, field } = state;
   const { instance } = answers;
@@ -70,5 +91,115 @@ function needs(state: State): readonly Need[] {
     ...(instance !== undefined && wantsBackups ? [{ source: 'backups', of: instance } as const] : []),
     ...(typed === '' ? [] : [{ source: 'moment', of: typed } as const]),
     ...(wish === undefined ? [] : [{ source: 'dryRun', of: wish } as const]),
+  ];
+}
+
+function reduce(before: State, input: Input<Intent>, around: Around): readonly [State, ...AppEffect[]] {
+  const now = around.now.getTime();
+  const key = input.type === 'text' ? 'text' : isEnter(input.intent) ? 'choose' : input.intent;
+  // If the clock was set back, restart the wait, which could otherwise last for hours.
+  const { keyboard } = (before.keyboard.quietSince ?? 0) > now ? { keyboard: {} } : before;
+  const meant = isMeant(keyboard, { key, now });
+  const state: State = { ...before, keyboard: withKey(keyboard, { key, now }) };
+  if (input.type === 'text') return [withText(state, input.text)];
+  // A held Enter answers one question, but not the next one too.
+  if (isEnter(input.intent) && !meant) return [state];
+  const [next, ...effects] = act(state, input, around);
+  const isNew = next.step !== state.step || next.warned !== state.warned;
+  return [isNew ? { ...next, keyboard: withNewToRead(next.keyboard, now) } : next, ...effects];
+}
+
+function isEnter(intent: Intent): boolean {
+  return intent === 'choose' || intent === 'start';
+}
+
+function withText(state: State, text: string): State {
+  if (state.list.isFiltering) return { ...state, list: typedInto(state.list, text) };
+  return { ...state, field: typed(state.field, text) };
+}
+
+function act(
+  state: State,
+  { intent, page }: Input<Intent> & { readonly type: 'intent' },
+  around: Around,
+): readonly [State, ...AppEffect[]] {
+  if (isListIntent(intent)) {
+    const { rows, list } = shownRows(state, around);
+    const keys = rows.map(({ key }) => key);
+    return [{ ...state, list: moved(list, intent, keys, page.height) }];
+  }
+  if (intent.startsWith('edit:'))
+    return [{ ...state, field: edited(state.field, intent.slice('edit:'.length) as FieldIntent) }];
+  if (intent.startsWith('pick:')) {
+    const question = momentQuestion(state, around);
+    const picker =
+      question && movePicker(question, pickerOf(question, state), intent.slice('pick:'.length) as PickIntent);
+    return [picker === undefined ? state : { ...state, picker }];
+  }
+  const scrolledTo = (row: number): State => ({ ...state, scroll: Math.max(0, Math.min(page.last, row)) });
+  switch (intent) {
+    case 'choose':
+      return choose(state, around);
+    case 'step-back': {
+      const back = steppedBack(state);
+      return back === undefined ? [state, { type: 'back' }] : [back];
+    }
+    case 'start':
+      return start(state, around);
+    case 'copy': {
+      const wish = wishOf(state);
+      return wish === undefined
+        ? [state]
+        : [state, { type: 'copy', text: commandOf(wish), what: 'the command' }];
+    }
+    case 'page-on':
+      return [state.scroll >= page.last ? scrolledTo(0) : scrolledTo(state.scroll + page.height)];
+    case 'page-back':
+      return [scrolledTo(state.scroll - page.height)];
+    case 'scroll-down':
+      return [scrolledTo(state.scroll + 1)];
+    default:
+      return [scrolledTo(state.scroll - 1)];
+  }
+}
+
+function choose(state: State, around: Around): readonly [State, ...AppEffect[]] {
+  const { answers, field } = state;
+  const to = (more: Answers): readonly [State] => [advanced(state, { ...answers, ...more }, around)];
+  switch (state.step) {
+    case 'incident': {
+      if (field.text.trim() === '') return to({ incident: null });
+      const read = typedMoment(state, around);
+      return read !== undefined && 'time' in read ? to({ incident: read.time }) : [state];
+    }
+    case 'moment': {
+      const question = momentQuestion(state, around);
+      if (question === undefined) return to({ moment: null });
+      const picker = pickerOf(question, state);
+      if (field.text.trim() === '') return to({ moment: isoOf(picker.at) });
+      const read = typedMoment(state, around);
+      if (read === undefined || !('time' in read)) return [state];
+      return [{ ...state, field: EMPTY_FIELD, picker: { ...picker, at: msOf(read.time) } }];
+    }
+    default: {
+      const key = chosenRow(state, around)?.key;
+      if (key === undefined) return [state];
+      if (state.step === 'situation') return to({ situation: key });
+      if (state.step === 'backup') return to({ backup: key === LEFT_TO_RUN ? null : key });
+      return to({ [state.step]: key });
+    }
+  }
+}
+
+/** Starts the run. If something is in its way, the first Enter shows that and only the second one begins. */
+function start(state: State, around: Around): readonly [State, ...AppEffect[]] {
+  const wish = wishOf(state);
+  if (wish === undefined) return [state];
+  const obstacle = obstacleOf(state, around);
+  if (obstacle !== undefined && state.warned !== obstacle) return [{ ...state, scroll: 0, warned: obstacle }];
+  const { warned: _, ...rest } = state;
+  return [
+    { ...rest, isStarted: true },
+    { type: 'start', wish },
   ];
 }

@@ -1,48 +1,53 @@
+import { isoOf } from '../../../base/date.ts';
+import { msOf } from '../../../base/instant.ts';
+import type { BackupRow } from '../../../view/app/backup-list.ts';
 import { type Situation, type StartStep, situationOf } from '../../../view/app/situations.ts';
+import type { TypedMoment } from '../../../view/app/sources.ts';
 import { instanceChoices, type KnownInstances } from '../../../view/app/start-choices.ts';
 import type { StartWish } from '../../../view/app/start-wish.ts';
+import type { TimeQuestion } from '../../../view/moment-reader.ts';
+import { formatUtc } from '../../../view/zone.ts';
 import type { Around } from '../../live-screen.ts';
 import { EMPTY_FIELD, type Field } from '../../parts/field.ts';
 import { FRESH_LIST, type ListState } from '../../parts/list.ts';
-import type { Picker } from '../run/question-state.ts';
-import type { Keyboard } from '../run/screen-state.ts';
+import { edgesOf } from '../run/parts/moment.ts';
+import type { Keyboard, Picker } from '../run/screen-state.ts';
 
-/** What was chosen so far. */
 export interface Answers {
   readonly situation?: string;
   readonly instance?: string;
   readonly target?: string;
-  /** What the run is given; null where the run is to ask itself. */
+  /** Null if the run is to choose the backup. */
   readonly backup?: string | null;
-  /** RFC 3339; null where nobody knows. */
+  /** RFC 3339; null if unknown. */
   readonly incident?: string | null;
-  /** RFC 3339; null where the run is to ask itself. */
+  /** RFC 3339; null if the run is to ask for it. */
   readonly moment?: string | null;
 }
 
-/** Where somebody was, to go back there. */
+/** An earlier step, for going back to it. */
 interface Past {
   readonly step: StartStep;
   readonly answers: Answers;
 }
 
-/** Everything the screen depends on besides what it knows. */
+/** Everything the screen depends on besides the facts. */
 export interface State {
   readonly step: StartStep;
   readonly answers: Answers;
   readonly past: readonly Past[];
   readonly list: ListState;
   readonly field: Field;
-  /** Once it was moved; it stands where `suggestedMoment` says before. */
+  /** Set once it was moved; before that, the suggested moment applies. */
   readonly picker?: Picker;
   readonly scroll: number;
   readonly keyboard: Keyboard;
-  /** What was shown to stand in the way when Enter was pressed last; Enter starts nevertheless. */
+  /** The obstacle that the last Enter showed; the next Enter starts the run despite it. */
   readonly warned?: string;
   readonly isStarted: boolean;
 }
 
-/** The screen when it opens. The key that opened it may still be held down. */
+/** The state when the screen opens. The key that opened it may still be held down. */
 export function openedState(given: Answers, nowMs: number): State {
   const opening = { key: 'choose', at: nowMs };
   return {
@@ -55,21 +60,20 @@ export function openedState(given: Answers, nowMs: number): State {
   };
 }
 
-/** What belongs to one step alone. */
+/** What each step starts with. */
 const UNTOUCHED = { list: FRESH_LIST, field: EMPTY_FIELD, scroll: 0 } as const;
 
-/** The steps that this choice of a situation takes. */
+/** The steps of the chosen situation. */
 export function stepsFor({ situation }: Answers): readonly StartStep[] {
   return ['situation', ...(situationOf(situation)?.steps ?? [])];
 }
 
-/** The first step that has no answer. */
 function nextStep(answers: Answers): StartStep {
   const open = stepsFor(answers).find((step) => step === 'check' || answers[step] === undefined);
   return open ?? 'situation';
 }
 
-/** The screen with these answers, at the next step that is not determined. */
+/** The state with these answers, at the next step that still needs one. */
 export function advanced(state: State, answers: Answers, around: Pick<Around, 'facts'>): State {
   const { picker: _, warned: __, ...rest } = state;
   let next: State = {
@@ -84,14 +88,14 @@ export function advanced(state: State, answers: Answers, around: Pick<Around, 'f
   return next;
 }
 
-/** One step back, with the cursor where it was; undefined at the first. */
+/** One step back, with the cursor where it was; undefined at the first step. */
 export function steppedBack({ past, picker: _, warned: __, ...rest }: State): State | undefined {
   const last = past.at(-1);
   if (last === undefined) return undefined;
   return { ...rest, ...UNTOUCHED, ...last, past: past.slice(0, -1), list: { ...FRESH_LIST } };
 }
 
-/** The only source of the config, where it can be chosen. */
+/** The only possible source instance, if there is exactly one. */
 function onlyInstance({ situation }: Answers, around: Pick<Around, 'facts'>): string | undefined {
   const chosen = situationOf(situation);
   if (chosen === undefined) return undefined;
@@ -100,7 +104,6 @@ function onlyInstance({ situation }: Answers, around: Pick<Around, 'facts'>): st
   return sources.length === 1 && first?.disabled === undefined ? first?.name : undefined;
 }
 
-/** The instances as far as they are known now. */
 export function knownInstances({ facts }: Pick<Around, 'facts'>): KnownInstances {
   return {
     home: facts.get('home', null).last?.value.instances ?? [],
@@ -108,12 +111,11 @@ export function knownInstances({ facts }: Pick<Around, 'facts'>): KnownInstances
   };
 }
 
-/** The situation that was chosen. */
 export function chosenSituation({ answers }: Pick<State, 'answers'>): Situation | undefined {
   return situationOf(answers.situation);
 }
 
-/** The run that these answers mean; undefined as long as one of them is missing. */
+/** The run that the answers describe; undefined while one is missing. */
 export function wishOf({ answers }: Pick<State, 'answers'>): StartWish | undefined {
   const { instance, target, backup, incident, moment } = answers;
   const situation = situationOf(answers.situation);
@@ -127,4 +129,83 @@ export function wishOf({ answers }: Pick<State, 'answers'>): StartWish | undefin
     ...(asks('moment') && typeof moment === 'string' ? { to: moment } : {}),
     ...(asks('incident') && typeof incident === 'string' ? { incident } : {}),
   };
+}
+
+/** The suggested restore point lies this long before the mistake. */
+const BEFORE_INCIDENT_MS = 60_000;
+/**
+ * Without a known time of the mistake, it lies this long before the newest moment, because restoring to now
+ * restores nothing.
+ */
+const BEFORE_LATEST_MS = 3_600_000;
+
+/** The step as a picker question; undefined until the range is known. */
+export function momentQuestion(state: State, around: Pick<Around, 'facts'>): TimeQuestion | undefined {
+  const window = listOf(state, around).last?.value.window;
+  if (window === undefined) return undefined;
+  const { earliest, latest } = window;
+  const [first, last] = [msOf(earliest), msOf(latest)];
+  if (!(first <= last)) return undefined;
+  const { incident } = state.answers;
+  const wanted = typeof incident === 'string' ? msOf(incident) - BEFORE_INCIDENT_MS : last - BEFORE_LATEST_MS;
+  const suggested = isoOf(Math.min(last, Math.max(first, wanted)));
+  const made = listOf(state, around).last?.value.rows.flatMap(({ triggeredAt }) => triggeredAt ?? []);
+  const marks = { incident: typeof incident === 'string' ? incident : undefined, backups: made ?? [] };
+  return { kind: 'time', prompt: '', event: '', earliest, latest, suggested, marks, options: [] };
+}
+
+export function pickerOf(question: TimeQuestion, { picker }: State): Picker {
+  return picker ?? { at: msOf(question.suggested), unit: 'minute' };
+}
+
+/**
+ * Why the shown moment cannot be taken yet: without a known incident it is arbitrary, so Enter alone must not
+ * take it. Undefined if it can be taken.
+ */
+export function notChosenYet({ picker, answers }: State): string | undefined {
+  if (picker !== undefined || typeof answers.incident === 'string') return undefined;
+  return 'no moment is chosen yet: move it, or type the last moment at which the data was right';
+}
+
+/** Why no moment can be chosen at all; undefined while that is being read. */
+export function noWindowOf(state: State, around: Pick<Around, 'facts'>): string | undefined {
+  const fact = listOf(state, around);
+  if (fact.part.state === 'failed') return fact.part.why;
+  return fact.last?.value.noWindow;
+}
+
+/** How the typed text is read. */
+export function typedMoment(
+  { field }: Pick<State, 'field'>,
+  { facts }: Pick<Around, 'facts'>,
+): TypedMoment | undefined {
+  return facts.get('moment', field.text.trim()).last?.value;
+}
+
+/** Why the typed moment cannot be taken, given the limits of `question`; undefined if it can. */
+export function momentProblem(typed: TypedMoment | undefined, question?: TimeQuestion): string | undefined {
+  if (typed === undefined) return 'it is being read';
+  if ('problem' in typed) return typed.problem;
+  if (question === undefined) return undefined;
+  const { earliest, latest } = edgesOf(question);
+  const at = msOf(typed.time);
+  if (at >= earliest && at <= latest) return undefined;
+  return `${formatUtc(at)} cannot be reached: from ${formatUtc(earliest)} to ${formatUtc(latest)}`;
+}
+
+/** The known backups of the chosen instance. */
+export function listOf({ answers }: Pick<State, 'answers'>, { facts }: Pick<Around, 'facts'>) {
+  return facts.get('backups', answers.instance ?? '');
+}
+
+/** The row of the chosen backup; undefined if none was chosen or it is no longer listed. */
+export function chosenBackup(state: State, around: Pick<Around, 'facts'>): BackupRow | undefined {
+  const { backup } = state.answers;
+  const rows = listOf(state, around).last?.value.rows ?? [];
+  return rows.find(({ id, backupId }) => backup === backupId || backup === String(id));
+}
+
+/** The chosen backup by its number in the list, which is shorter than its id. */
+export function backupName(state: State, around: Pick<Around, 'facts'>): string {
+  return String(chosenBackup(state, around)?.id ?? state.answers.backup ?? '');
 }

@@ -6,8 +6,8 @@ import { BLANK, type Line, type Look, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 
 /**
- * One row of the list of follow-ups: what has to be done to what, by when and by whom. The columns stand
- * below each other; what has to be done gives way first, and its verb last.
+ * One row of the list: what has to be done to what, by when and by whom, in columns. If width is short, the
+ * action is cut first, and its verb last.
  */
 export function followUpRow(
   followUp: FollowUpView,
@@ -32,7 +32,7 @@ export function followUpRow(
   return cutLine(row, width, look);
 }
 
-/** What has to be done names nearly always what it is about. */
+/** Most actions contain the name of their subject. */
 function whatSpans({ subject, what }: FollowUpView, focused = false): Line {
   return [span(what.includes(subject) ? what : `${subject}: ${what}`, focused ? 'selected' : 'text')];
 }
@@ -41,10 +41,7 @@ function ownerSpans({ owner }: FollowUpView): Line {
   return owner === '' ? [] : [span(`  owner ${owner}`, 'text.dim')];
 }
 
-/**
- * What stands below the row under the cursor: what has to be done where the row had no room for it, the
- * commands to copy, how it can be closed.
- */
+/** Below the row under the cursor: the action if the row cut it, commands to copy, and how to close it. */
 export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: number): Line[] {
   const known = ageWords(followUp);
   const indented = (text: string) => wrapLine([span(`    ${text}`, 'text.dim')], width, 4);
@@ -56,10 +53,7 @@ export function followUpDetail(followUp: FollowUpView, isCut: boolean, width: nu
   ];
 }
 
-/**
- * One follow-up in full. Its commands begin at the edge of the screen, so that they can be copied as they
- * are.
- */
+/** One follow-up in full. Its commands begin at the screen's edge, so that copying takes no indent along. */
 export function followUpLines(followUp: FollowUpView, width: number, look: Look): Line[] {
   const known = [dueWords(followUp).text, ageWords(followUp)].filter((text) => text !== '').join(', ');
   return [
@@ -73,7 +67,7 @@ export function followUpLines(followUp: FollowUpView, width: number, look: Look)
   ];
 }
 
-/** The open follow-ups as a panel: a row for each, the most urgent first, at most `limit` rows. */
+/** The open follow-ups, a row each, the most urgent first, in at most `limit` rows. */
 export function followUpPanel(
   followUps: readonly FollowUpView[],
   width: number,

@@ -5,13 +5,13 @@ import { formatHere, formatUtc } from '../../../../view/zone.ts';
 import { cutLine, lineWidth, wrapLine } from '../../../line.ts';
 import { type Line, type Look, type Span, span } from '../../../span.ts';
 import type { Token } from '../../../theme.ts';
-import { edgesOf } from '../picking.ts';
-import { type Picker, type QuestionState, UNITS } from '../question-state.ts';
+import type { Intent } from '../key-binding.ts';
+import { type Picker, type QuestionState, UNITS } from '../screen-state.ts';
 
 /**
- * The picker of a moment in at most `room` rows: the moment in both zones, what it costs, where it lies in
- * its range, what the arrows move by, and the field. Where rows are scarce, the moment itself stays longest.
- * `field` draws what is typed.
+ * The picker in at most `room` rows: the moment in both zones, what choosing it costs, its place in the
+ * range, the unit of the arrows, and the typed text (`field`). If rows are scarce, the moment itself goes
+ * last.
  */
 export function momentLines(
   question: TimeQuestion,
@@ -44,7 +44,7 @@ export function momentLines(
   return drawn.map((line) => cutLine(line, width, look));
 }
 
-/** From here on the clock has room beside the two zones. */
+/** From this width on, large digits fit beside the two zones. */
 const LARGE_WIDTH = 72;
 
 function shownMoment(at: number, cursor: Span, token: Token): Part[] {
@@ -58,7 +58,7 @@ function shownMoment(at: number, cursor: Span, token: Token): Part[] {
   ];
 }
 
-/** The same with the local time of the day in large digits before it. */
+/** The moment with its local time in large digits. */
 function largeMoment(at: number, cursor: Span): Line[] {
   const [first, utc = ''] = formatHere(at);
   const time = /\d\d:\d\d:\d\d/u.exec(first)?.[0] ?? '';
@@ -75,7 +75,7 @@ interface Part {
   readonly lines: readonly Line[];
 }
 
-/** The parts in their order, without those of least worth as long as there are too many rows. */
+/** Drops the parts of least worth until the rest fits, and keeps the order. */
 function fitting(parts: readonly Part[], room: number): Line[] {
   const lines = parts.flatMap((part) => part.lines);
   if (lines.length <= room || parts.length <= 1) return lines.slice(0, Math.max(0, room));
@@ -86,7 +86,7 @@ function fitting(parts: readonly Part[], room: number): Line[] {
   );
 }
 
-/** What choosing this moment means: whatever came after it is gone. */
+/** What choosing this moment loses: everything after it. */
 function costOf(at: number, latest: number, now: number): string {
   const before = latest - at;
   const reach =
@@ -95,7 +95,9 @@ function costOf(at: number, latest: number, now: number): string {
   return `${formatSpan(Math.floor((now - at) / 1000))} ago: what was written since is lost; ${reach}`;
 }
 
-/** The range with the backups, the incident and the moment on it; of two in one place the last counts. */
+/**
+ * The range with backups, incident and moment; where two fall on one cell, the later in this order is drawn.
+ */
 function barLine(at: number, question: TimeQuestion, width: number, look: Look): Line {
   const { wall, rule, full } = look.glyphs;
   const { earliest, latest } = edgesOf(question);
@@ -119,7 +121,7 @@ interface Mark {
   readonly times: readonly number[];
 }
 
-/** What is drawn on the bar besides the moment itself, with times that can be read. */
+/** The marks on the bar besides the moment itself; unreadable times are left out. */
 function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Look): readonly Mark[] {
   const read = (texts: readonly string[]) => texts.map((text) => msOf(text)).filter(Number.isFinite);
   const all: readonly Mark[] = [
@@ -134,7 +136,7 @@ function marksOf({ marks: { incident, backups } }: TimeQuestion, { glyphs }: Loo
   return all.filter(({ times }) => times.length > 0);
 }
 
-/** The signs of the bar in words, with the moment of each; of several backups the newest. */
+/** Explains the signs of the bar with their times; of several backups the newest. */
 function legendLines(question: TimeQuestion, width: number, look: Look): Line[] {
   const entries = marksOf(question, look).map(({ glyph, token, name, times }): Line => {
     const newest = formatUtc(Math.max(...times));
@@ -145,7 +147,7 @@ function legendLines(question: TimeQuestion, width: number, look: Look): Line[] 
   return entries.length === 0 ? [] : wrapLine([span('  '), ...own, ...entries.flat()], width, 2);
 }
 
-/** Both edges in both zones: below the ends of the bar, or one after the other where that is too narrow. */
+/** Both ends in both zones: below the ends of the bar, or below each other if that is too narrow. */
 function edgeLines(earliest: number, latest: number, width: number): Line[] {
   const [from, to] = [formatHere(earliest), formatHere(latest)];
   if (width < 60) {
@@ -172,8 +174,8 @@ function unitLine(unit: Picker['unit']): Line {
 }
 
 /**
- * A time such as `14:32:05` in three rows of plain characters, as a clock radio shows it; anything else is
- * left blank. All rows are equally wide.
+ * A time such as `14:32:05` in three rows of plain characters; anything else is left blank. All rows have the
+ * same width.
  */
 function largeDigits(text: string): readonly [string, string, string] {
   const forms = Array.from(text, (character) => FORMS[character] ?? BLANK);
@@ -198,3 +200,54 @@ const FORMS: Readonly<Record<string, Form>> = {
   '9': [' _ ', '|_|', ' _|'],
   ':': [' ', '.', '.'],
 };
+
+const STEP_MS = { second: 1_000, minute: 60_000, hour: 3_600_000 } as const;
+
+/** Moves the picker within its range; undefined if the intent is not about it. */
+export function movePicker(question: TimeQuestion, picker: Picker, intent: Intent): Picker | undefined {
+  const { earliest, latest } = edgesOf(question);
+  const to = (at: number): Picker => ({ ...picker, at: Math.min(latest, Math.max(earliest, at)) });
+  switch (intent) {
+    case 'earlier':
+      return to(picker.at - STEP_MS[picker.unit]);
+    case 'later':
+      return to(picker.at + STEP_MS[picker.unit]);
+    case 'first':
+      return to(earliest);
+    case 'last':
+      return to(latest);
+    case 'coarser':
+      return { ...picker, unit: UNITS[UNITS.indexOf(picker.unit) + 1] ?? picker.unit };
+    case 'finer': {
+      const unit = UNITS[UNITS.indexOf(picker.unit) - 1];
+      return unit === undefined ? undefined : { ...picker, unit };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The ends of the range in milliseconds; NaN if they cannot be read. */
+export function edgesOf({ earliest, latest }: TimeQuestion): { earliest: number; latest: number } {
+  return { earliest: msOf(earliest), latest: msOf(latest) };
+}
+
+export function isPickable(question: TimeQuestion, { at }: Picker): boolean {
+  const { earliest, latest } = edgesOf(question);
+  return at >= earliest && at <= latest;
+}
+
+/** The question with the moment that was read, or with the reason why none was. */
+export function withMoment(
+  question: QuestionState,
+  text: string,
+  moment: { readonly time: Date } | { readonly problem: string },
+): QuestionState {
+  const { picker, problem: _, ...rest } = question;
+  // The field has changed since this text was sent to be read.
+  if (picker === undefined || picker.reading !== text) return question;
+  const { reading: __, ...idle } = picker;
+  return 'time' in moment
+    ? { ...rest, text: '', picker: { ...idle, at: moment.time.getTime() } }
+    : { ...rest, picker: idle, problem: { text: moment.problem, hints: [] } };
+}

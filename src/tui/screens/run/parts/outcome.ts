@@ -1,29 +1,28 @@
-import { counted } from '../../../../base/format.ts';
+import { counted, formatElapsed, formatSeconds } from '../../../../base/format.ts';
 import { closedWords, stillOpen } from '../../../../view/follow-up-words.ts';
-import type { OutcomeView, RailStep, RunView } from '../../../../view/run-view.ts';
+import type { ObjectiveView, OutcomeView, RailStep, RunView } from '../../../../view/run-view.ts';
 import { GAP, type Layout, type Pane, scrolled, wall } from '../../../bands.ts';
 import { commandLines } from '../../../command-lines.ts';
-import { cutLine, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
-import { BLANK, type Line, type Look, span } from '../../../span.ts';
+import { cutLine, limitRows, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
+import { factLines } from '../../../parts/facts.ts';
+import { BLANK, type Line, type Look, type Span, span } from '../../../span.ts';
 import { signOf, tokenOf } from '../../../theme.ts';
 import type { UiState } from '../screen-state.ts';
-import { factLines } from './facts.ts';
 import { followUpRow } from './follow-ups.ts';
-import { objectiveBars } from './objectives.ts';
-import { railLines, railWidth, roomyRail, stepLine } from './rail.ts';
+import { railLines, railWidth, roomyRail, stepLine } from './progress.ts';
 
 type Ended = RunView & { readonly outcome: OutcomeView };
 
-/** From so many columns on the steps stand beside the end of a run; else they are the end of its text. */
+/** From this width on, the steps stand beside the outcome, otherwise below it. */
 const BESIDE = 100;
 
-/** A run that is over, unless something lies over it. */
+/** The view of a run that is over, unless an overlay covers it. */
 export function endedIn({ view, overlay }: UiState): Ended | undefined {
   const { outcome } = view;
   return outcome === undefined || overlay !== 'none' ? undefined : { ...view, outcome };
 }
 
-/** A run that is over, in the place of the run: its end, beside the steps that led there. */
+/** The outcome of a run, beside the steps that led to it. */
 export function finished(view: Ended, scroll: number, columns: number, height: number, look: Look): Layout {
   const isBeside = columns >= BESIDE && view.rail.length > 0 && view.rail.length <= height;
   const railCells = isBeside ? railWidth(view.rail, roomyRail(columns)) : 0;
@@ -36,16 +35,15 @@ export function finished(view: Ended, scroll: number, columns: number, height: n
   return { page, bands: [{ height, panes: [steps, wall(height, look), text] }] };
 }
 
-/** From so many rows on the parts of the recovery time are drawn, and blank rows part what is shown. */
+/** From this height on, there is room for the slices of the recovery time and for blank rows. */
 const ROOMY = 30;
 
-/** Rows of what is cut first: of more remarks or follow-ups, the rest follows below the proof. */
+/** Rows kept of each list that is cut (remarks, follow-ups); the rest follows below the proof. */
 const MIN = 2;
 
 /**
- * The end of a run, the most needed first: what came of it, the clocks against their objectives, what is
- * still to be done, where the proof is. Those stand in the first `height` rows where that can be; the facts
- * follow, and with `withSteps` how long each step took.
+ * The outcome, the most needed first: result, objectives, open follow-ups and proof, in the first `height`
+ * rows if possible; then the facts and, with `withSteps`, the time of each step.
  */
 function finishedLines(
   view: RunView,
@@ -64,7 +62,7 @@ function finishedLines(
   });
   const openHead = followUpHead(view, outcome, width, look);
   const open = followUpLines(view, width, look);
-  // The last row of a text that is longer says so.
+  // The last row says that there is more.
   const room = height - openHead.length - head.length - bars.length - proof.length - 3 * gap.length - 1;
   const openRows = Math.min(open.length, Math.max(MIN, room - Math.min(remarks.length, MIN)));
   const first = firstRows(remarks, Math.max(MIN, room - openRows), 'of remarks', look);
@@ -88,7 +86,7 @@ function finishedLines(
   ];
 }
 
-/** `✓ PROVEN`, how long it took, and below it the sentence. */
+/** `✓ PROVEN`, how long it took, and the sentence below it. */
 function resultLines(
   { tone, verdict, title, took, ways = [] }: OutcomeView,
   width: number,
@@ -132,7 +130,7 @@ function followUpLines({ followUps }: RunView, width: number, look: Look): Line[
   ];
 }
 
-/** Where the record is, how the report is had, and what pins it. */
+/** Where the record is, how to get the report, and what anchors it. */
 function proofLines({ runId }: RunView, { report, anchor }: OutcomeView, width: number, look: Look): Line[] {
   const rows = (...facts: (readonly [label: string, value: string])[]) => {
     const plain = facts.map(([label, value]) => ({
@@ -162,10 +160,140 @@ function under(title: string, lines: readonly Line[], width: number, look: Look)
   return [ruleLine(title, width, look), ...lines];
 }
 
-/** The first rows; where some are missing, the last says how many, and that they follow. */
+/** The first rows; if some are missing, the last one says how many follow below. */
 function firstRows(lines: readonly Line[], most: number, what: string, look: Look): readonly Line[] {
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, Math.max(1, most - 1));
   const missing = counted(lines.length - kept.length, 'more row');
   return [...kept, [span(`  ${look.glyphs.more} ${missing} ${what} below`, 'text.dim')]];
+}
+
+const DETAIL_ROWS = 2;
+
+/** Recovery time and recovery point against their limits in one row; empty if the run has none. */
+export function objectiveLine(objectives: readonly ObjectiveView[], width: number, look: Look): Line[] {
+  if (objectives.length === 0) return [];
+  const row = (withLimits: boolean) =>
+    objectives.flatMap((objective, at) => [
+      ...(at === 0 ? [] : [span('   ')]),
+      ...valueSpans(withLimits ? objective : { ...objective, limit: undefined }, look),
+    ]);
+  const whole = row(true);
+  return [lineWidth(whole) <= width ? whole : cutLine(row(false), width, look)];
+}
+
+/** The objectives as a panel, each with how its figure comes about. */
+export function objectiveLines(objectives: readonly ObjectiveView[], width: number, look: Look): Line[] {
+  return objectives.flatMap((objective) => [
+    cutLine(valueSpans(objective, look), width, look),
+    ...limitRows(
+      wrapLine([span(`    ${objective.detail}`, 'text.dim')], width, 4),
+      objective.detail === '' ? 0 : DETAIL_ROWS,
+      width,
+      look,
+    ),
+  ]);
+}
+
+function valueSpans({ name, value, limit, running, tone }: ObjectiveView, look: Look): Span[] {
+  const sign = signOf(tone, look);
+  const shown =
+    value === undefined ? 'not known yet' : running ? elapsed(value, limit) : formatSeconds(value);
+  return [
+    span(`${name} `, 'text.strong'),
+    span(sign === ' ' ? shown : `${sign} ${shown}`, tokenOf(tone)),
+    ...(limit === undefined ? [] : [span(` of ${formatSeconds(limit)}`, 'text.dim')]),
+  ];
+}
+
+/** Rounds as the clock of the run does, but never shows the limit itself once it is exceeded. */
+function elapsed(seconds: number, limit: number | undefined): string {
+  return formatElapsed(limit !== undefined && seconds > limit ? Math.ceil(seconds) : seconds);
+}
+
+/** Column width of the names. */
+const NAME = 9;
+const MAX = 40;
+
+/**
+ * What a recovery took and lost: a bar against each objective, and whether it was met. `withSlices` adds the
+ * parts of the time as bars below it. Empty for a run that recovers nothing.
+ */
+function objectiveBars(
+  objectives: readonly ObjectiveView[],
+  width: number,
+  withSlices: boolean,
+  look: Look,
+): Line[] {
+  const bar = Math.min(MAX, Math.floor(width / 3));
+  return objectives.flatMap((objective) => {
+    const { slices = [], detail, why = '' } = objective;
+    const isDrawn = withSlices && slices.length > 1;
+    const words = [isDrawn ? '' : detail, why].filter((text) => text !== '');
+    return [
+      ...barLines(objective, bar, width, look),
+      ...(isDrawn ? sliceLines(objective, bar, width, look) : []),
+      ...words.flatMap((text) => wrapLine([span(`${' '.repeat(NAME)}${text}`, 'text.dim')], width, NAME)),
+    ];
+  });
+}
+
+/** `RTO      ████░░░░  28 min 4 s of 30 min  ✓ met`; the bar is left out if it does not fit. */
+function barLines(objective: ObjectiveView, bar: number, width: number, look: Look): Line[] {
+  const { name, value, limit, verdict, tone } = objective;
+  const sign = signOf(tone, look);
+  const words = verdict === undefined ? '' : `  ${sign === ' ' ? '' : `${sign} `}${verdict}`;
+  const figures: Line = [
+    span(value === undefined ? 'not known' : formatSeconds(value), 'text.strong'),
+    span(limit === undefined ? '  no objective is set' : ` of ${formatSeconds(limit)}`, 'text.dim'),
+    span(words, tokenOf(tone)),
+  ];
+  const label = padLine([span(name, 'text.strong')], NAME);
+  const drawn = [...label, ...barSpans(objective, bar, look), span('  '), ...figures];
+  if (limit !== undefined && value !== undefined && lineWidth(drawn) <= width) return [drawn];
+  return wrapLine([...label, ...figures], width, 4);
+}
+
+/** The full bar is the limit; if more was used, a mark on the bar shows the limit. */
+function barSpans({ value = 0, limit = 0, tone }: ObjectiveView, bar: number, look: Look): Span[] {
+  const { full, empty, wall } = look.glyphs;
+  const scale = scaleOf({ value, limit });
+  const used = cellsFor(value, scale, bar);
+  if (value <= limit)
+    return [span(full.repeat(used), tokenOf(tone)), span(empty.repeat(bar - used), 'text.dim')];
+  const mark = Math.min(bar - 1, Math.floor((limit / scale) * bar));
+  return [
+    span(full.repeat(mark), tokenOf(tone)),
+    span(wall, 'text.strong'),
+    span(full.repeat(bar - mark - 1), tokenOf(tone)),
+  ];
+}
+
+/** Each slice is placed where it falls in the bar above. */
+function sliceLines(objective: ObjectiveView, bar: number, width: number, look: Look): Line[] {
+  const { slices = [] } = objective;
+  const scale = scaleOf(objective);
+  let before = 0;
+  return slices.map(({ name, seconds }) => {
+    const cells = cellsFor(seconds, scale, bar);
+    const first = Math.min(Math.floor((before / scale) * bar), bar - cells);
+    before += seconds;
+    const line: Line = [
+      ...padLine([span(`  ${name}`, 'text.dim')], NAME),
+      span(' '.repeat(first)),
+      span(look.glyphs.full.repeat(cells), 'accent'),
+      span(' '.repeat(bar - first - cells)),
+      span(`  ${formatSeconds(seconds)}`),
+    ];
+    return cutLine(line, width, look);
+  });
+}
+
+function scaleOf({ value = 0, limit = 0 }: Pick<ObjectiveView, 'value' | 'limit'>): number {
+  return Math.max(value, limit, 0.001);
+}
+
+/** Anything that took time gets at least one cell. */
+function cellsFor(seconds: number, scale: number, bar: number): number {
+  return seconds <= 0 ? 0 : Math.min(bar, Math.max(1, Math.round((seconds / scale) * bar)));
 }

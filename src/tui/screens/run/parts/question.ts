@@ -1,22 +1,23 @@
+import { approvalLine, approvalSteps } from '../../../../plain/describe-approval.ts';
+import { stakesWords } from '../../../../view/question-words.ts';
 import type { QuestionOption, QuestionView, WayOn } from '../../../../view/run-view.ts';
+import { secretWords } from '../../../../view/secret-words.ts';
 import type { Size } from '../../../bands.ts';
 import { commandLines } from '../../../command-lines.ts';
-import { hasText, limitRows, lineWidth, ruleLine, wrapLine } from '../../../line.ts';
-import { hintLines } from '../../../parts/failure.ts';
-import { type Line, type Look, span } from '../../../span.ts';
-import { openedOf, type QuestionState, type Row, rowsOf } from '../question-state.ts';
-import { approvalRows } from './approval.ts';
-import { aboveName, roomNote } from './confirmation.ts';
-import { factLines } from './facts.ts';
-import { fieldRow, secretLines } from './fields.ts';
+import { cutLine, hasText, limitRows, lineWidth, padLine, ruleLine, wrapLine } from '../../../line.ts';
+import { factLines, hintLines } from '../../../parts/facts.ts';
+import { type Field, fieldLine, graphemes, printedField } from '../../../parts/field.ts';
+import { type Line, type Look, type Span, span } from '../../../span.ts';
+import { tokenOf } from '../../../theme.ts';
+import { openedOf, type QuestionState, type Row, rowsOf } from '../screen-state.ts';
 import { followUpDetail, followUpRow } from './follow-ups.ts';
 import { momentLines } from './moment.ts';
 
 /**
- * The question, its rows and what the operator has typed, in at most `limit` rows. When they are scarce,
- * hints go first (all but the one under the cursor), then rows far from the cursor, then the end of the
- * prompt. The picker of a moment and the details of a follow-up take what the others leave. `now` is the
- * run's clock in milliseconds; `needed` is how large the window has to be where a confirmation has no room.
+ * The question, its rows and what was typed, in at most `limit` rows. If they are scarce, hints are dropped
+ * first (except the one under the cursor), then rows far from the cursor, then the end of the prompt. The
+ * picker of a moment and the details of a follow-up take the rows that are left. `now` is the run's clock in
+ * milliseconds; `needed` is the window size that a confirmation lacks.
  */
 export function questionLines(
   question: QuestionView,
@@ -42,7 +43,7 @@ export function questionLines(
       return growLines(row, lines, at === state.row, room, question, state, width, look, now);
     });
   };
-  // The ways out come before what there is to know, which stands in full at the end of the text.
+  // Answers come before the facts of the failure, which also stand in full at the end of the text.
   const spare = limit - count(asked, tail, ...drawn(true, asked));
   const head = [...asked, ...limitRows(troubleLines(question, width, look), Math.max(0, spare), width, look)];
   const all = drawn(true, head);
@@ -63,21 +64,21 @@ export function questionLines(
     limit - shortTail.length - Math.max(focused.length, Math.min(4, count(...bare))),
   );
   const shortHead = limitRows(head, headRoom, width, look);
-  // Nobody is to take the answers that are shown for all there are.
+  // Say that there are more answers than the rows shown.
   if (rows.length > 1 && state.option === undefined) {
     const place = `${name}: ${state.row + 1} of ${rows.length}, up/down moves`;
     shortHead[0] = ruleLine(place, width, look, 'accent');
   }
   const room = limit - shortHead.length - shortTail.length;
-  // Of an answer its label stays; of a field, the field, which is the end of its rows.
+  // Of an option keep its first rows, the label; of a field keep the last one, the input.
   if (rows[state.row]?.kind === 'option' && state.option === undefined)
     bare[state.row] = limitRows(focused, room, width, look);
   return [...shortHead, ...around(bare, state.row, room), ...shortTail].slice(0, limit);
 }
 
 /**
- * The rows that a confirmation does not do without: its rule and the first of what it orders, what is at
- * stake, the name and its field, and one for what is wrong with what was typed. 0 for every other question.
+ * The rows that a confirmation needs at least: its rule, the first row of the prompt, the stakes, the name,
+ * the field, and one row for a complaint. 0 for any other question.
  */
 export function leastRows(
   question: QuestionView,
@@ -91,7 +92,9 @@ export function leastRows(
   return 2 + aboveName(question, state, now, width, look).length + 1 + 1;
 }
 
-/** All that is said around the rows of a question: what is asked, and what was wrong with an answer. */
+/**
+ * All that is said around the rows: the prompt, the facts of the failure, and what was wrong with the answer.
+ */
 export function saidLines(question: QuestionView, state: QuestionState, width: number, look: Look): Line[] {
   return [
     ...promptLines(question, state, width),
@@ -119,7 +122,7 @@ const NAMES = {
 } as const;
 
 function promptLines(question: QuestionView, state: QuestionState, width: number): Line[] {
-  // The follow-up stands in full above its ways.
+  // The follow-up is shown in full above.
   if (openedOf(question, state.opened) !== undefined) return [];
   const prompt = question.prompt === '' ? [] : wrapLine([span(question.prompt, 'text.strong')], width);
   return question.kind === 'typed-name' ? [...prompt, ...approvalRows(question, width)] : prompt;
@@ -150,7 +153,7 @@ function rowLines(
     const isTyped = focused && state.option === undefined;
     if (question.kind === 'secret') return secretLines(question, state, cursor, isTyped, width, look);
     const lines = [fieldRow(cursor, '', state, isTyped, width, look)];
-    // With its field, so that however few rows there are, nobody types a name without seeing what it costs.
+    // Drawn together with the field, so that the stakes are visible whenever a name can be typed.
     if (question.kind === 'typed-name')
       return needed === undefined
         ? [...aboveName(question, state, now, width, look), ...lines]
@@ -183,7 +186,7 @@ function rowLines(
   return lines;
 }
 
-/** What a row shows besides where there is room for it; never more rows than that. */
+/** Adds details to a row where `room` allows. */
 function growLines(
   row: Row,
   lines: readonly Line[],
@@ -228,8 +231,8 @@ function remark(option: QuestionOption): Line {
 }
 
 /**
- * The rows around the one under the cursor, whole rows first, then as many of their lines as there is room
- * for. Rows that are left out are counted above and below the others, where two lines can be spared for that.
+ * The rows around the focused one: whole rows first, then as many lines as fit. If two lines can be spared,
+ * they count the rows that are left out above and below.
  */
 function around(groups: readonly Line[][], at: number, room: number): Line[] {
   const least = groups[at]?.length ?? 0;
@@ -257,9 +260,8 @@ function around(groups: readonly Line[][], at: number, room: number): Line[] {
 }
 
 /**
- * What there is to know of a failure that is asked about, and the commands that lead on, the most helpful on
- * top, each on rows of its own from the edge of the screen, so that it can be copied. Empty for any other
- * question.
+ * The facts of a failure and the commands that lead on, the most helpful first, each on rows of its own from
+ * the screen's edge, so that it can be copied. Empty for other questions.
  */
 function troubleLines(question: QuestionView, width: number, look: Look): Line[] {
   if (question.kind !== 'choice' || question.trouble === undefined) return [];
@@ -273,4 +275,140 @@ function troubleLines(question: QuestionView, width: number, look: Look): Line[]
 
 function keysOf(leadsTo: WayOn['leadsTo']): string {
   return leadsTo === undefined ? ' (y copies it)' : ' (w; y copies it)';
+}
+
+type TypedName = QuestionView & { readonly kind: 'typed-name' };
+
+/** The longest label and two blanks. */
+const NAME_WIDTH = 13;
+
+/** What is always drawn right above the name field: stakes, approval, and the name to type. */
+function aboveName(
+  question: TypedName,
+  state: Pick<QuestionState, 'breakGlass'>,
+  now: number,
+  width: number,
+  look: Look,
+): Line[] {
+  return [
+    ...stakesLines(question, now, width),
+    ...approvalLines(question, state, width, look),
+    ...wrapLine(
+      [span('to confirm, type '), span(question.expected, 'selected'), span(' and then Enter')],
+      width,
+    ),
+  ];
+}
+
+function stakesLines({ stakes }: TypedName, now: number, width: number): Line[] {
+  return stakesWords(stakes, now).flatMap(({ name, text }) => {
+    const token = 'text.strong';
+    if (width < 3 * NAME_WIDTH) return wrapLine([span(`${name}: `, 'text.dim'), span(text, token)], width, 2);
+    return wrapLine([span(text, token)], width - NAME_WIDTH).map((row, at) => [
+      ...padLine(at === 0 ? [span(name, 'text.dim')] : [], NAME_WIDTH),
+      ...row,
+    ]);
+  });
+}
+
+/** Shown in place of the field if the window is too small for the stakes. */
+function roomNote({ columns, rows }: Size, width: number): Line[] {
+  return wrapLine(
+    [
+      span('! ', 'status.warn'),
+      span(
+        `no room to show what is at stake, so no confirmation is accepted: enlarge this window to at least ${columns} x ${rows}`,
+        'status.warn',
+      ),
+    ],
+    width,
+    2,
+  );
+}
+
+/** The state of the approval in one row, so that it fits on any screen. */
+function approvalLines(
+  { approval }: TypedName,
+  { breakGlass }: Pick<QuestionState, 'breakGlass'>,
+  width: number,
+  look: Look,
+): Line[] {
+  if (breakGlass !== undefined)
+    return [
+      cutLine([span(`BREAK-GLASS, without a second person: ${breakGlass}`, 'status.bad')], width, look),
+    ];
+  if (approval === undefined) return [];
+  const { by = '' } = approval;
+  const words = `${SHORT[approval.state]}${approval.state === 'given' ? ` by ${by}` : ''}`;
+  return [cutLine([span(words, tokenOf(approvalLine(approval).tone))], width, look)];
+}
+
+const SHORT = {
+  needed: 'not approved yet',
+  given: 'approved',
+  expired: 'the request for an approval has expired',
+  withdrawn: 'the approval was withdrawn',
+  bypassed: 'BREAK-GLASS, without a second person',
+} as const;
+
+/** The approval in full, with the commands for the second person, which can be copied row by row. */
+function approvalRows({ approval }: TypedName, width: number): Line[] {
+  if (approval === undefined) return [];
+  const { text, tone } = approvalLine(approval);
+  return [
+    ...wrapLine([span(text, tokenOf(tone))], width, 2),
+    ...approvalSteps(approval).flatMap((step) => commandLines(step, width, { token: 'text.dim' }).lines),
+  ];
+}
+
+/** A one-row field behind a lead and a label; of a long text the part around the cursor is visible. */
+function fieldRow(
+  lead: Span,
+  label: string,
+  field: Field,
+  focused: boolean,
+  width: number,
+  look: Look,
+): Line {
+  const name = label === '' ? [] : [span(label, 'accent')];
+  const room = Math.max(4, width - lineWidth([lead, ...name]));
+  const line = fieldLine('', printedField(field), room, look).filter(({ text }) => text !== '');
+  return cutLine([lead, ...name, ...line.map((part) => inField(part, focused))], width, look);
+}
+
+function inField({ text, token }: Span, focused: boolean): Span {
+  if (token === 'cursor') return { text, token: focused ? token : 'text.strong' };
+  return { text, token: 'text.strong' };
+}
+
+/** The field of a secret, below what can be said without showing it: length, strength, common mistakes. */
+function secretLines(
+  question: QuestionView & { readonly kind: 'secret' },
+  state: QuestionState,
+  cursor: Span,
+  focused: boolean,
+  width: number,
+  look: Look,
+): Line[] {
+  const { minLength, twice } = question;
+  const { text, first, sending, lostLineEnd = false } = state;
+  const isAgain = first !== undefined;
+  const label = isAgain ? 'once more, to compare: ' : 'hidden: ';
+  const dots = look.glyphs.dot.repeat(graphemes(text).length);
+  const field = fieldRow(cursor, label, { text: dots, cursor: state.cursor }, focused, width, look);
+  if (sending) return [field];
+  if (text === '')
+    return minLength > 1 ? [[span(`  at least ${minLength} characters`, 'text.dim')], field] : [field];
+  const { length, strength, pitfalls } = secretWords(text, {
+    minLength,
+    isNew: twice && !isAgain,
+    lostLineEnd,
+  });
+  return [
+    ...wrapLine([span(`  ${[length, strength].filter((part) => part !== undefined).join('; ')}`)], width, 2),
+    ...pitfalls.flatMap((pitfall) =>
+      wrapLine([span(`  ${look.glyphs.warn} `, 'status.warn'), span(pitfall)], width, 4),
+    ),
+    field,
+  ];
 }

@@ -2,16 +2,69 @@ import { formatBytes, formatTime, timeOr } from '../../../base/format.ts';
 import type { BackupRow } from '../../../view/app/backup-list.ts';
 import { metricWords } from '../../../view/app/metric-words.ts';
 import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
-import { knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
+import { fleetAt, type InstanceStatus, knownOf, whyUnknown } from '../../../view/fleet/fleet-facts.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { filledUp } from '../../bands.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { Around } from '../../live-screen.ts';
-import { cursorAt } from '../../parts/list.ts';
+import { cursorAt, FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
 import { chartLines, sparkline } from '../../parts/sparkline.ts';
 import { type Column, type TableView, tableLines } from '../../parts/table.ts';
 import { type Line, type Look, type Span, span } from '../../span.ts';
-import { backupRows, type InstanceState, metricRows, restoreRows } from './instance-state.ts';
+
+export const SECTIONS = ['overview', 'backups', 'restores', 'metrics'] as const;
+export type Section = (typeof SECTIONS)[number];
+
+export interface InstanceState {
+  readonly section: Section;
+  /** First visible row of the overview. */
+  readonly scroll: number;
+  readonly lists: Readonly<Record<Exclude<Section, 'overview'>, ListState>>;
+}
+
+export const FIRST: InstanceState = {
+  section: 'overview',
+  scroll: 0,
+  lists: { backups: FRESH_LIST, restores: FRESH_LIST, metrics: FRESH_LIST },
+};
+
+/** The list of the current section; undefined in the overview. */
+export function listOf({ section, lists }: InstanceState): ListState | undefined {
+  return section === 'overview' ? undefined : lists[section];
+}
+
+/** The status of the instance as on the board. */
+export function statusOf(name: string, { facts, now }: Around): InstanceStatus | undefined {
+  const fleet = facts.get('fleet', null).last?.value;
+  return fleet && fleetAt(fleet, now).instances.find((status) => status.name === name);
+}
+
+export function backupRows(name: string, list: ListState, { facts }: Around): readonly BackupRow[] {
+  const rows = facts.get('backups', name).last?.value.rows ?? [];
+  return filtered(rows, list, ({ id, backupId, status, triggeredAt, provenAt }) =>
+    [id, backupId, status, triggeredAt, provenAt === undefined ? '' : 'proven'].join(' '),
+  );
+}
+
+function restoreRows(name: string, list: ListState, { facts }: Around): readonly RestoreRow[] {
+  const rows = knownOf(facts.get('instance', name).last?.value.restores) ?? [];
+  return filtered(rows, list, ({ id, backupId, status, triggeredAt }) =>
+    [id, backupId, status, triggeredAt].join(' '),
+  );
+}
+
+function metricRows(name: string, list: ListState, { facts }: Around): readonly MetricCourse[] {
+  const rows = knownOf(facts.get('instance', name).last?.value.metrics)?.series ?? [];
+  return filtered(rows, list, ({ path }) => path);
+}
+
+/** The keys of a section's rows, in order. */
+export function rowKeys(name: string, state: InstanceState, around: Around): readonly string[] {
+  const { section, lists } = state;
+  if (section === 'backups') return backupRows(name, lists.backups, around).map(({ id }) => String(id));
+  if (section === 'restores') return restoreRows(name, lists.restores, around).map(({ id }) => String(id));
+  return section === 'metrics' ? metricRows(name, lists.metrics, around).map(({ path }) => path) : [];
+}
 
 export interface Room {
   readonly width: number;
@@ -23,7 +76,7 @@ interface Listed {
   readonly pageRows: number;
 }
 
-/** A table with what stands above and below it; they fill the room together. */
+/** A table that fills the room together with what is above and below it. */
 function listed<Row>(
   table: TableView<Row>,
   { width, height }: Room,
@@ -34,7 +87,7 @@ function listed<Row>(
   return { lines: filledUp([...above, ...lines, ...below], height), pageRows };
 }
 
-/** Every backup, with its age and proof, and above them the range of a point-in-time restore. */
+/** Every backup with its age and proof, below the range of point-in-time restores. */
 export function backupLines(
   name: string,
   { lists }: InstanceState,
@@ -83,7 +136,7 @@ export function backupLines(
   );
 }
 
-/** Rows that are missing in a list; the first of them stand for all. */
+/** Rows of a list that could not be read; the first few are shown. */
 function unreadLines(unread: readonly string[] = [], width: number, look: Look): readonly Line[] {
   const more = unread.length - MAX_UNREAD;
   const words = more > 0 ? [...unread.slice(0, MAX_UNREAD), `and ${more} more`] : unread;
@@ -164,15 +217,13 @@ const RESTORE_COLUMNS: readonly Column<RestoreRow>[] = [
   { title: 'finished (UTC)', cell: ({ finishedAt }) => [span(timeOr(finishedAt))], drop: 1 },
 ];
 
-/** Rows of the chart of the measurement under the cursor. */
+/** Height of the chart for the selected measurement. */
 const CHART_ROWS = 6;
-/** Below so many rows, the list is worth more than a chart. */
+/** A screen with fewer rows shows no chart. */
 const CHART_FROM = 16;
 const MIN_COURSE = 8;
 
-/**
- * The disks against their parachutes, each measurement with its course, and a chart of the one of the cursor.
- */
+/** Disks against their parachute sizes, each measurement with its course, and a chart of the selected one. */
 export function metricLines(
   name: string,
   { lists }: InstanceState,

@@ -1,13 +1,14 @@
+import { formatBytes, formatElapsed, formatSpan } from '../../../../base/format.ts';
 import { briefly } from '../../../../view/follow-up-words.ts';
-import type { RailStep } from '../../../../view/run-view.ts';
-import { cutLine, lineWidth } from '../../../line.ts';
-import { type Line, type Look, span } from '../../../span.ts';
+import type { ActivityView, RailStep } from '../../../../view/run-view.ts';
+import { cutLine, limitRows, lineWidth, wrapLine } from '../../../line.ts';
+import { type Line, type Look, type Span, span } from '../../../span.ts';
 import type { Token } from '../../../theme.ts';
 
-/** The steps as a column, one row each, scrolled so that the current one stays in sight. */
+/** The steps as a column, scrolled so that the current one is visible. */
 export function railLines(rail: readonly RailStep[], width: number, height: number, look: Look): Line[] {
   const rows = rail.map((step) => {
-    // A remark that does not fit must not cost the title.
+    // If it does not fit, drop the usual time, then the remark, but keep the title.
     const whole = [stepLine(step, look), stepLine({ ...step, usual: undefined }, look)];
     return (
       whole.find((line) => lineWidth(line) <= width) ?? cutLine(stepLine(step, look).slice(0, 2), width, look)
@@ -24,17 +25,17 @@ export function railLines(rail: readonly RailStep[], width: number, height: numb
   return shown.map((line) => cutLine(line, width, look));
 }
 
-/** The column's width: as the longest title, within limits. */
+/** Wide enough for the longest title, within limits. */
 export function railWidth(rail: readonly RailStep[], most: number): number {
   return Math.min(most, Math.max(16, ...rail.map((step) => lineWidth([span(step.title)]) + 2)));
 }
 
-/** The most that the column takes of a screen that has room for it. */
+/** The widest column on a screen that has room for it. */
 export function roomyRail(columns: number): number {
   return Math.max(34, Math.floor(columns / 4));
 }
 
-/** The steps as one row, for narrow screens: `step 4/11 store the key`. */
+/** The current step as one row, for narrow screens: `step 4/11 store the key`. */
 export function railLine(rail: readonly RailStep[], width: number, look: Look): Line {
   const at = currentIndex(rail);
   const step = rail[at];
@@ -43,7 +44,7 @@ export function railLine(rail: readonly RailStep[], width: number, look: Look): 
   return cutLine(line, width, look);
 }
 
-/** The current step; when the run is over, the last one that is not ahead. */
+/** The current step; if the run is over, the last one that was reached. */
 function currentIndex(rail: readonly RailStep[]): number {
   const current = rail.findIndex((step) => step.state === 'current');
   if (current >= 0) return current;
@@ -84,7 +85,7 @@ const STEPS: Readonly<
 
 type StepInRail = Omit<RailStep, 'usual'> & { readonly usual?: number | undefined };
 
-/** The state of a step in a word, with its remark. */
+/** The state of a step in words, with its remark. */
 export function stepWords({ state, note }: RailStep): string {
   const word = state === 'current' ? 'now' : state;
   return note === undefined ? word : `${word}: ${note}`;
@@ -103,4 +104,61 @@ export function stepLine(step: StepInRail, look: Look): Line {
     span(step.title, title),
     ...(remark === '' ? [] : [span(` (${remark})`, 'text.dim')]),
   ];
+}
+
+const BAR_WIDTH = 24;
+const TITLE_ROWS = 2;
+
+/** The current activity: its sentence and time, and a row for its progress. */
+export function activityLines(activity: ActivityView | undefined, width: number, look: Look): Line[] {
+  if (activity === undefined) return [];
+  const title: Line = [
+    span(`${look.glyphs.current} `, 'accent'),
+    span(activity.title, 'text.strong'),
+    span(`  ${formatElapsed(activity.seconds)}`, 'text.dim'),
+  ];
+  const { expected = '', runExpected = '' } = activity;
+  const whole = [...title, span(expected === '' ? '' : `  step: ${expected}`, 'text.dim')];
+  const lines =
+    lineWidth(whole) <= width ? [whole] : limitRows(wrapLine(title, width, 2), TITLE_ROWS, width, look);
+  if (expected !== '' && lineWidth(whole) > width) lines.push([span(`  step: ${expected}`, 'text.dim')]);
+  if (runExpected !== '') lines.push([span(`  run: ${runExpected}`, 'text.dim')]);
+  if (activity.awaited !== undefined)
+    lines.push(...wrapLine([span(`  ${activity.awaited}`, 'status.warn')], width, 2));
+  if (activity.progress !== undefined) {
+    lines.push([
+      span('  '),
+      ...progressSpans(activity.progress, Math.min(BAR_WIDTH, Math.floor(width / 3)), look),
+    ]);
+  }
+  return lines.map((line) => cutLine(line, width, look));
+}
+
+function progressSpans(progress: NonNullable<ActivityView['progress']>, bar: number, look: Look): Span[] {
+  switch (progress.kind) {
+    case 'task':
+      return [span('status ', 'text.dim'), span(progress.status)];
+    case 'wait':
+      return [span(`looks again in ${formatSpan(progress.secondsLeft)}`, 'text.dim')];
+    case 'bytes': {
+      const { done, total, bytesPerSecond } = progress;
+      const rate = bytesPerSecond === undefined ? '' : `  ${formatBytes(bytesPerSecond)}/s`;
+      if (total === undefined || total <= 0) return [span(formatBytes(done)), span(rate, 'text.dim')];
+      const part = Math.min(1, Math.max(0, done / total));
+      const full = Math.floor(part * bar);
+      return [
+        span(look.glyphs.full.repeat(full), 'accent'),
+        span(look.glyphs.empty.repeat(bar - full), 'text.dim'),
+        span(
+          ` ${String(Math.floor(part * 100)).padStart(3)} %  ${formatBytes(done)} of ${formatBytes(total)}`,
+        ),
+        span(`${rate}${leftOf(total - done, bytesPerSecond)}`, 'text.dim'),
+      ];
+    }
+  }
+}
+
+function leftOf(missing: number, bytesPerSecond: number | undefined): string {
+  if (missing <= 0 || bytesPerSecond === undefined || bytesPerSecond <= 0) return '';
+  return `  ${formatSpan(missing / bytesPerSecond)} left`;
 }
