@@ -230,6 +230,7 @@ export const ROOMS: readonly Room[] = [
     rooms: [
       'src/service',
       'src/store/projections/outbox.ts',
+      'type src/store/projections/run-summary.ts',
       'src/store/journal.ts',
       'type src/cli/print-result.ts',
       'type src/config',

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { EXIT } from '../../base/errors.ts';
-import { bytes, list, runId, schema, time } from './result.ts';
+import { bytes, runId, time } from '../../base/fields.ts';
+import { list, schema } from './result.ts';
 
 const question = z.object({
   kind: z.enum(['choice', 'typed-name', 'secret', 'time', 'text', 'followUps']),

@@ -1,9 +1,8 @@
 import * as z from 'zod';
-import { fingerprint, instance, list, runId, schema, seconds, sha256, time } from './result.ts';
+import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
+import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
+import { list, schema } from './result.ts';
 import { drillDue } from './status.ts';
-
-const mode = z.enum(['LIVE', 'REHEARSAL']);
-const target = instance.optional().describe('the instance that a recovery goes into');
 
 const fact = z.object({
   label: z.string(),
@@ -52,30 +51,7 @@ const drillTable = z.object({
 
 /** What concerns runs, and what they leave to do. */
 export const runs = {
-  runs: list(
-    'runs',
-    'runs, oldest first',
-    z.object({
-      runId,
-      runbook: z.string(),
-      version: z.string().describe('of the runbook'),
-      instance,
-      target,
-      mode,
-      by: z.string().optional().describe('who began it'),
-      startedAt: time,
-      lastAt: time,
-      status: z.enum(['open', 'closed', 'abandoned']),
-      result: z
-        .enum(['proven', 'not proven', 'stopped', 'abandoned'])
-        .optional()
-        .describe('how it ended; missing while it is open'),
-      where: z.string().describe('its progress, in words'),
-      proven: z.boolean(),
-      followUps: z.int().nonnegative().describe('how many are open in this run'),
-      drill: z.string().optional().describe('the home of the drill that it belongs to'),
-    }),
-  ),
+  runs: list('runs', 'runs, oldest first', ListedRun),
   entry: schema('entry', 'an entry of the journal; one line each', {
     index: z.int().nonnegative().describe('its leaf in the log, from 0'),
     stream: z.string().describe('run/ID, instance/NAME, notify/outbox or store/log'),
@@ -87,10 +63,7 @@ export const runs = {
     hash: sha256,
   }),
   'dry-run': schema('dry-run', 'what a run would do', {
-    runbook: z.string(),
-    version: z.string(),
-    instance,
-    target,
+    ...RunSummary.pick({ runbook: true, version: true, instance: true, target: true }).shape,
     steps: z.array(plannedStep),
     approvals: z
       .array(z.object({ state: z.string(), title: z.string(), on: instance, risk: z.string() }))

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { bytes, fingerprint, instance, runId, schema, seconds, time } from './result.ts';
+import { bytes, fingerprint, instance, runId, seconds, time } from '../../base/fields.ts';
+import { schema } from './result.ts';
 
 const answer = z.enum(['yes', 'no', 'unknown', 'empty']);
 

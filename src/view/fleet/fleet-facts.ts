@@ -2,7 +2,7 @@ import type { FollowUp } from '../../../machines/parts/follow-up.ts';
 import type { LastSeen } from '../../../machines/parts/recovery-data.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
 import type { OpenCall } from '../../store/projections/pending-calls.ts';
-import type { RunSummary } from '../../store/projections/runs.ts';
+import type { RunSummary } from '../../store/projections/run-summary.ts';
 
 /**
  * What one source says of an instance. `known` and `failed` carry when they were said; `why` is one printable
