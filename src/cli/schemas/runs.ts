@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
+import { DrillDue } from '../../report/drill/due-schema.ts';
 import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
 import { list, schema } from './result.ts';
-import { drillDue } from './status.ts';
 
 const fact = z.object({
   label: z.string(),
@@ -123,7 +123,7 @@ export const runs = {
     proven: z.boolean(),
     report: z.string().describe('a path'),
     journal: z.string().describe('a path'),
-    due: drillDue.describe('when the next one is due'),
+    due: DrillDue.describe('when the next one is due'),
     chapters: z.array(
       z.object({
         runbook: z.string(),

@@ -1,4 +1,4 @@
-import type { InstanceStatus } from '../fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../fleet/status-schema.ts';
 import { briefly } from '../follow-up-words.ts';
 import type { Fleet } from './sources.ts';
 

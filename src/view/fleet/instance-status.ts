@@ -3,17 +3,7 @@ import { isOverdue, stillOpen } from '../../../machines/parts/unfinished.ts';
 import { formatSpan } from '../../base/format.ts';
 import { futureSeconds, instantOf, msOf } from '../../base/instant.ts';
 import { show } from '../../base/text.ts';
-import {
-  type BackupStatus,
-  type InstanceFacts,
-  type InstanceStatus,
-  type KeyStatus,
-  knownOf,
-  type ListedBackup,
-  type Part,
-  type PartAge,
-  type ProvenStatus,
-} from './fleet-facts.ts';
+import { type InstanceFacts, knownOf, type Part } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
 import { opennessOf } from './openers.ts';
 import {
@@ -26,6 +16,14 @@ import {
   worstOf,
 } from './recoverable.ts';
 import { absenceOf, seenBackups, seenStatus } from './seen-backup.ts';
+import type {
+  BackupStatus,
+  InstanceStatus,
+  KeyStatus,
+  ListedBackup,
+  PartAge,
+  ProvenStatus,
+} from './status-schema.ts';
 
 /**
  * An answer that is older is not known any more. A board that asks again in the background passes its own.

@@ -1,7 +1,7 @@
 import { instantOf, msOf } from '../../base/instant.ts';
 import type { KeyEpoch } from '../../store/projections/key-epochs.ts';
 import type { Ledger } from '../../store/projections/ledgers.ts';
-import type { ListedBackup } from './fleet-facts.ts';
+import type { ListedBackup } from './status-schema.ts';
 
 /** A backup near the change of a key may be under either; the ledger's clock and the service's are two. */
 const MARGIN_MS = 60_000;
@@ -9,7 +9,7 @@ const MARGIN_MS = 60_000;
 /**
  * The keys that a backup may be encrypted with, as far as the ledger knows: one where it was opened or where
  * only one can have been in force, several where the ledger leaves it open, none where it names no key. A key
- * that somebody set elsewhere and never told is not among them.
+ * that was set elsewhere and never reported is not among them.
  */
 export function keysOfBackup(
   { epochs, proven }: Pick<Ledger, 'epochs' | 'proven'>,

@@ -1,7 +1,8 @@
 import { counted, formatSpan, formatTime } from '../../base/format.ts';
 import type { UnopenedBackup } from '../../store/projections/ledgers.ts';
-import { type BackupStatus, type InstanceFacts, knownOf, type ListedBackup } from './fleet-facts.ts';
+import { type InstanceFacts, knownOf } from './fleet-facts.ts';
 import { isSameBackup, keysOfBackup } from './key-of-backup.ts';
+import type { BackupStatus, ListedBackup } from './status-schema.ts';
 
 /**
  * What shows that a backup could be opened. `proven`: it was read to its last byte with that key. `fits`: the

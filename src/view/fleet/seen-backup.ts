@@ -1,12 +1,7 @@
 import type { BackupFacts } from '../../../machines/parts/task-data.ts';
 import { instantOf, msOf } from '../../base/instant.ts';
-import {
-  type InstanceFacts,
-  type InstanceStatus,
-  knownOf,
-  type ListedBackup,
-  type SeenStatus,
-} from './fleet-facts.ts';
+import { type InstanceFacts, knownOf } from './fleet-facts.ts';
+import type { InstanceStatus, ListedBackup, SeenStatus } from './status-schema.ts';
 
 type Seen = ListedBackup & Pick<SeenStatus, 'seenAt'>;
 

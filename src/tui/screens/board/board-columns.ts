@@ -15,7 +15,7 @@ import {
   serviceCell,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import type { Column } from '../../parts/table.ts';
 import { type Span, span } from '../../span.ts';

@@ -17,7 +17,7 @@ import {
   wayOf,
   windowCell,
 } from '../../../view/app/status-cells.ts';
-import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus, Reason, Verdict } from '../../../view/fleet/status-schema.ts';
 import { briefly } from '../../../view/follow-up-words.ts';
 import { lineWidth, ruleLine, wrapLine } from '../../line.ts';
 import { BLANK, type Line, type Look, type Span, span } from '../../span.ts';

@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../view/app/run-row.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { type BoundKey, letterKey } from '../../live-screen.ts';
 import { escapeKeys, type ListIntent, type ListState, listKeys, MARK_KEY } from '../../parts/list.ts';
 

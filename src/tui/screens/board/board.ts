@@ -9,7 +9,7 @@ import {
   serviceCell,
 } from '../../../view/app/status-cells.ts';
 import { factAt, fleetAt } from '../../../view/fleet/fleet-at.ts';
-import type { InstanceStatus } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import { type Band, band, filledUp, GAP, type Layout, WIDE, wall } from '../../bands.ts';
 import { cutLine, wrapLine } from '../../line.ts';
 import type { AppEffect, Around } from '../../live-screen.ts';

@@ -1,7 +1,8 @@
 import type { BackupRow } from '../../../view/app/backup-list.ts';
 import type { MetricCourse, RestoreRow } from '../../../view/app/sources.ts';
 import { fleetAt } from '../../../view/fleet/fleet-at.ts';
-import { type InstanceStatus, knownOf } from '../../../view/fleet/fleet-facts.ts';
+import { knownOf } from '../../../view/fleet/fleet-facts.ts';
+import type { InstanceStatus } from '../../../view/fleet/status-schema.ts';
 import type { Around } from '../../live-screen.ts';
 import { FRESH_LIST, filtered, type ListState } from '../../parts/list.ts';
 
