@@ -1,5 +1,6 @@
 import type { FollowUp } from '../../machines/parts/follow-up.ts';
 import type { OtherWay } from '../../machines/parts/question.ts';
+import type { DeepReadonly } from '../base/deep-readonly.ts';
 import type { Prose, ProseSection } from './prose.ts';
 import type { WatchedView } from './run-record.ts';
 
@@ -164,19 +165,14 @@ export interface ApprovalView {
   readonly problem?: string | undefined;
 }
 
-/** A follow-up, as people see it. */
-export interface FollowUpView {
-  readonly id: string;
-  readonly what: string;
-  readonly subject: string;
+/** A follow-up with its texts cleaned. */
+export interface FollowUpView
+  extends DeepReadonly<Pick<FollowUp, 'id' | 'what' | 'subject' | 'commands' | 'doable'>> {
   readonly owner: string;
   /** Seconds it has been open, or was until it was closed; undefined when that is not known. */
   readonly age: number | undefined;
   /** Seconds until it is due, negative when that has passed; undefined without a limit. */
   readonly left: number | undefined;
-  /** Exact commands to copy. */
-  readonly commands: readonly string[];
-  readonly doable: FollowUp['doable'];
   /** How it was done or why it was skipped, in one line; undefined while it is open. */
   readonly closed: { readonly tone: Tone; readonly text: string } | undefined;
 }

@@ -1,7 +1,9 @@
 import * as z from 'zod';
+import { Closure, FollowUp } from '../../../machines/parts/follow-up.ts';
 import { fingerprint, instance, runId, seconds, sha256, time } from '../../base/fields.ts';
 import { DrillDue } from '../../report/drill/due-schema.ts';
 import { ListedRun, RunSummary } from '../../store/projections/run-summary.ts';
+import { WrittenFollowUp } from '../../store/run-entry-parts.ts';
 import { list, schema } from './result.ts';
 
 const fact = z.object({
@@ -90,32 +92,27 @@ export const runs = {
   followups: list(
     'followups',
     'the work that recoveries leave',
-    z.object({
-      id: z.string(),
-      kind: z.string(),
-      what: z.string(),
-      subject: z.string(),
-      owner: z.string(),
-      instance,
-      runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
-      runbook: z.string().optional(),
-      ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
-      leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
-      commands: z.array(z.string()).describe('to copy'),
-      runsBy: z
-        .enum(['platform', 'cf', 'command', 'again', 'run'])
-        .optional()
-        .describe(
+    WrittenFollowUp()
+      .pick({ id: true, kind: true, what: true, subject: true })
+      .extend({
+        owner: z.string(),
+        instance,
+        runId: runId.optional().describe('missing: its run is over, and it is kept with the instance'),
+        runbook: z.string().optional(),
+        ageSeconds: seconds.optional().describe('how long it has been open, or was until it was closed'),
+        leftSeconds: seconds.optional().describe('until it is due; negative when that has passed'),
+        commands: z.array(z.string()).describe('to copy'),
+        runsBy: FollowUp().shape.doable.describe(
           'how `followups run` does it; again: its command was begun before, so `--again` is needed; missing: by hand',
         ),
-      closed: z.string().optional().describe('how it was done, or why it was skipped'),
-    }),
+        closed: z.string().optional().describe('how it was done, or why it was skipped'),
+      }),
   ),
   followup: schema('followup', 'a follow-up that was closed', {
     id: z.string(),
     instance,
     what: z.string(),
-    how: z.enum(['hand', 'skipped']),
+    how: Closure().shape.how.extract(['hand', 'skipped']),
     text: z.string().describe('the proof or the reason'),
     at: time,
   }),
