@@ -14,7 +14,7 @@ import { readable } from '../base/format.ts';
 import { msOf } from '../base/instant.ts';
 import { show } from '../base/text.ts';
 import { plain } from './fallback/shell-text.ts';
-import type { QuestionOption, QuestionView, StakesView, TroubleView, WayOn } from './run-view.ts';
+import type { QuestionOption, QuestionView, TroubleView, WayOn } from './run-view.ts';
 import { viewFollowUp } from './view-follow-ups.ts';
 
 /** Who is asked, and when. */
@@ -113,7 +113,7 @@ function withTries(
 /** Longer than any command with its names. */
 const COMMAND_LIMIT = 4_000;
 
-function viewStakes({ overwritten, lost, lostSince, wayBack }: Stakes): StakesView {
+function viewStakes({ overwritten, lost, lostSince, wayBack }: Stakes): Stakes {
   return {
     overwritten: readable(overwritten),
     lost: readable(lost),
@@ -125,27 +125,23 @@ function viewStakes({ overwritten, lost, lostSince, wayBack }: Stakes): StakesVi
 /** The moment when it went wrong may itself be one too late. */
 const MINUTE_MS = 60_000;
 
-/**
- * Where nobody said when it went wrong, the picker does not stand on the latest moment: what went wrong is in
- * it.
- */
+/** If no time was given, the picker does not begin at the latest moment, which contains what went wrong. */
 const UNSAID_MS = 15 * MINUTE_MS;
 
-/** So long before a moment; undefined for no moment, and never before what can be reached. */
+/** `ms` before a moment, but not before `earliest`; undefined for no moment. */
 function before(moment: string | undefined, ms: number, earliest: string): string | undefined {
   const at = msOf(moment) - ms;
   if (Number.isNaN(at)) return undefined;
   return at < msOf(earliest) ? earliest : isoOf(at);
 }
 
-/** What is suggested can be chosen, whatever was suggested. */
+/** A suggestion that cannot be chosen gives way to the latest moment. */
 function insideRange(earliest: string, latest: string, suggested: string) {
   const at = msOf(suggested);
   const inside = at >= msOf(earliest) && at <= msOf(latest) ? suggested : latest;
   return { earliest: show(earliest, 40), latest: show(latest, 40), suggested: show(inside, 40) };
 }
 
-/** An option, cleaned. */
 function viewNeeds({ event, needs, disabled }: MachineOption): QuestionOption['needs'] {
   if (needs !== undefined) return { what: needs.what, prompt: readable(needs.prompt) };
   // It ends the run for good, so one key is not enough, and the record says why.
@@ -153,6 +149,7 @@ function viewNeeds({ event, needs, disabled }: MachineOption): QuestionOption['n
   return isStop ? { what: 'reason', prompt: 'the run ends for good: why is it stopped?' } : undefined;
 }
 
+/** An option, cleaned. */
 export function viewOption(option: MachineOption): QuestionOption {
   return {
     event: optionKey(option.event),
